@@ -1,0 +1,113 @@
+"""`python -m autograder COMMAND`: what the Makefile's targets call."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .errors import CourseError
+from .lessons import Course, find_course
+
+Command = Callable[[Course, argparse.Namespace], int]
+
+
+def build(course: Course, options: argparse.Namespace) -> int:
+    """Make all generated files."""
+    from .build import build as build_lesson
+
+    for lesson in course.chosen(options.lesson):
+        build_lesson(course, lesson)
+        print(f"built {lesson.name}")
+    return 0
+
+
+def verify(course: Course, options: argparse.Namespace) -> int:
+    """Prove that lessons, checks and grading fit together."""
+    from .verify import verify as verify_lesson
+
+    problems = [line for lesson in course.chosen(options.lesson) for line in verify_lesson(course, lesson)]
+    print("\n".join(problems) if problems else "every lesson is proved")
+    return 1 if problems else 0
+
+
+def collect(course: Course, options: argparse.Namespace) -> int:
+    """Take an LMS archive or loose notebooks."""
+    from .collect import collect as collect_lesson
+
+    lesson = course.lesson(options.lesson or "")
+    report = collect_lesson(course, lesson, Path(options.origin))
+    print("\n".join(report.lines(lesson)))
+    return 0 if report.collected else 1
+
+
+def grade(course: Course, options: argparse.Namespace) -> int:
+    """Grade what is new or changed."""
+    from .course import grade as grade_lesson
+    from .course import table
+
+    rows = [
+        row
+        for lesson in course.chosen(options.lesson)
+        for row in grade_lesson(course, lesson, force=options.force, seed=options.seed)
+    ]
+    print("\n".join(table(rows)))
+    return 1 if any(row.needs_person for row in rows) else 0
+
+
+def feedback(course: Course, options: argparse.Namespace) -> int:
+    """Make feedback pages."""
+    from .course import feedback as make_feedback
+
+    pages = [page for lesson in course.chosen(options.lesson) for page in make_feedback(course, lesson)]
+    print("\n".join(pages) if pages else "Nothing is graded yet: `make grade` first.")
+    return 0 if pages else 1
+
+
+def grades(course: Course, _options: argparse.Namespace) -> int:
+    """Export the table of grades."""
+    from .course import export_grades
+
+    print(export_grades(course).relative_to(course.root))
+    return 0
+
+
+def lesson(course: Course, options: argparse.Namespace) -> int:
+    """Start a lesson from the template."""
+    from .template import start_lesson
+
+    print(f"Write {start_lesson(course, options.lesson or '')}, then `make build LESSON={options.lesson}`.")
+    return 0
+
+
+COMMANDS: dict[str, Command] = {f.__name__: f for f in (build, verify, collect, grade, feedback, grades, lesson)}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the command line's parser."""
+    made = argparse.ArgumentParser(prog="python -m autograder", description=__doc__)
+    commands = made.add_subparsers(dest="command", required=True)
+    for name, function in COMMANDS.items():
+        command = commands.add_parser(name, help=(function.__doc__ or "").splitlines()[0])
+        command.add_argument("--lesson", help="a lesson's name, such as 02_queries_keys_values")
+        if name == "collect":
+            command.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
+        if name == "grade":
+            command.add_argument("--force", action="store_true", help="grade again what is graded already")
+            command.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; what the user can mend is one line on stderr and exit status 2."""
+    options = parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command](find_course(), options)
+    except CourseError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

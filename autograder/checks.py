@@ -1,0 +1,175 @@
+"""Checks and mistakes, and how a lesson's files of them are loaded.
+
+A check is a function from the student's work to values. The same function is run on the student's object,
+on the reference solution and on each known mistake, so what should come out is written down nowhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .values import Lost, Outcome, Returned, outcome_of
+
+HOME_SEED = 0
+
+
+class Draw:
+    """Random inputs for one check, the same for everyone who has the same seed.
+
+    Source of randomness: a `torch.Generator` of its own, so nothing that a solution draws moves it.
+    """
+
+    def __init__(self, seed: int, name: str) -> None:
+        self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
+
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+        """Return independent standard normal numbers, float64 unless told otherwise."""
+        return torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype)
+
+    def integer(self, low: int, high: int) -> int:
+        """Return an integer from low to high, both included."""
+        return int(torch.randint(low, high + 1, (), generator=self._generator))
+
+
+CheckFunction = Callable[[Any, Draw], Any]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of one exercise.
+
+    Args:
+        exercise: the name that the student defines.
+        name: the check's own name, unique in a lesson.
+        points: whole points, all or nothing.
+        title: one sentence that says what is checked; what a student reads when it passed.
+        run: the function itself.
+        show: a student may see the expected values at home (grading draws new inputs, so knowing them earns nothing).
+        summary: turns the values into what is compared, where more than one answer is right.
+            It runs where the judge runs, never beside the student's code.
+        tolerance: replaces the one that follows from the dtype.
+    """
+
+    exercise: str
+    name: str
+    points: int
+    title: str
+    run: CheckFunction
+    show: bool = False
+    summary: Callable[[Any], Any] | None = None
+    tolerance: float | None = None
+
+    def values(self, work: Any, seed: int) -> Outcome:
+        """Run the check on a piece of work: a student's, the reference or a mistake."""
+        return outcome_of(lambda: self.run(work, Draw(seed, self.name)))
+
+    def summarise(self, outcome: Outcome) -> Outcome:
+        """Return what is compared. A summary's ValueError is a sentence for the student."""
+        if self.summary is None or not isinstance(outcome, Returned):
+            return outcome
+        try:
+            return Returned(self.summary(outcome.tree))
+        except ValueError as reason:
+            return Lost(str(reason))
+        except Exception as error:
+            return Lost(f"It returned something else than what was asked for ({type(error).__name__}).")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong implementation, and what a student who wrote it should read."""
+
+    exercise: str
+    name: str
+    message: str
+    work: Any
+
+
+def sentence(documented: Any, what: str) -> str:
+    """Return a docstring as running text. Raises ValueError where it is missing."""
+    text = " ".join((documented.__doc__ or "").split())
+    if not text:
+        raise ValueError(f"{what} {documented.__name__} needs a docstring: students read it.")
+    return text
+
+
+def check(
+    exercise: str,
+    *,
+    points: int,
+    show: bool = False,
+    summary: Callable[[Any], Any] | None = None,
+    tolerance: float | None = None,
+) -> Callable[[CheckFunction], Check]:
+    """Declare a check. The function's docstring is its title."""
+
+    def declare(run: CheckFunction) -> Check:
+        return Check(exercise, run.__name__, points, sentence(run, "check"), run, show, summary, tolerance)
+
+    return declare
+
+
+def mistake(exercise: str) -> Callable[[Any], Mistake]:
+    """Declare a known mistake: a wrong function or class. Its docstring is the message."""
+
+    def declare(work: Any) -> Mistake:
+        return Mistake(exercise, work.__name__, sentence(work, "mistake"), work)
+
+    return declare
+
+
+def load_module(source: str, filename: str, checks: ModuleType | None = None) -> ModuleType:
+    """Execute a checks file without leaving it among the imported modules.
+
+    Args:
+        source: the file's text.
+        filename: its name, for tracebacks.
+        checks: what `import checks` finds meanwhile, so that hidden checks can use what the visible ones define.
+    """
+    module = ModuleType(Path(filename).stem)
+    module.__file__ = filename
+    before = sys.modules.get("checks")
+    try:
+        if checks is not None:
+            sys.modules["checks"] = checks
+        exec(compile(source, filename, "exec"), module.__dict__)
+    finally:
+        sys.modules.pop("checks", None)
+        if before is not None:
+            sys.modules["checks"] = before
+    return module
+
+
+def checks_in(module: ModuleType) -> list[Check]:
+    """Return a module's checks in the order in which they are written."""
+    return [item for item in vars(module).values() if isinstance(item, Check)]
+
+
+def mistakes_in(module: ModuleType) -> list[Mistake]:
+    """Return a module's mistakes in the order in which they are written."""
+    return [item for item in vars(module).values() if isinstance(item, Mistake)]
+
+
+def without_mistakes(source: str) -> str:
+    """Return a hidden.py without its mistakes: all of it that the sandbox may see."""
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if not is_declared_by(node, "mistake")]
+    return ast.unparse(tree)
+
+
+def is_declared_by(node: ast.stmt, decorator: str) -> bool:
+    """Say whether a top-level definition carries `@decorator(...)`."""
+    if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return False
+    calls = [d.func for d in node.decorator_list if isinstance(d, ast.Call)]
+    return any(isinstance(call, ast.Name) and call.id == decorator for call in calls)

@@ -1,0 +1,143 @@
+"""A class: grade what is new, make feedback, export the table. nbgrader does the work and owns the gradebook."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbgrader.plugins.export import CsvExportPlugin
+from tqdm import tqdm
+
+from .build import register
+from .errors import CourseError, SubmissionError
+from .grade import RECORD, digest, lesson_digest
+from .kit import load_kit
+from .lessons import Course, Lesson
+from .nbgrader_api import api_of, gradebook_of, require
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the closing table."""
+
+    student: str
+    lesson: str
+    status: str
+    score: float | None = None
+    most: float | None = None
+    note: str = ""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether this submission could not be graded."""
+        return self.status == "needs a person"
+
+
+def grade(course: Course, lesson: Lesson, *, force: bool = False, seed: int | None = None) -> list[Row]:
+    """Grade a lesson's submissions that are new or changed; one student's trouble never stops another's grade.
+
+    Args:
+        course: where the submissions are.
+        lesson: which lesson.
+        force: grade again what is graded already.
+        seed: what hidden inputs are drawn from; a recorded one repeats a run.
+    """
+    ensure_registered(course, lesson)
+    seed = secrets.randbits(31) if seed is None else seed
+    students = sorted(folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir())
+    bar = tqdm(students, desc=lesson.name, unit="submission", disable=None)
+    return [grade_one(course, lesson, student, seed, force) for student in bar]
+
+
+def grade_one(course: Course, lesson: Lesson, student: str, seed: int, force: bool) -> Row:
+    """Grade one submission and say how that went."""
+    path = course.submitted / student / lesson.name / lesson.notebook
+    try:
+        check_readable(path, lesson)
+        status = "as before"
+        if force or not is_current(course, lesson, student):
+            api = api_of(course)
+            api.config.GradeSubmission.seed = seed
+            require(api.autograde(lesson.name, student, force=True), "not graded")
+            status = "graded"
+    except CourseError as error:
+        return Row(student, lesson.name, "needs a person", note=str(error))
+    return with_score(course, Row(student, lesson.name, status))
+
+
+def check_readable(path: Path, lesson: Lesson) -> None:
+    """Raise SubmissionError for a file that nbgrader would stumble over."""
+    if not path.is_file():
+        others = ", ".join(sorted(p.name for p in path.parent.iterdir())) or "nothing"
+        raise SubmissionError(f"no {lesson.notebook}; the folder holds {others}")
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception as error:
+        raise SubmissionError(f"{lesson.notebook} cannot be read as a notebook: ask for it again") from error
+    ids = {cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in notebook.cells}
+    if not ids & set(load_kit(lesson).exercises):
+        raise SubmissionError(f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone)")
+
+
+def is_current(course: Course, lesson: Lesson, student: str) -> bool:
+    """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
+    graded = course.autograded / student / lesson.name / lesson.notebook
+    try:
+        record = json.loads(graded.read_text(encoding="utf-8"))["metadata"][RECORD]
+    except (OSError, ValueError, KeyError):
+        return False
+    now = digest(course.submitted / student / lesson.name / lesson.notebook)
+    return bool(record.get("submission") == now and record.get("lesson") == lesson_digest(lesson))
+
+
+def ensure_registered(course: Course, lesson: Lesson) -> None:
+    """Enter the lesson into the gradebook where it is missing there or has other points."""
+    wanted = {f"check_{name}": points for name, points in load_kit(lesson).points().items()}
+    with gradebook_of(course) as gradebook:
+        known = {a.name for a in gradebook.assignments}
+        cells = gradebook.find_notebook(lesson.name, lesson.name).grade_cells if lesson.name in known else []
+        points = {cell.name: cell.max_score for cell in cells if cell.name in wanted}
+    if points != wanted or not lesson.source.exists():
+        register(course, lesson)
+
+
+def with_score(course: Course, row: Row) -> Row:
+    """Read a row's score from the gradebook."""
+    with gradebook_of(course) as gradebook:
+        submission = gradebook.find_submission(row.lesson, row.student)
+        note = "questions wait for a person's grade" if submission.needs_manual_grade else ""
+        return Row(row.student, row.lesson, row.status, submission.score, submission.max_score, note)
+
+
+def table(rows: list[Row]) -> list[str]:
+    """Return the closing table as text."""
+    if not rows:
+        return ["No submissions. `make collect LESSON=… FROM=…` brings them in."]
+    width = max(len(row.student) for row in rows)
+    lines = []
+    for row in rows:
+        score = "" if row.score is None else f"{row.score:g}/{row.most:g}"
+        lines.append(f"{row.student:<{width}}  {row.lesson}  {row.status:<14}  {score:>7}  {row.note}".rstrip())
+    waiting = sum(row.needs_person for row in rows)
+    return [*lines, f"{len(rows) - waiting} graded, {waiting} need a person."]
+
+
+def feedback(course: Course, lesson: Lesson) -> list[str]:
+    """Make the HTML feedback of every graded submission; return the pages' paths."""
+    students = sorted(folder.parent.name for folder in course.autograded.glob(f"*/{lesson.name}"))
+    for student in students:
+        require(api_of(course).generate_feedback(lesson.name, student, force=True), f"no feedback for {student}")
+    pages = [course.feedback / s / lesson.name / f"{lesson.name}.html" for s in students]
+    return [lesson.shown(page) for page in pages if page.exists()]
+
+
+def export_grades(course: Course) -> Path:
+    """Write `coursework/grades.csv` with nbgrader's own exporter; return its path."""
+    with gradebook_of(course) as gradebook:
+        plugin = CsvExportPlugin()
+        plugin.to = str(course.grades)
+        plugin.export(gradebook)
+    return course.grades

@@ -1,0 +1,55 @@
+"""What can go wrong, as one small tree. The text of an error is all that its reader gets to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class CourseError(Exception):
+    """Something that the person at the keyboard can mend."""
+
+
+class UnknownLessonError(CourseError):
+    """A lesson that does not exist was asked for."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        listing = ", ".join(known) or "none yet; `make lesson NAME=…` starts one"
+        super().__init__(f"There is no lesson {name!r}. Lessons: {listing}.")
+
+
+class LessonError(CourseError):
+    """A lesson's files do not fit together."""
+
+    def __init__(self, file: Path | str, problem: str, remedy: str) -> None:
+        super().__init__(f"{file}: {problem} {remedy}")
+
+
+class EditedByHandError(CourseError):
+    """A generated file was edited, so a build would destroy that edit."""
+
+    def __init__(self, file: Path | str, belongs: Path | str) -> None:
+        super().__init__(
+            f"{file} is generated, but was edited by hand, so it was not overwritten. "
+            f"A change belongs into {belongs}. Keep a copy of your edit if you need it, "
+            f"then `rm {file}` and `make build`."
+        )
+
+
+class SubmissionError(CourseError):
+    """A submission that cannot be graded as it is; a person has to look at it."""
+
+
+class SandboxError(CourseError):
+    """The process that runs a submission's code was lost."""
+
+
+class CheckFailed(AssertionError):  # noqa: N818 - a student reads this name in every traceback
+    """An exercise's check did not pass. Its text is the message for the student."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show the message alone, in JupyterLab, in Validate and in `nbgrader validate`."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class NotStarted(CheckFailed):
+    """The exercise still raises NotImplementedError."""

@@ -1,0 +1,151 @@
+"""Where lessons and a course's data are. The only module that knows paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import CourseError, UnknownLessonError
+
+CONFIG_NAME = "nbgrader_config.py"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: its name and where each of its files is."""
+
+    name: str
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """What an author writes."""
+        return self.root / "solutions" / self.name
+
+    @property
+    def text(self) -> Path:
+        """The lesson itself, a jupytext percent script."""
+        return self.folder / "lesson.py"
+
+    @property
+    def checks(self) -> Path:
+        """The checks that a student can run."""
+        return self.folder / "checks.py"
+
+    @property
+    def hidden(self) -> Path:
+        """The hidden checks and the known mistakes."""
+        return self.folder / "hidden.py"
+
+    @property
+    def solved(self) -> Path:
+        """The solved notebook, with outputs."""
+        return self.folder / f"{self.name}.ipynb"
+
+    @property
+    def manifest(self) -> Path:
+        """What the last build wrote, as checksums."""
+        return self.folder / "generated.json"
+
+    @property
+    def source(self) -> Path:
+        """The folder from which nbgrader releases the lesson."""
+        return self.root / "build" / "source" / self.name
+
+    @property
+    def released(self) -> Path:
+        """The folder that students get."""
+        return self.root / "notebooks" / self.name
+
+    @property
+    def notebook(self) -> str:
+        """The file name of the notebook, which students hand in."""
+        return f"{self.name}.ipynb"
+
+    def shown(self, path: Path) -> str:
+        """Return a path as a message should show it, relative to the course."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's folder: lessons, and the instructor's data under `coursework/`."""
+
+    root: Path
+
+    @property
+    def coursework(self) -> Path:
+        """Everything that belongs to a class; never deleted by any command."""
+        return self.root / "coursework"
+
+    @property
+    def submitted(self) -> Path:
+        """Nbgrader's directory of submissions."""
+        return self.coursework / "submitted"
+
+    @property
+    def autograded(self) -> Path:
+        """Nbgrader's directory of graded notebooks."""
+        return self.coursework / "autograded"
+
+    @property
+    def downloaded(self) -> Path:
+        """Archives as they came from the LMS."""
+        return self.coursework / "downloaded"
+
+    @property
+    def feedback(self) -> Path:
+        """Nbgrader's directory of feedback pages."""
+        return self.coursework / "feedback"
+
+    @property
+    def grades(self) -> Path:
+        """The exported table."""
+        return self.coursework / "grades.csv"
+
+    @property
+    def database(self) -> Path:
+        """The gradebook, where it is a file."""
+        return self.coursework / "gradebook.db"
+
+    def lessons(self) -> list[Lesson]:
+        """Return all lessons in order. A folder counts when it holds a lesson.py; `_template` does not."""
+        found = sorted((self.root / "solutions").glob("[0-9]*/lesson.py"))
+        return [Lesson(path.parent.name, self.root) for path in found]
+
+    def lesson(self, name: str) -> Lesson:
+        """Return one lesson. Raises UnknownLessonError with the names that exist."""
+        known = {lesson.name: lesson for lesson in self.lessons()}
+        if name not in known:
+            raise UnknownLessonError(name, list(known))
+        return known[name]
+
+    def chosen(self, name: str | None) -> list[Lesson]:
+        """Return the named lesson, or all of them where no name is given."""
+        return [self.lesson(name)] if name else self.lessons()
+
+
+def find_course(start: Path | None = None) -> Course:
+    """Return the course that contains `start`, by default the working directory."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / CONFIG_NAME).is_file():
+            return Course(folder)
+    raise CourseError(f"No {CONFIG_NAME} in {here} or above it: start the command in the course's folder.")
+
+
+def student_files(start: Path | None = None) -> tuple[Path, Path]:
+    """Return a lesson's checks.py and fingerprints.json, as seen from a running notebook.
+
+    A notebook runs in its own folder. The solved notebook beside lesson.py uses the released files.
+    """
+    here = (start or Path.cwd()).resolve()
+    released = here.parent.parent / "notebooks" / here.name
+    for folder in (here, released):
+        checks, prints = folder / "checks.py", folder / "fingerprints.json"
+        if checks.is_file() and prints.is_file():
+            return checks, prints
+    raise CourseError(
+        f"No checks.py with fingerprints.json in {here.name}/. Open the notebook from its own lesson folder, "
+        "where both files lie beside it."
+    )

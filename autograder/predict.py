@@ -1,0 +1,42 @@
+"""Predictions: state one before the reveal, compare after it. Never graded, never in the way."""
+
+from __future__ import annotations
+
+import ipywidgets
+from IPython.display import display
+
+_stated: dict[str, str] = {}
+
+
+def predict(question: str, options: tuple[str, ...]) -> None:
+    """Ask for a prediction.
+
+    Args:
+        question: a few words; `reveal` takes the same ones.
+        options: what can be chosen, by mouse or keyboard.
+
+    Without a live kernel behind the page the options stand there as text.
+    """
+    radio = ipywidgets.RadioButtons(
+        options=options, value=None, description="", layout=ipywidgets.Layout(width="max-content")
+    )
+    radio.observe(lambda change: _stated.__setitem__(question, change["new"]), names="value")
+    view = dict(radio._repr_mimebundle_() or {})
+    view["text/plain"] = f"Your prediction, {question}: " + " / ".join(options)
+    display(view, raw=True)
+
+
+def reveal(question: str, answer: str) -> None:
+    """Show the prediction beside what came out.
+
+    Args:
+        question: the words given to `predict`.
+        answer: what came out, in the words of the options.
+    """
+    stated = _stated.get(question)
+    if stated is None:
+        print(f"{question}: {answer}. (You stated no prediction.)")
+    elif stated == answer:
+        print(f"{question}: {answer}, as you predicted.")
+    else:
+        print(f"{question}: {answer}. You predicted: {stated}.")

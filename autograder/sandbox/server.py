@@ -1,0 +1,94 @@
+"""The inside: runs a submission's cells, and each check in a throw-away fork.
+
+Started as `python -m autograder.sandbox.server DESCRIPTOR`; ends when the other side closes the socket.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from typing import Any
+
+import torch
+
+from ..checks import checks_in, load_module
+from ..errors import SandboxError
+from ..values import Lost, Outcome, Raised
+from .channel import ClosedError, TooSlowError, receive, send
+from .limits import Limits
+from .shell import GradingShell
+from .wire import pack, pack_outcome, unpack
+
+NO_SUCH_NAME = "NotDefined"
+
+
+def main(descriptor: int) -> None:
+    """Answer requests until the other side has gone."""
+    channel = socket.socket(fileno=descriptor)
+    torch.set_num_threads(1)
+    silence()
+    shell = GradingShell.instance()
+    send(channel, pack({"ready": True}))
+    while True:
+        try:
+            request, _ = unpack(receive(channel, Limits.reply_bytes))
+        except ClosedError:
+            return
+        send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request))
+
+
+def silence() -> None:
+    """Send what is written past Python's streams to nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+
+
+def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
+    """Run one cell and return its outputs as a message."""
+    try:
+        outputs, success = shell.run(request["source"], request["output_bytes"])
+        return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
+    except BaseException as error:
+        note = {"output_type": "error", "ename": type(error).__name__, "evalue": str(error)[:500], "traceback": []}
+        return pack({"outputs": [note], "success": False, "count": None})
+
+
+def run_check(shell: Any, request: dict[str, Any]) -> bytes:
+    """Run one check in a fork, so that nothing of it stays in the submission's process."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        try:
+            ours.close()
+            send(theirs, pack_outcome(outcome_in_fork(shell, request)))
+        finally:
+            os._exit(0)
+    theirs.close()
+    try:
+        return receive(ours, Limits.reply_bytes, request["seconds"])
+    except TooSlowError:
+        return pack_outcome(Lost(f"It was still running after {request['seconds']:g} seconds."))
+    except SandboxError:
+        return pack_outcome(Lost("The Python process ended in the middle of it."))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        ours.close()
+
+
+def outcome_in_fork(shell: Any, request: dict[str, Any]) -> Outcome:
+    """Load the check and run it on what the submission defines."""
+    visible = load_module(request["sources"][0], "checks.py")
+    hidden = load_module(request["sources"][1], "hidden.py", visible)
+    checks = {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
+    name = request["exercise"]
+    if name not in shell.user_ns:
+        return Raised(NO_SUCH_NAME, f"{name} is not defined: its cell is missing or stopped with an error.")
+    return checks[request["name"]].values(shell.user_ns[name], request["seed"])
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,98 @@
+"""A notebook's shell without a kernel: runs cells and records what they show."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+Output = dict[str, Any]
+
+
+class Recorder:
+    """The outputs of one cell, in order, up to a number of bytes."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.outputs: list[Output] = []
+        self._left = most_bytes
+
+    def add(self, output: Output) -> None:
+        """Record an output; what is over the limit is left out and said so."""
+        if self._left < 0:
+            return
+        self._left -= len(str(output))
+        if self._left < 0:
+            output = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
+        last = self.outputs[-1] if self.outputs else {}
+        if output["output_type"] == "stream" and last.get("name") == output["name"]:
+            last["text"] += output["text"]
+        else:
+            self.outputs.append(output)
+
+
+class Stream(io.TextIOBase):
+    """sys.stdout or sys.stderr of a cell."""
+
+    def __init__(self, recorder: Recorder, name: str) -> None:
+        self._recorder, self._name = recorder, name
+
+    def write(self, text: str) -> int:
+        """Record printed text."""
+        self._recorder.add({"output_type": "stream", "name": self._name, "text": str(text)})
+        return len(text)
+
+
+class Publisher(DisplayPublisher):  # type: ignore[misc]
+    """Records what `display` shows."""
+
+    def publish(self, data: Any, metadata: Any = None, **_options: Any) -> None:
+        """Record one display."""
+        self.shell.recorder.add({"output_type": "display_data", "data": data, "metadata": metadata or {}})
+
+    def clear_output(self, wait: bool = False) -> None:
+        """Forget what the cell has shown so far."""
+        self.shell.recorder.outputs.clear()
+
+
+class Hook(DisplayHook):  # type: ignore[misc]
+    """Records a cell's last value."""
+
+    def write_output_prompt(self) -> None:
+        """Print no prompt."""
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        """Record the value's representations."""
+        output = {"output_type": "execute_result", "data": format_dict, "metadata": md_dict or {}}
+        self.shell.recorder.add({**output, "execution_count": self.shell.execution_count})
+
+    def finish_displayhook(self) -> None:
+        """Print no newline."""
+
+
+class GradingShell(InteractiveShell):  # type: ignore[misc]
+    """IPython without terminal, history or kernel."""
+
+    def __init__(self, **options: Any) -> None:
+        config = Config()
+        config.HistoryManager.enabled = False
+        config.InteractiveShell.colors = "nocolor"
+        self.recorder = Recorder(0)
+        super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
+
+    def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
+        self.recorder.add(
+            {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
+        )
+
+    def run(self, source: str, most_bytes: int) -> tuple[list[Output], bool]:
+        """Run one cell; return its outputs and whether it ended well."""
+        self.recorder = Recorder(most_bytes)
+        out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            result = self.run_cell(source, store_history=True)
+        return self.recorder.outputs, bool(result.success)

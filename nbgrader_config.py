@@ -1,0 +1,60 @@
+"""The course as nbgrader sees it. `nbgrader` and Formgrader read this file; so does `python -m autograder`."""
+
+import os
+import sys
+from pathlib import Path
+
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearOutput,
+    GetGrades,
+    LimitOutput,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
+
+from autograder.grade import GradeSubmission
+from autograder.release import RepairSubmission
+
+root = Path(__file__).resolve().parent
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
+
+# nbgrader runs `alembic` by name when it makes the gradebook
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+
+# Directories
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.source_directory = str(root / "build" / "source")
+c.CourseDirectory.release_directory = str(root / "notebooks")
+for step in ("submitted", "autograded", "feedback"):
+    setattr(c.CourseDirectory, f"{step}_directory", str(root / "coursework" / step))
+gradebook = root / "coursework" / "gradebook.db"
+c.CourseDirectory.db_url = os.environ.get("GRADEBOOK_URL", f"sqlite:///{gradebook}?timeout=60")
+c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
+
+# Grading: the submission's code runs in another process, the judge runs in this one
+c.Autograde.sanitize_preprocessors = [
+    ClearOutput,
+    RepairSubmission,
+    OverwriteKernelspec,
+    OverwriteCells,
+    CheckCellMetadata,
+]
+c.Autograde.autograde_preprocessors = [
+    GradeSubmission,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+c.OverwriteCells.add_missing_cells = True
+
+# Feedback: nothing that a submission printed may act in the reader's browser
+c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+c.ClearHiddenTests.enforce_metadata = False
+c.HTMLExporter.sanitize_html = True
