@@ -12,13 +12,13 @@ from nbgrader.preprocessors import (
     ClearOutput,
     GetGrades,
     LimitOutput,
-    OverwriteCells,
     OverwriteKernelspec,
     SaveAutoGrades,
 )
 
+from autograder.feedback import clean_html, clean_rendered
 from autograder.grade import GradeSubmission
-from autograder.release import RepairSubmission
+from autograder.repair import DropCopies, RestoreCells
 
 root = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
@@ -40,9 +40,9 @@ c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 # Grading: the submission's code runs in another process, the judge runs in this one
 c.Autograde.sanitize_preprocessors = [
     ClearOutput,
-    RepairSubmission,
+    DropCopies,
     OverwriteKernelspec,
-    OverwriteCells,
+    RestoreCells,
     CheckCellMetadata,
 ]
 c.Autograde.autograde_preprocessors = [
@@ -52,9 +52,9 @@ c.Autograde.autograde_preprocessors = [
     AssignLatePenalties,
     CheckCellMetadata,
 ]
-c.OverwriteCells.add_missing_cells = True
 
-# Feedback: nothing that a submission printed may act in the reader's browser
+# Feedback and Formgrader's pages: nothing in a submission may act in the reader's browser
 c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {"clean_html": clean_html, "strip_files_prefix": clean_rendered}

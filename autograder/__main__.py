@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     commands = made.add_subparsers(dest="command", required=True)
     for name, function in COMMANDS.items():
         command = commands.add_parser(name, help=(function.__doc__ or "").splitlines()[0])
-        command.add_argument("--lesson", help="a lesson's name, such as 02_queries_keys_values")
+        command.add_argument("--lesson", help="a lesson's name, as its folder is called")
         if name == "collect":
             command.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
         if name == "grade":

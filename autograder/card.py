@@ -10,7 +10,8 @@ from .judge import Failure, Verdict
 TEXT_COLOUR = "var(--jp-content-font-color1, #212121)"
 BORDER = "var(--jp-border-color1, #bdbdbd)"
 BACKGROUND = "var(--jp-layout-color1, #ffffff)"
-BOX = f"border:1px solid {BORDER};border-left-width:6px;padding:8px 12px;color:{TEXT_COLOUR};background:{BACKGROUND};"
+COLOURS = f"color:{TEXT_COLOUR};background-color:{BACKGROUND};"
+BOX = f"border:1px solid {BORDER};border-left-width:6px;padding:8px 12px;{COLOURS}"
 CELL = f"padding:2px 8px;text-align:right;border:1px solid {BORDER};"
 MARKED = CELL + f"font-weight:bold;outline:2px solid {TEXT_COLOUR};outline-offset:-3px;"
 

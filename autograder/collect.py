@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from .errors import CourseError
 from .lessons import Course, Lesson
@@ -19,11 +20,11 @@ NESTED = 3
 # How learning management systems name a student's file. The first pattern that fits gives the student.
 PATTERNS = (
     # Moodle: Jane Doe_12345_assignsubmission_file_/notebook.ipynb
-    re.compile(r"(?:^|/)(?P<student>[^/]+?_\d+)_assignsubmission_file_?/?[^/]*\.(?:ipynb|zip)"),
+    re.compile(r"(?:^|/)(?P<student>[^/]+?_\d+)_assignsubmission_file"),
     # Blackboard, and nbgrader's own example: lesson_jane_attempt_2026-11-02-10-00-00_notebook.ipynb
-    re.compile(r"(?:^|/)[^/]+_(?P<student>[^/_]+)_attempt_[\d-]+_?[^/]*\.(?:ipynb|zip)"),
+    re.compile(r"(?:^|/)[^/]+_(?P<student>[^/_]+)_attempt_\d"),
     # Canvas names it so: doejane_LATE_1234_567890_notebook.ipynb
-    re.compile(r"(?:^|/)(?P<student>[^/_]+_(?:LATE_)?\d+)_\d+_[^/]+\.(?:ipynb|zip)"),
+    re.compile(r"(?:^|/)(?P<student>[^/_]+_(?:LATE_)?\d+)_\d+_[^/]+"),
 )
 
 
@@ -100,10 +101,10 @@ def members(name: str, archive: zipfile.ZipFile, report: Report, depth: int) -> 
             yield inner, archive.read(info)
 
 
-def nested(name: str, stream: object, report: Report, depth: int) -> Iterator[tuple[str, bytes]]:
+def nested(name: str, stream: IO[bytes], report: Report, depth: int) -> Iterator[tuple[str, bytes]]:
     """Give the files of an archive within an archive."""
     try:
-        with zipfile.ZipFile(stream) as archive:  # type: ignore[arg-type]
+        with zipfile.ZipFile(stream) as archive:
             yield from members(name, archive, report, depth)
     except zipfile.BadZipFile:
         report.left_out.append(f"{name}: not a zip archive")

@@ -44,7 +44,7 @@ def stopped(outcome: Raised | Lost) -> str:
 def contract(yours: Fingerprint, right: Fingerprint) -> str:
     """Say in one sentence what is wrong with type, structure, shape, dtype or finiteness; '' where nothing is."""
     mine, theirs = yours["leaves"], right.get("leaves", {})
-    if (mine.get("") == {"plain": None} and "" not in theirs) or mine.get("") == {"plain": None} != theirs.get(""):
+    if mine.get("", {}).get("type") == "NoneType" != theirs.get("", {}).get("type"):
         return "It returned None. Is there a `return` at the end?"
     if mine.keys() != theirs.keys():
         return f"It returned {structure(mine)}; {structure(theirs)} was asked for."

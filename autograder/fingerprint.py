@@ -38,7 +38,7 @@ def print_of(leaf: Leaf) -> Fingerprint:
         return {"other": value.kind}
     if isinstance(value, float):
         return {"number": repr(value) if not math.isfinite(value) else value}
-    return {"plain": value}
+    return {"plain": value, "type": type(value).__name__}
 
 
 def tensor_print(tensor: Tensor) -> Fingerprint:

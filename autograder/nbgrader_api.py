@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -12,6 +13,7 @@ from typing import Any
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -28,6 +30,8 @@ def load_config(root: Path) -> Config:
 def api_of(course: Course) -> Any:
     """Return nbgrader's API for a course, and make the folder that the gradebook needs."""
     course.coursework.mkdir(exist_ok=True)
+    # nbgrader 0.9.6 adds objects to SQLAlchemy sessions late; every row is right nevertheless
+    warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
     config = load_config(course.root)
     logging.getLogger("alembic").setLevel(logging.WARNING)
     return NbGraderAPI(CourseDirectory(config=config), config=config)

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 NUMBERED = 8
+WIDEST = 7.5
 WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
 SCORES: dict[str, Any] = {"cmap": "BrBG"}
 INK, PAPER = "#111111", "#ffffff"
@@ -47,7 +48,8 @@ def heatmap(
         raise ValueError(
             f"{len(queries)} queries and {len(keys)} keys do not label a matrix of {tuple(weights.shape)}."
         )
-    figure = Figure(figsize=(1.9 + 0.75 * len(keys), 1.5 + 0.6 * len(queries)), layout="constrained")
+    size = (min(1.9 + 0.68 * len(keys), WIDEST), min(1.3 + 0.5 * len(queries), WIDEST))
+    figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     image = draw_matrix(axes, weights, kind)
     label(axes, queries, keys)
@@ -66,9 +68,9 @@ def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequen
         title: the claim that the figure makes.
         rows: labels of the first panel's rows.
     """
-    widths = [0.9 + 0.62 * matrix.shape[1] for _, matrix, _ in panels]
-    height = 1.3 + 0.55 * max(matrix.shape[0] for _, matrix, _ in panels)
-    figure = Figure(figsize=(sum(widths) + 0.8, height), layout="constrained")
+    widths = [0.35 + 0.42 * matrix.shape[1] for _, matrix, _ in panels]
+    height = 1.2 + 0.42 * max(matrix.shape[0] for _, matrix, _ in panels)
+    figure = Figure(figsize=(min(sum(widths) + 0.7, WIDEST), height), layout="constrained")
     grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
     for axes, (name, matrix, kind) in zip(grid, panels, strict=True):
         draw_matrix(axes, matrix, kind)
@@ -94,15 +96,14 @@ def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Seque
     figure = Figure(figsize=(5.2, 4.2), layout="constrained")
     axes = figure.add_subplot()
     outline = values[hull(values)]
-    axes.fill(outline[:, 0], outline[:, 1], facecolor="#e8e4d0", edgecolor="#6b6b6b", hatch="//", linewidth=1)
+    axes.fill(outline[:, 0], outline[:, 1], facecolor="#f1eedf", edgecolor="#6b6b6b", linewidth=1)
     axes.scatter(values[:, 0], values[:, 1], marker="s", s=60, color="#00204d", zorder=3, label="values")
     axes.scatter(
         outputs[:, 0], outputs[:, 1], marker="X", s=80, color="#b8860b", edgecolor=INK, zorder=4, label="outputs"
     )
-    for points, texts in ((values, labels), (outputs, names)):
-        for point, text in zip(points.tolist(), texts, strict=True):
-            axes.annotate(text, point, xytext=(7, 7), textcoords="offset points", fontsize=9)
-    axes.margins(0.18)
+    annotate(axes, values, labels, outwards=12)
+    annotate(axes, outputs, names, outwards=0)
+    axes.margins(0.25)
     axes.set_xlabel("first number")
     axes.set_ylabel("second number")
     axes.legend(loc="upper left", frameon=True, fontsize=9)
@@ -123,11 +124,21 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str) -> Any:
         for (i, j), number in zip(
             torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
         ):
-            red, green, blue, _ = image.to_rgba(float(number))
+            red, green, blue, _ = image.to_rgba(number.numpy())
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
             axes.text(int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9)
     return image
+
+
+def annotate(axes: Axes, points: Tensor, texts: Sequence[str], outwards: int) -> None:
+    """Write a label at each point: away from the middle of all of them, or a little above it."""
+    middle = points.mean(dim=0)
+    for point, text in zip(points, texts, strict=True):
+        away = torch.nn.functional.normalize(point - middle, dim=0) * outwards
+        offset = (float(away[0]), float(away[1]) - 3) if outwards else (8, 5)
+        side = "center" if outwards and abs(offset[0]) < 9 else "right" if offset[0] < 0 else "left"
+        axes.annotate(text, point.tolist(), xytext=offset, textcoords="offset points", ha=side, fontsize=9)
 
 
 def label(axes: Axes, queries: Sequence[str], keys: Sequence[str]) -> None:

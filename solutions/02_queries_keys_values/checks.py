@@ -35,24 +35,36 @@ def two_queries_three_keys(attend: Any, draw: Draw) -> Any:
 
 @check("attend", points=1)
 def attention_with_heads(attend: Any, draw: Draw) -> Any:
-    """A batch with several heads: each query shares out its attention among its own keys."""
-    return attend(draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6))
+    """A batch with several heads: each query shares out its attention among its own
+    keys.
+    """
+    return attend(
+        draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6)
+    )
 
 
 def where_rows_look(result: Any) -> dict[str, Any]:
-    """Describe the pattern that a query and a key make. Many pairs of matrices make the right one."""
+    """Describe the pattern that a query and a key make. Many pairs of matrices make
+    the right one.
+    """
     pair = list(result) if isinstance(result, list | tuple) else []
-    if len(pair) != 2 or not all(isinstance(item, Tensor) and item.ndim == 2 for item in pair):
+    if len(pair) != 2 or not all(
+        isinstance(item, Tensor) and item.ndim == 2 for item in pair
+    ):
         raise ValueError("It should return two matrices, query and key.")
     query, key = (item.double() for item in pair)
     if query.shape != key.shape:
-        raise ValueError(f"Query and key should have the same shape, not {tuple(query.shape)} and {tuple(key.shape)}.")
+        shapes = f"{tuple(query.shape)} and {tuple(key.shape)}"
+        raise ValueError(f"Query and key should have the same shape, not {shapes}.")
     if not (query.isfinite().all() and key.isfinite().all()):
         raise ValueError("Query and key should hold finite numbers only.")
     weights = (query @ key.mT).softmax(dim=-1)  # (L, S)
     previous = (torch.arange(len(weights)) - 1).clamp(min=0)
     enough = weights[range(len(weights)), previous] > 0.99
-    return {"the column that each row looks at": weights.argmax(dim=-1), "every weight above 0.99": bool(enough.all())}
+    return {
+        "the column that each row looks at": weights.argmax(dim=-1),
+        "every weight above 0.99": bool(enough.all()),
+    }
 
 
 @check("copy_previous_qk", points=1, show=True, summary=where_rows_look)

@@ -21,7 +21,13 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %%
-shelves = {"fiction": "Book 1", "history": "Book 2", "deep learning": "Book 3", "biology": "Book 4", "maths": "Book 5"}
+shelves = {
+    "fiction": "Book 1",
+    "history": "Book 2",
+    "deep learning": "Book 3",
+    "biology": "Book 4",
+    "maths": "Book 5",
+}
 shelves.get("deep learning"), shelves.get("deep learning textbook")
 
 # %% [markdown]
@@ -85,12 +91,19 @@ weights, weights @ values
 # **Predict.** Now the other extreme: all three keys are the same vector, whichever it is. What does the query get?
 
 # %%
-predict("three equal keys", options=("the first value", "the mean of the values", "zeros"))
+predict(
+    "three equal keys", options=("the first value", "the mean of the values", "zeros")
+)
 
 # %%
 same_keys = keys[1].expand(3, 4)
 output = (same_keys @ q).softmax(dim=-1) @ values
-reveal("three equal keys", "the mean of the values" if output.allclose(values.mean(dim=0)) else "something else")
+reveal(
+    "three equal keys",
+    "the mean of the values"
+    if output.allclose(values.mean(dim=0))
+    else "something else",
+)
 output
 
 # %% [markdown]
@@ -146,7 +159,9 @@ x @ w_q  # (L, D)
 
 # %%
 w_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 0], [0, 1]])  # (E, D)
-w_v = torch.tensor([[0.0, 0, 1], [0, 1, 0], [0, 0, 1], [0, 0, 1], [1, -1, 0]])  # (E, D_v)
+w_v = torch.tensor(
+    [[0.0, 0, 1], [0, 1, 0], [0, 0, 1], [0, 0, 1], [1, -1, 0]]
+)  # (E, D_v)
 query, key, value = x @ w_q, x @ w_k, x @ w_v
 query[2], key[1], value[1]
 
@@ -179,7 +194,9 @@ query[2], key[1], value[1]
 
 
 # %% exercise project_qkv
-def project_qkv(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def project_qkv(
+    x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     """Project tokens to queries, keys and values.
 
     x is (B, L, E); w_q and w_k are (E, D); w_v is (E, D_v).
@@ -262,7 +279,9 @@ wrong.sum(dim=-1), weights.sum(dim=-1)
 # With `dim=0` the queries compete for each key, and the first query ends up with 1.5 units of attention. With `dim=-1` the keys compete for each query, and every row sums to 1. Nothing crashes in the wrong case; only the sums tell. Look at the right one.
 
 # %%
-plot.heatmap(weights, ["query 1", "query 2"], ["key 1", "key 2", "key 3"], "Each row sums to 1")
+plot.heatmap(
+    weights, ["query 1", "query 2"], ["key 1", "key 2", "key 3"], "Each row sums to 1"
+)
 
 # %% [markdown]
 # A row per query, a column per key. The key that equals the query gets 0.576 and the other two 0.212 each: that is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are *attention weights*, always the numbers after softmax, never the scores.
@@ -326,7 +345,9 @@ predict("the two rows of 'the'", options=("the same", "different"))
 
 # %%
 weights = (query @ key.mT).softmax(dim=-1)
-reveal("the two rows of 'the'", "the same" if weights[0].equal(weights[4]) else "different")
+reveal(
+    "the two rows of 'the'", "the same" if weights[0].equal(weights[4]) else "different"
+)
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
@@ -384,7 +405,10 @@ def copy_previous_qk(length: int) -> tuple[Tensor, Tensor]:
 
 # %%
 square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
-(square @ square).shape == (square @ square.mT).shape, (square @ square).allclose(square @ square.mT)
+(
+    (square @ square).shape == (square @ square.mT).shape,
+    (square @ square).allclose(square @ square.mT),
+)
 
 # %% [markdown]
 # Same shape, other numbers. Whoever tests with a square example cannot notice. The checks of this course use different sizes for everything, and so should your own tests.

@@ -1,0 +1,3 @@
+"""Loads the rules by which nbval judges this project's notebooks."""
+
+pytest_plugins = ["tests.nbval_rules"]

@@ -1,0 +1,23 @@
+"""The hidden checks, and the mistakes that students make. Never given to students."""
+
+from typing import Any
+
+from autograder.checks import Draw, check, mistake
+
+
+@check("row_means", points=1)
+def leading_axes(row_means: Any, draw: Draw) -> Any:
+    """edge: more axes in front."""
+    return row_means(draw.normal(2, 3, 5))
+
+
+@mistake("row_means")
+def column_means(x):
+    """These are the means of the columns. The last axis runs along a row."""
+    return x.mean(dim=-2)
+
+
+@mistake("row_means")
+def first_axis(x):
+    """`dim=1` is the last axis of a table only. Count from the end."""
+    return x.mean(dim=1)

@@ -1,0 +1,63 @@
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.kit import Kit, load_kit
+from autograder.lessons import CONFIG_NAME, Course, find_course
+from autograder.mutants import solutions, submission
+from autograder.notebooks import text_of
+
+LESSON = "02_queries_keys_values"
+HandIn = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def course() -> Course:
+    return find_course(Path(__file__).parent)
+
+
+@pytest.fixture(scope="session")
+def kit(course: Course) -> Kit:
+    return load_kit(course.lesson(LESSON))
+
+
+@pytest.fixture(scope="session")
+def right(kit: Kit) -> dict[str, str]:
+    """Every exercise's solution, as a student's cells."""
+    return solutions(kit)
+
+
+def copy_course(course: Course, root: Path) -> Course:
+    """Copy what a course needs, without a class's data."""
+    shutil.copy(course.root / CONFIG_NAME, root)
+    for part in ("solutions", "notebooks"):
+        shutil.copytree(course.root / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    return Course(root)
+
+
+@pytest.fixture
+def scratch(course: Course, tmp_path: Path) -> Course:
+    """A copy of the course that a test may change."""
+    return copy_course(course, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def classroom(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
+    """A copy of the course that the tests of one module share."""
+    return copy_course(course, tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="session")
+def hand_in(kit: Kit) -> HandIn:
+    """Put a notebook with the given exercise cells where submissions are."""
+
+    def put(course: Course, student: str, edits: dict[str, str]) -> Path:
+        folder = course.submitted / student / LESSON
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{LESSON}.ipynb"
+        path.write_text(text_of(submission(kit, edits)), encoding="utf-8")
+        return path
+
+    return put

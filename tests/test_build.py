@@ -1,0 +1,110 @@
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.build import build, generated
+from autograder.errors import EditedByHandError, LessonError
+from autograder.lessons import Course, Lesson
+from autograder.notebooks import read_notebook
+
+from .conftest import LESSON
+
+
+def without_pictures(path: Path) -> bytes:
+    """Return a file's content; of a notebook, without its PNGs, which may differ between platforms."""
+    if path.suffix != ".ipynb":
+        return path.read_bytes()
+    notebook = read_notebook(path)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output.data["image/png"] = "a picture"
+    return nbformat.writes(notebook).encode()
+
+
+def contents(lesson: Lesson, read=Path.read_bytes) -> dict[str, bytes]:
+    return {lesson.shown(path): read(path) for path in generated(lesson)}
+
+
+@pytest.fixture(scope="module")
+def rebuilt(classroom: Course) -> tuple[Lesson, dict[str, bytes]]:
+    lesson = classroom.lesson(LESSON)
+    build(classroom, lesson)
+    return lesson, contents(lesson)
+
+
+def test_what_is_committed_is_what_a_build_makes(course: Course, rebuilt) -> None:
+    lesson, _ = rebuilt
+    assert contents(lesson, without_pictures) == contents(course.lesson(LESSON), without_pictures)
+
+
+def test_every_lesson_is_committed_as_built(course: Course) -> None:
+    for lesson in course.lessons():
+        sums = json.loads(lesson.manifest.read_text())
+        assert set(sums) == {lesson.shown(path) for path in generated(lesson)}
+
+
+def test_two_builds_are_byte_identical(classroom: Course, rebuilt) -> None:
+    lesson, first = rebuilt
+    build(classroom, lesson)
+    assert contents(lesson) == first
+
+
+def test_the_source_of_nbgrader_holds_only_what_may_be_released(rebuilt) -> None:
+    lesson, _ = rebuilt
+    names = {path.name for path in lesson.source.iterdir()}
+    assert names == {lesson.notebook, "checks.py", "fingerprints.json"}
+
+
+@pytest.mark.parametrize("index", range(4))
+def test_a_generated_file_that_was_edited_by_hand_is_not_overwritten(scratch: Course, index: int) -> None:
+    lesson = scratch.lesson(LESSON)
+    path, belongs = list(generated(lesson).items())[index]
+    path.write_text(path.read_text() + " ")
+    before = contents(lesson)
+    with pytest.raises(EditedByHandError) as caught:
+        build(scratch, lesson)
+    assert lesson.shown(belongs) in str(caught.value)
+    assert contents(lesson) == before
+
+
+def released_text(course: Course, lesson: Lesson) -> str:
+    return "".join(p.read_text() for p in (course.root / "notebooks").rglob("*") if p.is_file())
+
+
+def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, kit) -> None:
+    given = released_text(course, kit.lesson)
+    secrets = [c.text.split("### BEGIN SOLUTION\n")[1].split("### END")[0] for c in kit.cells if c.kind == "exercise"]
+    secrets += [c.text.splitlines()[0] for c in kit.cells if c.kind == "question"]
+    secrets += [check.name for check in kit.hidden] + [check.title for check in kit.hidden] + ["BEGIN SOLUTION"]
+    assert [s for s in secrets if s in given] == []
+
+
+def test_an_exercise_without_a_check_cell_is_named(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("# %% check attend\n", ""))
+    with pytest.raises(LessonError, match="exercise attend has no check cell. Add `# %% check attend`"):
+        build(scratch, lesson)
+
+
+def test_a_header_that_means_nothing_is_named(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("# %% check attend", "# %% chekc attend"))
+    with pytest.raises(LessonError, match="the header `# %% chekc attend` means nothing"):
+        build(scratch, lesson)
+
+
+def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.checks.write_text(lesson.checks.read_text().replace('@check("attend"', '@check("attned"'))
+    with pytest.raises(LessonError, match="belongs to 'attned', no exercise"):
+        build(scratch, lesson)
+
+
+def test_a_lesson_that_stops_is_reported_with_its_cell(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("shares * lengths", "shares * length"))
+    with pytest.raises(LessonError, match="name 'length' is not defined"):
+        build(scratch, lesson)

@@ -1,0 +1,121 @@
+import io
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.collect import collect, student_of
+from autograder.errors import CourseError
+from autograder.lessons import Course
+from autograder.mutants import submission
+from autograder.notebooks import text_of
+
+from .conftest import LESSON
+
+HOSTILE = Path(__file__).parent / "hostile"
+
+
+@pytest.fixture(scope="module")
+def notebook(kit) -> bytes:
+    return text_of(submission(kit, {})).encode()
+
+
+def archive(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    return path
+
+
+def collected(course: Course, origin: Path) -> tuple[list[str], list[str]]:
+    report = collect(course, course.lesson(LESSON), origin)
+    for student in report.collected:
+        assert (course.submitted / student / LESSON / f"{LESSON}.ipynb").is_file()
+    return sorted(report.collected), report.left_out
+
+
+@pytest.mark.parametrize(
+    ("path", "student"),
+    [
+        (f"doejane_1234_567890_{LESSON}.ipynb", "doejane_1234"),
+        (f"doejane_LATE_1234_567890_{LESSON}-2.ipynb", "doejane_1234"),
+        (f"Jane Doe_12345_assignsubmission_file_/{LESSON}.ipynb", "Jane_Doe_12345"),
+        (f"Jane Doe_12345_assignsubmission_file_{LESSON}.ipynb", "Jane_Doe_12345"),
+        (f"lesson2_jane_attempt_2026-11-02-10-00-00_{LESSON}.ipynb", "jane"),
+        (f"class/jane/{LESSON}.ipynb", "jane"),
+        (f"jane/{LESSON}/{LESSON}.ipynb", "jane"),
+        (f"jane_{LESSON}.ipynb", "jane"),
+        (f"{LESSON}_jane.ipynb", "jane"),
+        (f"{LESSON} (1)/jane.ipynb", "jane"),
+        ("jane.doe@uni.edu.ipynb", "jane.doe@uni.edu"),
+        ("Zoë Öz.ipynb", "Zoë_Öz"),
+        (f"{LESSON}.ipynb", ""),
+    ],
+)
+def test_a_students_name_is_read_from_the_path(course: Course, path: str, student: str) -> None:
+    assert student_of(path, course.lesson(LESSON)) == student
+
+
+def test_an_lms_archive_is_taken_and_the_rest_of_it_named(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    files = {
+        f"ada_1_11_{LESSON}.ipynb": notebook,
+        f"ben_2_22_{LESSON}.ipynb": notebook,
+        f"eve_3_33_{LESSON}.ipynb": (HOSTILE / "not_json.ipynb").read_bytes(),
+        "tom_4_44_essay.docx": b"word",
+        "uma_5_55_05_masking.ipynb": b'{"cells": []}',
+        "__MACOSX/._ada_1_11.ipynb": b"",
+    }
+    students, left_out = collected(scratch, archive(tmp_path / "class.zip", files))
+    assert students == ["ada_1", "ben_2"]
+    assert [line.split(": ")[1] for line in left_out] == [
+        "cannot be read as a notebook (not valid JSON with cells); ask for it again",
+        "not a notebook",
+        f"not {LESSON}",
+    ]
+
+
+def test_archives_in_archives_are_opened(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as made:
+        made.writestr(f"{LESSON}/{LESSON}.ipynb", notebook)
+    outer = archive(tmp_path / "class.zip", {"Ada Lovelace_77_assignsubmission_file_/work.zip": inner.getvalue()})
+    assert collected(scratch, outer)[0] == ["Ada_Lovelace_77"]
+
+
+def test_loose_notebooks_and_a_broken_archive_beside_them(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    (folder / "ada.ipynb").write_bytes(notebook)
+    shutil.copy(HOSTILE / "broken.zip", folder)
+    assert collected(scratch, folder) == (["ada"], ["broken.zip: not a zip archive"])
+
+
+def test_names_in_an_archive_cannot_leave_the_folder(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    evil = {f"../../../evil_{LESSON}.ipynb": notebook, f"/etc/..._9_9_{LESSON}.ipynb": notebook, "..ipynb": notebook}
+    students, _ = collected(scratch, archive(tmp_path / "class.zip", evil))
+    assert all(s and "/" not in s and not s.startswith(".") for s in students)
+    assert not list(tmp_path.parent.glob("evil*"))
+
+
+def test_the_later_of_two_files_of_a_student_counts_and_it_is_said(scratch: Course, tmp_path: Path, notebook) -> None:
+    files = {f"ada_1_11_{LESSON}.ipynb": b'{"cells": [], "first": 1}', f"ada_1_12_{LESSON}-1.ipynb": notebook}
+    students, left_out = collected(scratch, archive(tmp_path / "class.zip", files))
+    assert students == ["ada_1"]
+    assert "replaced by" in left_out[0]
+    assert (scratch.submitted / "ada_1" / LESSON / f"{LESSON}.ipynb").read_bytes() == notebook
+
+
+def test_what_was_handed_in_is_kept(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    path = archive(tmp_path / "class.zip", {f"ada_1_11_{LESSON}.ipynb": notebook})
+    collected(scratch, path)
+    assert (scratch.downloaded / LESSON / "archive" / "class.zip").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_nothing_to_collect_is_one_clear_line(scratch: Course, tmp_path: Path, exists: bool) -> None:
+    empty = tmp_path / "inbox"
+    if exists:
+        empty.mkdir()
+    with pytest.raises(CourseError, match="is empty: put the LMS zip" if exists else "does not exist: put"):
+        collected(scratch, empty)

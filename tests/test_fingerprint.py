@@ -1,0 +1,61 @@
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.fingerprint import fingerprint, same
+from autograder.values import Lost, Raised, Returned
+
+
+def prints(value: object) -> dict:
+    return fingerprint(Returned(value))
+
+
+def test_an_answer_is_recognised_through_rounding() -> None:
+    x = torch.randn(3, 5, dtype=torch.float64)
+    assert same(prints(x), prints(x + 1e-7))
+
+
+def test_one_wrong_entry_is_noticed() -> None:
+    x = torch.randn(2, 3, 5, 7, dtype=torch.float64)
+    y = x.clone()
+    y[1, 2, 4, 6] += 0.05
+    assert not same(prints(x), prints(y))
+
+
+def test_shape_dtype_and_nan_are_part_of_it() -> None:
+    x = torch.ones(2, 3)
+    for other in (torch.ones(3, 2), torch.ones(2, 3).double(), torch.ones(2, 3) * torch.nan, torch.ones(6)):
+        assert not same(prints(x), prints(other))
+
+
+def test_a_tuple_and_a_list_of_the_same_tensors_are_the_same() -> None:
+    a, b = torch.ones(2), torch.zeros(3)
+    assert same(prints((a, b)), prints([a, b]))
+    assert not same(prints((a, b)), prints((b, a)))
+
+
+def test_none_a_number_and_a_foreign_object_have_prints_of_their_own() -> None:
+    kinds = [prints(v) for v in (None, 1, 1.0, True, "1", object(), torch.ones(()))]
+    assert [sum(same(a, b) for b in kinds) for a in kinds] == [1] * len(kinds)
+
+
+def test_an_error_is_recognised_by_its_type_and_text() -> None:
+    a, b = Raised("RuntimeError", "3x4 and 5x4"), Raised("RuntimeError", "other")
+    assert same(fingerprint(a), fingerprint(a))
+    assert not same(fingerprint(a), fingerprint(b))
+    assert not same(fingerprint(a), fingerprint(Lost("too slow")))
+
+
+@given(st.integers(0, 10_000), st.permutations(range(5)))
+def test_a_permutation_of_rows_is_noticed(seed: int, order: list[int]) -> None:
+    x = torch.randn(5, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    assert same(prints(x), prints(x[order])) == (list(order) == sorted(order))
+
+
+def test_a_tensor_subclass_cannot_pretend() -> None:
+    class Agreeing(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, arguments=(), options=None):
+            return torch.ones(2, 2)
+
+    assert not same(prints(torch.zeros(2, 2).as_subclass(Agreeing)), prints(torch.ones(2, 2)))

@@ -1,0 +1,103 @@
+"""Broken submissions, beside good ones whose grades must not change."""
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course import Row, grade
+from autograder.lessons import Course
+from autograder.notebooks import read_notebook, text_of
+
+from .conftest import LESSON
+
+HOSTILE = Path(__file__).parent / "hostile"
+FULL = 12
+
+
+def edit(path: Path, change) -> None:
+    notebook = read_notebook(path)
+    change(notebook)
+    path.write_text(text_of(notebook), encoding="utf-8")
+
+
+def cell(notebook, grade_id: str):
+    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def duplicate(notebook) -> None:
+    copy = nbformat.from_dict(dict(cell(notebook, "check_attend")))
+    notebook.cells.append(nbformat.from_dict({**copy, "id": "copied"}))
+
+
+def delete_check(notebook) -> None:
+    notebook.cells.remove(cell(notebook, "check_attend"))
+
+
+def edit_check(notebook) -> None:
+    cell(notebook, "check_attend").source = "pass"
+
+
+def strip(notebook) -> None:
+    for c in notebook.cells:
+        c.metadata.pop("nbgrader", None)
+
+
+def raise_points(notebook) -> None:
+    cell(notebook, "check_attend").metadata["nbgrader"]["points"] = 400
+
+
+@pytest.fixture(scope="module")
+def rows(classroom: Course, hand_in, right) -> dict[str, Row]:
+    unsolved = {**right, "attend": "def attend(query, key, value):\n    raise NotImplementedError()"}
+    hand_in(classroom, "aa_good", right)
+    edit(hand_in(classroom, "duplicated", right), duplicate)
+    edit(hand_in(classroom, "deleted", right), delete_check)
+    edit(hand_in(classroom, "edited", unsolved), edit_check)
+    edit(hand_in(classroom, "stripped", right), strip)
+    edit(hand_in(classroom, "greedy", unsolved), raise_points)
+    warn = "import warnings, sys\nwarnings.warn('careful')\nprint('!', file=sys.stderr)\n"
+    hand_in(classroom, "warning", {**right, "attend": warn + right["attend"]})
+    hand_in(classroom, "exits", {**right, "copy_previous_qk": "import os\nos._exit(0)"})
+    hand_in(classroom, "printed", {**right, "attend": right["attend"] + "\nprint('x' * 10_000_000)"})
+    hand_in(classroom, "number", {**right, "attend": "def attend(query, key, value):\n    return 1\n4.0"})
+    for name in ("not_json", "not_a_notebook", "empty_notebook"):
+        path = hand_in(classroom, name, {})
+        shutil.copy(HOSTILE / f"{name}.ipynb", path)
+    hand_in(classroom, "renamed", right).rename(classroom.submitted / "renamed" / LESSON / "mine.ipynb")
+    (classroom.submitted / "empty" / LESSON).mkdir(parents=True)
+    hand_in(classroom, "zz_good", right)
+    return {row.student: row for row in grade(classroom, classroom.lesson(LESSON))}
+
+
+@pytest.mark.parametrize("student", ["aa_good", "zz_good", "duplicated", "deleted", "warning", "printed"])
+def test_honest_work_earns_its_points_whatever_happened_to_the_file(rows: dict[str, Row], student: str) -> None:
+    assert (rows[student].status, rows[student].score) == ("graded", FULL)
+
+
+@pytest.mark.parametrize("student", ["edited", "greedy", "number"])
+def test_a_changed_check_cell_earns_nothing(rows: dict[str, Row], student: str) -> None:
+    assert (rows[student].status, rows[student].score, rows[student].most) == ("graded", FULL - 4, 14)
+
+
+def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, Row]) -> None:
+    assert (rows["exits"].status, rows["exits"].score) == ("graded", FULL - 3)
+
+
+@pytest.mark.parametrize(
+    ("student", "words"),
+    [
+        ("not_json", "cannot be read as a notebook"),
+        ("not_a_notebook", "cannot be read as a notebook"),
+        ("empty_notebook", "none of the lesson's exercise cells"),
+        ("stripped", "none of the lesson's exercise cells"),
+        ("renamed", f"no {LESSON}.ipynb; the folder holds mine.ipynb"),
+        ("empty", f"no {LESSON}.ipynb; the folder holds nothing"),
+    ],
+)
+def test_what_cannot_be_graded_is_said_in_one_line(rows: dict[str, Row], student: str, words: str) -> None:
+    row = rows[student]
+    assert row.needs_person
+    assert words in row.note
+    assert "\n" not in row.note

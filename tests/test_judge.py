@@ -1,0 +1,109 @@
+import pytest
+import torch
+
+from autograder.fingerprint import fingerprint
+from autograder.judge import Target, judge
+from autograder.values import Lost, Outcome, Raised, Returned
+
+RIGHT = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
+MESSAGES = {"sideways": "It lies on its side.", "doubled": "Twice too large."}
+
+
+def target(name: str = "one", *, hidden: bool = False, show: bool = True, exact: bool = False) -> Target:
+    known = {"sideways": fingerprint(Returned(RIGHT.mT)), "doubled": fingerprint(Returned(2 * RIGHT))}
+    right = Returned(RIGHT)
+    shown = {"": RIGHT} if show else None
+    return Target(name, f"title of {name}", 1, fingerprint(right), known, shown, right if exact else None, hidden)
+
+
+def failure(outcome: Outcome, **options: bool):
+    verdict = judge("task", [target(**options)], [outcome], MESSAGES)
+    assert not verdict.passed
+    assert verdict.points == 0
+    return verdict.failure
+
+
+def test_the_right_answer_earns_all_points() -> None:
+    verdict = judge("task", [target(), target("two", hidden=True, exact=True)], [Returned(RIGHT)] * 2, MESSAGES)
+    assert (verdict.passed, verdict.points, verdict.failure) == (True, 2, None)
+
+
+def test_a_known_mistake_is_named() -> None:
+    found = failure(Returned(RIGHT.mT.clone()))
+    assert (found.mistake, found.message) == ("sideways", "It lies on its side.")
+
+
+def test_points_are_whole_and_per_check() -> None:
+    verdict = judge("task", [target(), target("two")], [Returned(RIGHT), Returned(RIGHT * 3)], MESSAGES)
+    assert (verdict.points, verdict.max_points) == (1, 2)
+    assert verdict.failure.title == "title of two"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "It returned None. Is there a `return` at the end?"),
+        ((RIGHT, RIGHT), "It returned 2 values; one tensor was asked for."),
+        ("text", "result is the value 'text'; one tensor was asked for."),
+        (RIGHT[:1], "result has shape (1, 2); it should be (2, 2)."),
+        (RIGHT.float(), "result is float32; the inputs ask for float64."),
+        (RIGHT * torch.nan, "result contains NaN in 4 of its entries."),
+        (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "result[1, 1] is 0.625; it should be 0.500."),
+    ],
+)
+def test_an_unknown_mistake_is_described(value: object, words: str) -> None:
+    found = failure(Returned(value))
+    assert (found.mistake, found.message) == (None, words)
+
+
+def test_an_error_is_shown_with_the_line_that_raised_it() -> None:
+    found = failure(Raised("TypeError", "bad operand\nmore", "x + None"))
+    assert found.message == "It stopped with TypeError in `x + None`: bad operand"
+
+
+def test_a_lost_process_is_explained() -> None:
+    assert failure(Lost("It was still running after 20 seconds.")).message == "It was still running after 20 seconds."
+
+
+def test_the_first_differing_entry_comes_with_a_picture() -> None:
+    picture = failure(Returned(RIGHT * 3)).picture
+    assert picture.expected == RIGHT.tolist()
+    assert all(all(row) for row in picture.differs)
+
+
+def test_without_expected_values_only_the_shape_is_confirmed() -> None:
+    found = failure(Returned(RIGHT * 3), show=False)
+    assert (found.message, found.picture) == ("The shape is right, the numbers are not.", None)
+
+
+def test_a_hidden_check_shows_neither_numbers_nor_the_students_own_text() -> None:
+    secret = "the inputs were 1.2345"
+    for outcome in (Raised(secret, secret, secret), Returned(secret), Returned(RIGHT * 3), Lost("gone")):
+        found = failure(outcome, hidden=True, exact=True)
+        assert found.picture is None
+        assert "1.2345" not in found.message + found.detail
+        assert "on inputs that you have not seen" in found.message
+
+
+def test_an_exercise_that_was_not_touched_is_not_started() -> None:
+    verdict = judge("task", [target(), target("two")], [Raised("NotImplementedError", "")] * 2, MESSAGES)
+    assert (verdict.started, verdict.points) == (False, 0)
+
+
+def test_a_student_with_two_mistakes_is_told_of_one() -> None:
+    outcomes = [Returned(RIGHT.mT.clone()), Returned(RIGHT * 7)]
+    verdict = judge("task", [target(), target("two")], outcomes, MESSAGES)
+    assert verdict.failure.mistake == "sideways"
+
+
+def test_grading_is_exact_where_fingerprints_are_coarse() -> None:
+    nearly = Returned(RIGHT + 1e-6)
+    assert judge("task", [target()], [nearly], MESSAGES).passed
+    assert not judge("task", [target(exact=True)], [nearly], MESSAGES).passed
+
+
+def test_a_bool_is_not_a_number_and_an_integer_is_not_a_float() -> None:
+    for mine, theirs in ((True, 1), (1, 1.0), (1.0, True)):
+        right = Returned(theirs)
+        goal = Target("n", "t", 1, fingerprint(right), exact=right)
+        assert not judge("task", [goal], [Returned(mine)], {}).passed

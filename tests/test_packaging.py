@@ -1,0 +1,55 @@
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import rattler
+import yaml
+
+ROOT = Path(__file__).parent.parent
+ALIASES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib"}
+CONDA_ONLY = {"python", "pip", "make"}
+PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
+CONDA = [rattler.MatchSpec(s) for s in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=\[ ]", r)[0] for r in requirements}
+
+
+@pytest.mark.parametrize("spec", [s for s in CONDA if s.name.normalized not in CONDA_ONLY], ids=str)
+def test_a_conda_pin_agrees_with_the_constraints(spec: rattler.MatchSpec) -> None:
+    name = ALIASES.get(spec.name.normalized, spec.name.normalized)
+    assert str(spec.version).removesuffix(".*").lstrip("=") == PINS[name]
+
+
+def test_conda_users_get_every_package_that_the_project_needs() -> None:
+    given = {ALIASES.get(s.name.normalized, s.name.normalized) for s in CONDA}
+    assert names(PROJECT["dependencies"]) <= given
+
+
+def test_every_direct_requirement_is_pinned() -> None:
+    wanted = names(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"])
+    assert wanted - {n.lower() for n in PINS} == set()
+
+
+def test_the_pins_are_the_ones_that_the_lessons_were_written_with() -> None:
+    stated = {"jupyterlab": "4.6.6", "nbgrader": "0.9.6", "nbval": "0.11.0", "torch": "2.13.0"}
+    assert {name: PINS[name] for name in stated} == stated
+
+
+def test_the_readme_names_every_make_target() -> None:
+    targets = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.M))
+    pages = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    assert {t for t in targets if f"make {t}" not in pages} == {"help"}
+
+
+def test_the_readme_names_no_target_that_does_not_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.M))
+    pages = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
+    assert set(re.findall(r"`make ([a-z]+)", pages)) <= targets
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120

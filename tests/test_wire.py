@@ -1,0 +1,93 @@
+import json
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.errors import SandboxError
+from autograder.sandbox.wire import HEADER, pack, pack_outcome, unpack_outcome
+from autograder.values import Lost, Other, Raised, Returned
+
+PLAIN = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False) | st.text()
+TREES = st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
+DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.bool]
+
+
+def there_and_back(value: object) -> object:
+    outcome = unpack_outcome(pack_outcome(Returned(value)))
+    assert isinstance(outcome, Returned)
+    return outcome.tree
+
+
+@given(TREES)
+def test_plain_data_comes_back_as_it_was(tree: object) -> None:
+    assert there_and_back(tree) == tree
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_tensor_comes_back_exactly(dtype: torch.dtype) -> None:
+    tensor = torch.tensor([[0.0, 1.0, -2.5], [1e-3, 3.0, 4.0]]).to(dtype)
+    back = there_and_back({"x": (tensor, tensor.mT, tensor[0, 0])})
+    assert all(
+        a.equal(b) and a.dtype == dtype for a, b in zip(back["x"], (tensor, tensor.mT, tensor[0, 0]), strict=True)
+    )
+
+
+def test_numbers_that_are_not_finite_come_back() -> None:
+    assert there_and_back([math.inf, -math.inf]) == [math.inf, -math.inf]
+    assert math.isnan(there_and_back(math.nan))
+    assert there_and_back(torch.tensor([math.nan])).isnan().all()
+
+
+def test_what_is_neither_tensor_nor_plain_comes_back_as_its_types_name() -> None:
+    assert there_and_back([object(), {1: 2}, 2**70]) == [Other("object"), Other("dict"), Other("int")]
+
+
+def test_a_subclass_comes_back_as_a_plain_tensor() -> None:
+    assert type(there_and_back(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
+
+
+@pytest.mark.parametrize("outcome", [Raised("KeyError", "text", "line"), Lost("too slow")])
+def test_other_outcomes_come_back(outcome: object) -> None:
+    assert unpack_outcome(pack_outcome(outcome)) == outcome
+
+
+def deep(levels: int) -> object:
+    return {"plain": 1} if not levels else {"list": [deep(levels - 1)]}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"tree": 1},
+        {"tree": {"tensor": "9"}},
+        {"tree": {"pickle": "x"}},
+        {"tree": {"plain": [1]}},
+        {"tree": {"plain": 1, "list": []}},
+        {"tree": deep(40)},
+        {"tree": {"list": [{"plain": 0}] * 20_000}},
+        {"tree": {"dict": [["a"]]}},
+        {"tree": {"float": "x"}},
+        {"raised": "a"},
+    ],
+    ids=lambda h: json.dumps(h)[:30],
+)
+def test_a_malformed_message_raises_and_does_nothing_else(header: dict) -> None:
+    with pytest.raises(SandboxError):
+        unpack_outcome(pack(header))
+
+
+@given(st.binary(max_size=200))
+def test_noise_raises_a_sandbox_error(noise: bytes) -> None:
+    with pytest.raises(SandboxError):
+        unpack_outcome(noise)
+
+
+@pytest.mark.parametrize("body", [b"\xff" * 8 + b"{}", (10**9).to_bytes(8, "little") + b"{}", b"\x80\x04K\x01."])
+def test_a_broken_block_of_tensors_raises(body: bytes) -> None:
+    text = json.dumps({"tree": {"tensor": "0"}}).encode()
+    with pytest.raises(SandboxError):
+        unpack_outcome(HEADER.pack(len(text)) + text + body)
