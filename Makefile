@@ -20,7 +20,7 @@ test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile tests solutions notebooks $(TEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests solutions notebooks $(TEST_ARGS)
 
 setup: $(VENV)/ready  ## make .venv (TORCH_INDEX=… chooses a PyTorch wheel index, such as its CPU one)
 

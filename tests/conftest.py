@@ -9,6 +9,8 @@ from autograder.lessons import CONFIG_NAME, Course, find_course
 from autograder.mutants import solutions, submission
 from autograder.notebooks import text_of
 
+collect_ignore = ["hostile"]
+
 LESSON = "02_queries_keys_values"
 HandIn = Callable[..., Path]
 

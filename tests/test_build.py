@@ -85,14 +85,14 @@ def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, 
 def test_an_exercise_without_a_check_cell_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.text.write_text(lesson.text.read_text().replace("# %% check attend\n", ""))
-    with pytest.raises(LessonError, match="exercise attend has no check cell. Add `# %% check attend`"):
+    with pytest.raises(LessonError, match="exercise attend has no check cell"):
         build(scratch, lesson)
 
 
 def test_a_header_that_means_nothing_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.text.write_text(lesson.text.read_text().replace("# %% check attend", "# %% chekc attend"))
-    with pytest.raises(LessonError, match="the header `# %% chekc attend` means nothing"):
+    with pytest.raises(LessonError, match="`# %% chekc attend` means nothing"):
         build(scratch, lesson)
 
 

@@ -363,7 +363,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # ## Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now turn it around: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Heads that do just this appear in trained language models.
+# So far the vectors were given and the weights followed. Now turn it around: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Heads that do exactly this appear in trained language models.
 
 # %%
 wanted = torch.zeros(6, 6)

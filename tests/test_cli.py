@@ -1,0 +1,86 @@
+"""The command line: one clear line for what the user can mend, an exit status, and nothing lost."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.build import generated
+from autograder.lessons import Course
+
+from .conftest import LESSON
+
+
+@pytest.fixture
+def here(scratch: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
+    monkeypatch.chdir(scratch.root)
+    return scratch
+
+
+def said(capsys: pytest.CaptureFixture, *arguments: str) -> tuple[int, str]:
+    status = main(arguments)
+    shown = capsys.readouterr()
+    return status, (shown.err or shown.out).strip()
+
+
+@pytest.mark.parametrize("command", ["build", "verify", "grade", "feedback"])
+def test_an_unknown_lesson_is_named_with_those_that_exist(here, capsys, command: str) -> None:
+    status, line = said(capsys, command, "--lesson", "99_nothing")
+    assert (status, line) == (2, f"error: There is no lesson '99_nothing'. Lessons: {LESSON}.")
+
+
+def test_outside_a_course_the_command_says_where_to_start(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, line = said(capsys, "grade")
+    assert status == 2
+    assert "No nbgrader_config.py" in line
+    assert "\n" not in line
+
+
+def test_an_empty_folder_is_one_line(here, capsys) -> None:
+    (here.root / "zips").mkdir()
+    status, line = said(capsys, "collect", "--lesson", LESSON, "--from", "zips")
+    assert (status, line) == (2, "error: zips is empty: put the LMS zip or the notebooks there.")
+
+
+def test_collecting_nothing_useful_is_told_and_fails(here, capsys) -> None:
+    (here.root / "zips").mkdir()
+    (here.root / "zips" / "notes.txt").write_text("hello")
+    status, lines = said(capsys, "collect", "--lesson", LESSON, "--from", "zips")
+    assert status == 1
+    assert lines.splitlines() == ["left out   notes.txt: not a notebook", f"{LESSON}: 0 collected, 1 left out."]
+
+
+def test_grading_without_submissions_says_how_to_get_some(here, capsys) -> None:
+    assert said(capsys, "grade") == (0, "No submissions. `make collect LESSON=… FROM=…` brings them in.")
+
+
+def test_feedback_without_grades_says_what_comes_first(here, capsys) -> None:
+    assert said(capsys, "feedback") == (1, "Nothing is graded yet: `make grade` first.")
+
+
+def test_a_build_over_an_edit_by_hand_is_one_line(here, capsys) -> None:
+    path = next(iter(generated(here.lesson(LESSON))))
+    path.write_text(path.read_text() + " ")
+    status, line = said(capsys, "build")
+    assert status == 2
+    assert "was edited by hand, so it was not overwritten. A change belongs into solutions/" in line
+    assert "\n" not in line
+
+
+def test_a_new_lesson_starts_from_the_template_and_is_proved(here, capsys) -> None:
+    assert said(capsys, "lesson", "--lesson", "07_position")[0] == 0
+    assert said(capsys, "build", "--lesson", "07_position") == (0, "built 07_position")
+    assert said(capsys, "verify", "--lesson", "07_position") == (0, "every lesson is proved")
+
+
+@pytest.mark.parametrize("name", ["position", "7_position", "07 position", "../07_x", ""])
+def test_a_lesson_name_that_does_not_fit_is_refused(here, capsys, name: str) -> None:
+    status, line = said(capsys, "lesson", "--lesson", name)
+    assert status == 2
+    assert "two digits, then small letters" in line
+
+
+def test_a_lesson_that_exists_is_not_overwritten(here, capsys) -> None:
+    status, line = said(capsys, "lesson", "--lesson", LESSON)
+    assert (status, line) == (2, f"error: solutions/{LESSON} exists already. Choose another name.")

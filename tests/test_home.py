@@ -1,0 +1,116 @@
+"""`check(...)` as a student meets it: in a notebook's folder, without solutions."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import autograder
+from autograder import predict, reveal
+from autograder.errors import CheckFailed, CourseError, NotStarted
+from autograder.lessons import Course
+
+from .conftest import LESSON
+
+
+@pytest.fixture(autouse=True)
+def beside_the_notebook(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(course.root / "notebooks" / LESSON)
+
+
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-1)
+    return weights @ value, weights
+
+
+def test_a_right_answer_shows_a_card_and_raises_nothing(capsys: pytest.CaptureFixture) -> None:
+    autograder.check(attend)
+    shown = capsys.readouterr()
+    assert "✓ attend: 2 of 2 checks passed" in shown.out
+    assert "2 hidden checks will run when this is graded." in shown.out
+    assert shown.err == ""
+
+
+def test_a_stub_is_not_started() -> None:
+    def attend(query, key, value):
+        raise NotImplementedError
+
+    with pytest.raises(NotStarted, match="attend: not started"):
+        autograder.check(attend)
+
+
+def test_a_known_mistake_is_told_in_its_own_words() -> None:
+    def attend(query, key, value):
+        weights = (query @ key.mT).softmax(dim=-2)
+        return weights @ value, weights
+
+    with pytest.raises(CheckFailed, match="Your columns sum to 1"):
+        autograder.check(attend)
+
+
+def test_the_traceback_is_the_message_alone() -> None:
+    assert CheckFailed("attend: look here")._render_traceback_() == ["CheckFailed: attend: look here"]
+
+
+def test_another_name_for_the_same_exercise_is_understood(capsys: pytest.CaptureFixture) -> None:
+    def mine(query, key, value):
+        return attend(query, key, value)
+
+    code = "import autograder\nattend = mine\nautograder.check(attend)"
+    exec(code, {"mine": mine})
+    assert "attend: 2 of 2" in capsys.readouterr().out
+
+
+def test_something_that_is_no_exercise_is_refused_with_the_list() -> None:
+    with pytest.raises(CourseError, match="'ReLU' is no exercise of this lesson"):
+        autograder.check(torch.nn.ReLU())
+
+
+def test_outside_a_lessons_folder_the_message_says_what_is_missing(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CourseError, match=r"No checks\.py with fingerprints\.json"):
+        autograder.check(attend)
+
+
+def test_a_solution_on_another_dtype_or_device_is_told_so() -> None:
+    def attend(query, key, value):
+        weights = (query @ key.mT).softmax(dim=-1).float()
+        return weights @ value.float(), weights
+
+    with pytest.raises(CheckFailed, match="result\\[0\\] is float32; the inputs ask for float64"):
+        autograder.check(attend)
+
+
+def test_a_check_needs_nothing_but_the_two_files(course: Course, tmp_path: Path) -> None:
+    folder = course.root / "notebooks" / LESSON
+    for name in ("checks.py", "fingerprints.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    code = "def attend(q, k, v): raise NotImplementedError\nfrom autograder import check\ncheck(attend)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "NotStarted" in done.stderr
+
+
+def test_a_prediction_is_compared_and_never_required(capsys: pytest.CaptureFixture) -> None:
+    from autograder.predict import _stated
+
+    reveal("q1", "8")
+    _stated["q2"], _stated["q3"] = "8", "64"
+    reveal("q2", "8")
+    reveal("q3", "8")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["q1: 8. (You stated no prediction.)", "q2: 8, as you predicted.", "q3: 8. You predicted: 64."]
+
+
+def test_a_prediction_can_be_read_without_a_live_page(capsys: pytest.CaptureFixture) -> None:
+    predict("how large", options=("64", "8"))
+    assert "Your prediction, how large: 64 / 8" in capsys.readouterr().out
+
+
+def test_the_first_import_is_quiet() -> None:
+    code = "import autograder"
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
