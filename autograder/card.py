@@ -13,7 +13,7 @@ BACKGROUND = "var(--jp-layout-color1, #ffffff)"
 COLOURS = f"color:{TEXT_COLOUR};background-color:{BACKGROUND};"
 BOX = f"border:1px solid {BORDER};border-left-width:6px;padding:8px 12px;{COLOURS}"
 CELL = f"padding:2px 8px;text-align:right;border:1px solid {BORDER};"
-MARKED = CELL + f"font-weight:bold;outline:2px solid {TEXT_COLOUR};outline-offset:-3px;"
+MARKED = CELL + "font-weight:bold;"
 
 
 class Card:
@@ -94,30 +94,23 @@ def picture_text(picture: Picture) -> str:
 
 
 def picture_html(picture: Picture) -> str:
-    """Draw yours, expected and difference as tables side by side, differing entries framed and marked ≠."""
-    difference = [
-        [y - e for y, e in zip(mine, right, strict=True)]
-        for mine, right in zip(picture.yours, picture.expected, strict=True)
+    """Draw yours, expected and difference as tables side by side; differing entries are bold and carry a ≠."""
+    pairs = [
+        list(zip(*rows, strict=True)) for rows in zip(picture.yours, picture.expected, picture.differs, strict=True)
     ]
-    blank = [[False] * len(row) for row in picture.differs]
     tables = [
-        table_html("yours", picture.yours, picture.differs),
-        table_html("expected", picture.expected, blank),
-        table_html("difference", difference, picture.differs),
+        table_html("yours", [[f"≠ {y:.3f}" if d else f"{y:.3f}" for y, _, d in row] for row in pairs]),
+        table_html("expected", [[f"{e:.3f}" for _, e, _ in row] for row in pairs]),
+        table_html("difference", [[f"{y - e:+.3f}" if d else "" for y, e, d in row] for row in pairs]),
     ]
     return f"<p style='margin:8px 0 2px 0'>{escape(picture.label)}</p><div>{''.join(tables)}</div>"
 
 
-def table_html(caption: str, numbers: list[list[float]], marks: list[list[bool]]) -> str:
+def table_html(caption: str, texts: list[list[str]]) -> str:
     """Draw one table of numbers with a caption."""
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td style='{MARKED if m else CELL}'>{'≠ ' if m else ''}{n:.3f}</td>"
-            for n, m in zip(row, flags, strict=True)
-        )
-        + "</tr>"
-        for row, flags in zip(numbers, marks, strict=True)
+    rows = "".join(
+        "<tr>" + "".join(f"<td style='{MARKED if '≠' in text else CELL}'>{text}</td>" for text in row) + "</tr>"
+        for row in texts
     )
     style = f"display:inline-table;margin:0 16px 0 0;border-collapse:collapse;color:{TEXT_COLOUR};"
-    return f"<table style='{style}'><caption style='text-align:left'>{caption}</caption><tbody>{body}</tbody></table>"
+    return f"<table style='{style}'><caption style='text-align:left'>{caption}</caption><tbody>{rows}</tbody></table>"

@@ -24,8 +24,6 @@ STYLES = [
     "display",
     "font-weight",
     "margin",
-    "outline",
-    "outline-offset",
     "padding",
     "text-align",
 ]

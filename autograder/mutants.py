@@ -34,10 +34,10 @@ def mistake_cell(kit: Kit, mistake: Mistake) -> str:
     """Return a mistake as the exercise cell of a student who made it: its imports, its helpers, itself renamed."""
     tree = ast.parse(kit.lesson.hidden.read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) and not is_ours(node)]
-    wrong = next(n for n in tree.body if is_declared_by(n, "mistake") and getattr(n, "name", "") == mistake.name)
+    wrong: Any = next(n for n in tree.body if is_declared_by(n, "mistake") and getattr(n, "name", "") == mistake.name)
     helpers = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and not n.decorator_list}
     renamed: Any = copy.deepcopy(wrong)
-    renamed.name, renamed.decorator_list = mistake.exercise, []
+    renamed.name, renamed.decorator_list, renamed.body = mistake.exercise, [], wrong.body[1:]  # without its message
     needed = [node for name, node in helpers.items() if name in names_in(renamed, helpers)]
     return "\n\n".join(ast.unparse(node) for node in [*imports, *needed, renamed])
 
