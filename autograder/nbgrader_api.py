@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import warnings
 from collections.abc import Iterator
@@ -32,7 +33,7 @@ def api_of(course: Course) -> Any:
     course.coursework.mkdir(exist_ok=True)
     # nbgrader 0.9.6 adds objects to SQLAlchemy sessions late; every row is right nevertheless
     warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
-    config = load_config(course.root)
+    config = copy.deepcopy(load_config(course.root))
     logging.getLogger("alembic").setLevel(logging.WARNING)
     return NbGraderAPI(CourseDirectory(config=config), config=config)
 

@@ -119,6 +119,17 @@ def test_pyplot_figures_are_recorded(session: Session) -> None:
     assert any("image/png" in o.get("data", {}) for o in outputs)
 
 
+def test_a_notebook_that_used_several_threads_is_still_checked(session: Session) -> None:
+    session.run("import torch\ntorch.set_num_threads(2)\nx = torch.randn(1000, 1000)\ny = x @ x + x.exp()")
+    session.run("def double(x): return (torch.randn(1000, 1000) @ torch.randn(1000, 1000)).exp()[0, 0] * 0 + x")
+    assert isinstance(ask(session), Returned)
+
+
+def test_the_usual_magics_of_notebooks_run(session: Session) -> None:
+    assert session.run("%matplotlib inline").success
+    assert session.run("%time 1 + 1").success
+
+
 def test_a_solution_that_answers_with_another_type_sends_its_name(session: Session) -> None:
     session.run("def double(x): return (x, object(), {'a': x})")
     tree = ask(session).tree

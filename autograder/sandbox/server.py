@@ -81,6 +81,7 @@ def run_check(shell: Any, request: dict[str, Any]) -> bytes:
 
 def outcome_in_fork(shell: Any, request: dict[str, Any]) -> Outcome:
     """Load the check and run it on what the submission defines."""
+    torch.set_num_threads(1)  # a pool of threads does not survive a fork
     visible = load_module(request["sources"][0], "checks.py")
     hidden = load_module(request["sources"][1], "hidden.py", visible)
     checks = {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}

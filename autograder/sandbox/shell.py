@@ -84,6 +84,9 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         self.recorder = Recorder(0)
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
 
+    def enable_gui(self, gui: str | None = None) -> None:
+        """Accept `%matplotlib inline`; there is no window to open."""
+
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
         self.recorder.add(
             {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
