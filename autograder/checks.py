@@ -10,7 +10,7 @@ import ast
 import sys
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,14 +31,22 @@ class Draw:
 
     def __init__(self, seed: int, name: str) -> None:
         self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
+        self._drawn: list[tuple[Tensor, int]] = []
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
         """Return independent standard normal numbers, float64 unless told otherwise."""
-        return torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype)
+        drawn = torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype)
+        self._drawn.append((drawn, drawn._version))
+        return drawn
 
     def integer(self, low: int, high: int) -> int:
         """Return an integer from low to high, both included."""
         return int(torch.randint(low, high + 1, (), generator=self._generator))
+
+    @property
+    def changed(self) -> bool:
+        """Whether a tensor that was drawn has been written to since."""
+        return any(tensor._version != version for tensor, version in self._drawn)
 
 
 CheckFunction = Callable[[Any, Draw], Any]
@@ -71,14 +79,16 @@ class Check:
 
     def values(self, work: Any, seed: int) -> Outcome:
         """Run the check on a piece of work: a student's, the reference or a mistake."""
-        return outcome_of(lambda: self.run(work, Draw(seed, self.name)))
+        draw = Draw(seed, self.name)
+        outcome = outcome_of(lambda: self.run(work, draw))
+        return replace(outcome, changed=draw.changed) if isinstance(outcome, Returned) else outcome
 
     def summarise(self, outcome: Outcome) -> Outcome:
         """Return what is compared. A summary's ValueError is a sentence for the student."""
         if self.summary is None or not isinstance(outcome, Returned):
             return outcome
         try:
-            return Returned(self.summary(outcome.tree))
+            return replace(outcome, tree=self.summary(outcome.tree))
         except ValueError as reason:
             return Lost(str(reason))
         except Exception as error:

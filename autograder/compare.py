@@ -47,11 +47,13 @@ def contract(yours: Fingerprint, right: Fingerprint) -> str:
     if mine.get("", {}).get("type") == "NoneType" != theirs.get("", {}).get("type"):
         return "It returned None. Is there a `return` at the end?"
     if mine.keys() != theirs.keys():
-        return f"It returned {structure(mine)}; {structure(theirs)} was asked for."
+        return f"It returned {structure(mine)}. What was asked for is {structure(theirs)}."
     for path, leaf in mine.items():
         problem = leaf_contract(name_of(path), leaf, theirs[path])
         if problem:
             return problem
+    if yours.get("changed") and not right.get("changed"):
+        return "One of the inputs was changed in place. Its owner still needs it: make a new tensor instead."
     return ""
 
 
@@ -59,7 +61,11 @@ def structure(leaves: Fingerprint) -> str:
     """Describe a tree of results in words."""
     if "" in leaves:
         return kind(leaves[""])
-    return f"{len(leaves)} values"
+    tops = list(dict.fromkeys(top for path in leaves for top in re.findall(r"^\[.*?\]", path)))
+    if tops[0].startswith("['"):
+        return f"a dictionary with {', '.join(top[1:-1] for top in tops)}"
+    nested = "" if len(tops) == len(leaves) else f", with {len(leaves)} values in them"
+    return f"a tuple of {len(tops)}{nested}"
 
 
 def kind(leaf: Fingerprint) -> str:
@@ -84,7 +90,9 @@ def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     if mine["shape"] != theirs["shape"]:
         return f"{name} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
-        return f"{name} is {mine['dtype']}; the inputs ask for {theirs['dtype']}."
+        return (
+            f"{name} is {mine['dtype']}; the inputs ask for {theirs['dtype']}. What makes a tensor needs their dtype."
+        )
     if mine["nan"] and not theirs["nan"]:
         return f"{name} contains NaN in {mine['nan']} of its entries."
     return ""
@@ -102,7 +110,9 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind
     pairs = list(zip(mine.leaves(), theirs.leaves(), strict=False))
-    if len(mine.leaves()) != len(theirs.leaves()) or any(a.path != b.path for a, b in pairs):
+    if mine.changed != theirs.changed or [a.path for a, _ in pairs] != [b.path for _, b in pairs]:
+        return False
+    if len(mine.leaves()) != len(theirs.leaves()):
         return False
     return all(equal_leaf(a.value, b.value, tolerance) for a, b in pairs)
 

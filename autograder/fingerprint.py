@@ -26,7 +26,8 @@ def fingerprint(outcome: Outcome) -> Fingerprint:
         return {"raised": outcome.kind, "text": outcome.text}
     if isinstance(outcome, Lost):
         return {"lost": outcome.reason}
-    return {"leaves": {leaf.path: print_of(leaf) for leaf in outcome.leaves()}}
+    leaves = {leaf.path: print_of(leaf) for leaf in outcome.leaves()}
+    return {"leaves": leaves, "changed": True} if outcome.changed else {"leaves": leaves}
 
 
 def print_of(leaf: Leaf) -> Fingerprint:
@@ -58,7 +59,7 @@ def tensor_print(tensor: Tensor) -> Fingerprint:
 
 def same(a: Fingerprint, b: Fingerprint) -> bool:
     """Say whether two fingerprints belong to the same answer."""
-    if "leaves" not in a or "leaves" not in b:
+    if "leaves" not in a or "leaves" not in b or a.get("changed") != b.get("changed"):
         return a == b
     return a["leaves"].keys() == b["leaves"].keys() and all(
         same_leaf(p, b["leaves"][k]) for k, p in a["leaves"].items()

@@ -39,7 +39,11 @@ def read_lesson(lesson: Lesson) -> list[LessonCell]:
     notebook = jupytext.reads(lesson.text.read_text(encoding="utf-8"), fmt="py:percent")
     where = lesson.shown(lesson.text)
     cells = [cell_of(cell, where) for cell in notebook.cells]
-    for name in (c.name for c in cells if c.kind == "exercise"):
+    orphans = [c for c in cells if c.kind in ("hints", "check") and c.name not in exercises_in(cells)]
+    if orphans:
+        names = f"{orphans[0].kind} {orphans[0].name}"
+        raise LessonError(where, f"`# %% {names}` belongs to no exercise.", "Name it as its exercise cell is named.")
+    for name in exercises_in(cells):
         missing = [kind for kind in ("hints", "check") if not any(c.kind == kind and c.name == name for c in cells)]
         if missing:
             raise LessonError(where, f"exercise {name} has no {missing[0]} cell.", f"Add `# %% {missing[0]} {name}`.")

@@ -74,6 +74,8 @@ def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequen
     grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
     for axes, (name, matrix, kind) in zip(grid, panels, strict=True):
         draw_matrix(axes, matrix, kind)
+        axes.set_aspect("equal")
+        axes.set_anchor("N")
         shape = " × ".join(map(str, matrix.shape))
         axes.set_title(f"{name}\n({shape})", fontsize=10)
         axes.set_xticks([])
@@ -149,12 +151,16 @@ def label(axes: Axes, queries: Sequence[str], keys: Sequence[str]) -> None:
 
 def describe(weights: Tensor, queries: Sequence[str], keys: Sequence[str], kind: str) -> str:
     """Say in words where each row is largest."""
-    best = weights.argmax(dim=-1).tolist()
-    rows = [
-        f"{q} most on {keys[j]} ({float(weights[i, j]):.2f})"
-        for i, (q, j) in enumerate(zip(queries, best, strict=True))
-    ]
+    rows = [f"{query} {favourites(row, keys)}" for query, row in zip(queries, weights.detach(), strict=True)]
     return f"Attention {kind}, a row per query: {'; '.join(rows)}."
+
+
+def favourites(row: Tensor, keys: Sequence[str]) -> str:
+    """Name the keys that share a row's largest number."""
+    best = [key for key, number in zip(keys, row, strict=True) if bool(row.max() - number < 1e-6)]
+    if len(best) == len(keys):
+        return f"equally on all ({float(row.max()):.2f})"
+    return f"most on {' and '.join(best)} ({float(row.max()):.2f})"
 
 
 def hull(points: Tensor) -> list[int]:

@@ -30,9 +30,15 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Returned:
-    """A check function came back with values."""
+    """A check function came back with values.
+
+    Args:
+        tree: the values.
+        changed: an input was changed in place on the way.
+    """
 
     tree: Any
+    changed: bool = False
 
     def leaves(self) -> tuple[Leaf, ...]:
         """Return the values with their paths, in order."""

@@ -96,6 +96,13 @@ def test_a_header_that_means_nothing_is_named(scratch: Course) -> None:
         build(scratch, lesson)
 
 
+def test_a_cell_of_no_exercise_is_named(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("# %% exercise attend", "# %% exercise attends"))
+    with pytest.raises(LessonError, match="`# %% hints attend` belongs to no exercise"):
+        build(scratch, lesson)
+
+
 def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.checks.write_text(lesson.checks.read_text().replace('@check("attend"', '@check("attned"'))

@@ -43,10 +43,10 @@ def test_points_are_whole_and_per_check() -> None:
     ("value", "words"),
     [
         (None, "It returned None. Is there a `return` at the end?"),
-        ((RIGHT, RIGHT), "It returned 2 values; one tensor was asked for."),
+        ((RIGHT, RIGHT), "It returned a tuple of 2. What was asked for is one tensor."),
         ("text", "result is the value 'text'; one tensor was asked for."),
         (RIGHT[:1], "result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.float(), "result is float32; the inputs ask for float64."),
+        (RIGHT.float(), "result is float32; the inputs ask for float64. What makes a tensor needs their dtype."),
         (RIGHT * torch.nan, "result contains NaN in 4 of its entries."),
         (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "result[1, 1] is 0.625; it should be 0.500."),
     ],
@@ -54,6 +54,24 @@ def test_points_are_whole_and_per_check() -> None:
 def test_an_unknown_mistake_is_described(value: object, words: str) -> None:
     found = failure(Returned(value))
     assert (found.mistake, found.message) == (None, words)
+
+
+def test_an_input_that_was_changed_is_told_and_costs_the_point() -> None:
+    for exact in (True, False):
+        found = failure(Returned(RIGHT, changed=True), exact=exact)
+        assert found.message.startswith("One of the inputs was changed in place.")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"q": RIGHT, "k": RIGHT}, "a dictionary with 'q', 'k'"),
+        ([(RIGHT, RIGHT), (RIGHT, RIGHT)], "a tuple of 2, with 4 values in them"),
+        ((), "an object of type empty tuple"),
+    ],
+)
+def test_a_result_of_the_wrong_structure_is_described(value: object, words: str) -> None:
+    assert failure(Returned(value)).message.startswith(f"It returned {words}. " if value else f"result is {words}; ")
 
 
 def test_an_error_is_shown_with_the_line_that_raised_it() -> None:

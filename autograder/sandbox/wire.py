@@ -49,7 +49,7 @@ def pack_outcome(outcome: Outcome) -> bytes:
     if isinstance(outcome, Lost):
         return pack({"lost": outcome.reason})
     tensors: dict[str, Tensor] = {}
-    return pack({"tree": encode(outcome.tree, tensors)}, tensors)
+    return pack({"tree": encode(outcome.tree, tensors), "changed": outcome.changed}, tensors)
 
 
 def unpack_outcome(message: bytes) -> Outcome:
@@ -60,7 +60,7 @@ def unpack_outcome(message: bytes) -> Outcome:
             return Raised(*(str(header[key])[:500] for key in ("raised", "text", "where")))
         if "lost" in header:
             return Lost(str(header["lost"])[:500])
-        return Returned(decode(header["tree"], tensors, [MOST_NODES]))
+        return Returned(decode(header["tree"], tensors, [MOST_NODES]), header.get("changed") is True)
     except SandboxError:
         raise
     except Exception as error:

@@ -44,30 +44,67 @@ def attention_with_heads(attend: Any, draw: Draw) -> Any:
 
 
 def where_rows_look(result: Any) -> dict[str, Any]:
-    """Describe the pattern that a query and a key make. Many pairs of matrices make
-    the right one.
-    """
-    pair = list(result) if isinstance(result, list | tuple) else []
-    if len(pair) != 2 or not all(
-        isinstance(item, Tensor) and item.ndim == 2 for item in pair
-    ):
-        raise ValueError("It should return two matrices, query and key.")
-    query, key = (item.double() for item in pair)
-    if query.shape != key.shape:
+    """Describe the pattern that a query and a key make. Many pairs make the right one."""
+    query, key = two_matrices(result)
+    weights = (query @ key.mT).softmax(dim=-1)  # (L, S)
+    best = weights.topk(min(2, len(weights)), dim=-1).values
+    positions = torch.arange(len(weights))
+    previous = (positions - 1).clamp(min=0)
+    looks_at = weights.argmax(dim=-1)
+    right = bool(looks_at.equal(previous))
+    return {
+        "rows that like several columns equally": best[:, 0] - best[:, -1] < 1e-6
+        if len(weights) > 1
+        else torch.tensor([False]),
+        "the column that each row looks at": looks_at,
+        "rows with more than 0.99 there": weights[positions, previous] > 0.99
+        if right
+        else "another pattern",
+    }
+
+
+def two_matrices(result: Any) -> tuple[Tensor, Tensor]:
+    """Return query and key in float64. What is something else is said in the ValueError."""
+    if not isinstance(result, list | tuple):
+        kind = getattr(result, "kind", type(result).__name__)
+        raise ValueError(
+            f"It should return two matrices, query and key, not one {kind}."
+        )
+    if len(result) != 2:
+        raise ValueError(f"It should return query and key, not {len(result)} results.")
+    for item in result:
+        if not isinstance(item, Tensor) or not item.is_floating_point():
+            kind = (
+                item.dtype
+                if isinstance(item, Tensor)
+                else getattr(item, "kind", type(item).__name__)
+            )
+            raise ValueError(
+                f"Query and key should be tensors of floating-point numbers, not {kind}."
+            )
+    query, key = (item.detach().double() for item in result)
+    if query.ndim != 2 or query.shape != key.shape:
         shapes = f"{tuple(query.shape)} and {tuple(key.shape)}"
-        raise ValueError(f"Query and key should have the same shape, not {shapes}.")
+        raise ValueError(
+            f"Query and key should both be (length, D); they are {shapes}."
+        )
     if not (query.isfinite().all() and key.isfinite().all()):
         raise ValueError("Query and key should hold finite numbers only.")
-    weights = (query @ key.mT).softmax(dim=-1)  # (L, S)
-    previous = (torch.arange(len(weights)) - 1).clamp(min=0)
-    enough = weights[range(len(weights)), previous] > 0.99
-    return {
-        "the column that each row looks at": weights.argmax(dim=-1),
-        "every weight above 0.99": bool(enough.all()),
-    }
+    return query, key
+
+
+def where_all_look(results: Any) -> list[dict[str, Any]]:
+    """Describe several patterns."""
+    return [where_rows_look(result) for result in results]
 
 
 @check("copy_previous_qk", points=1, show=True, summary=where_rows_look)
 def six_positions(copy_previous_qk: Any, draw: Draw) -> Any:
-    """Six positions: where each row looks, and whether its weight there is above 0.99."""
+    """Six positions: each row looks at the one before, with more than 0.99."""
     return copy_previous_qk(6)
+
+
+@check("copy_previous_qk", points=1, summary=where_all_look)
+def other_lengths(copy_previous_qk: Any, draw: Draw) -> Any:
+    """Other lengths, short ones too: one position, two, and more than six."""
+    return [copy_previous_qk(length) for length in (1, 2, draw.integer(11, 15))]

@@ -26,33 +26,25 @@ def one_word_and_gradients(project_qkv: Any, draw: Draw) -> Any:
 
 @mistake("project_qkv")
 def one_matrix_for_all(x, w_q, w_k, w_v):
-    """All three came from w_q. With one matrix a word can only ask for what it is
-    itself.
-    """
+    """All three came from w_q. With one matrix a word can only ask for what it is itself."""
     return x @ w_q, x @ w_q, x @ w_q
 
 
 @mistake("project_qkv")
 def key_from_w_q(x, w_q, w_k, w_v):
-    """The keys came from w_q, like the queries. Then a word can only look for what it
-    is itself.
-    """
+    """The keys came from w_q, like the queries. Then a word can only look for what it is itself."""
     return x @ w_q, x @ w_q, x @ w_v
 
 
 @mistake("project_qkv")
 def value_is_x(x, w_q, w_k, w_v):
-    """The values are x itself. They have a matrix of their own, w_v, which decides
-    what is handed over.
-    """
+    """The values are x itself. They have a matrix of their own, w_v, which decides what is handed over."""
     return x @ w_q, x @ w_k, x
 
 
 @mistake("project_qkv")
 def value_from_w_k(x, w_q, w_k, w_v):
-    """The values came from w_k. What a word is found by and what it hands over are two
-    things.
-    """
+    """The values came from w_k. What a word is found by and what it hands over are two things."""
     return x @ w_q, x @ w_k, x @ w_k
 
 
@@ -66,6 +58,47 @@ def key_before_query(x, w_q, w_k, w_v):
 def value_before_key(x, w_q, w_k, w_v):
     """The last two results are swapped: query, then key, then value."""
     return x @ w_q, x @ w_v, x @ w_k
+
+
+@mistake("project_qkv")
+def value_key_query(x, w_q, w_k, w_v):
+    """First and last result are swapped: query, then key, then value."""
+    return x @ w_v, x @ w_k, x @ w_q
+
+
+@mistake("project_qkv")
+def tokens_transposed(x, w_q, w_k, w_v):
+    """The tokens were transposed. A word is a row of x already, so x needs no turning."""
+    return x.mT @ w_q, x.mT @ w_k, x.mT @ w_v
+
+
+@mistake("project_qkv")
+def values_transposed(x, w_q, w_k, w_v):
+    """The values lie on their side. Each word keeps its row: (B, L, D_v)."""
+    return x @ w_q, x @ w_k, (x @ w_v).mT
+
+
+@mistake("project_qkv")
+def first_sentence_only(x, w_q, w_k, w_v):
+    """Only the first sentence of the batch was projected. `@` takes the whole batch along."""
+    return x[0] @ w_q, x[0] @ w_k, x[0] @ w_v
+
+
+@mistake("project_qkv")
+def batch_flattened(x, w_q, w_k, w_v):
+    """All sentences were joined into one. The batch axis stays in front: (B, L, D)."""
+    rows = x.flatten(0, 1)
+    return rows @ w_q, rows @ w_k, rows @ w_v
+
+
+@mistake("project_qkv")
+def matrix_changed(x, w_q, w_k, w_v):
+    """The values are right, but one of the caller's tensors was changed on the way. Make a
+    new one instead.
+    """
+    projected = x @ w_q, x @ w_k, x @ w_v
+    w_q *= 2
+    return projected
 
 
 @mistake("project_qkv")
@@ -84,8 +117,8 @@ def weights_transposed(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def gradient_cut_off(x, w_q, w_k, w_v):
-    """The values are right, but no gradient reaches the matrices, so they could not
-    learn. Use neither .data nor detach.
+    """The values are right, but no gradient reaches the matrices, so they could not learn.
+    Use neither .data nor detach.
     """
     return x @ w_q.data, x @ w_k.data, x @ w_v.data
 
@@ -105,9 +138,7 @@ def single_query_in_float32(attention_scores: Any, draw: Draw) -> Any:
 
 @mistake("attention_scores")
 def no_transpose(query, key):
-    """The inner sizes do not fit: rows of the query meet columns of the key. Swap the
-    key's last two axes.
-    """
+    """The inner sizes do not fit: rows of the query meet columns of the key. Swap the key's last two axes."""
     return query @ key
 
 
@@ -119,32 +150,26 @@ def all_axes_reversed(query, key):
 
 @mistake("attention_scores")
 def first_axes_swapped(query, key):
-    """`transpose(0, 1)` counts from the front and meets batch and heads. Count from
-    the end: -2 and -1.
-    """
+    """`transpose(0, 1)` counts from the front and meets batch and heads. Count from the end: -2 and -1."""
     return query @ key.transpose(0, 1)
 
 
 @mistake("attention_scores")
 def keys_in_rows(query, key):
-    """The table lies on its side: a row per key. Rows belong to queries, so the query
-    stands on the left.
-    """
+    """The table lies on its side: a row per key. Rows belong to queries, so the query stands on the left."""
     return key @ query.mT
 
 
 @mistake("attention_scores")
 def scaled_already(query, key):
-    """Divided by the root of the width. That is lesson 3; here the plain dot products
-    are asked for.
-    """
+    """Divided by the root of the width. That is lesson 3; here the plain dot products are asked for."""
     return query @ key.mT / query.size(-1) ** 0.5
 
 
 @mistake("attention_scores")
 def cosine(query, key):
-    """The vectors were normalised first, so their lengths are lost. A dot product
-    keeps them: longer means more insistent.
+    """The vectors were normalised first, so their lengths are lost. A dot product keeps
+    them: longer means more insistent.
     """
     return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
 
@@ -163,20 +188,84 @@ def softmax_too_early(query, key):
 
 @mistake("attention_scores")
 def distance(query, key):
-    """These are distances between queries and keys. A score is their dot product:
-    large where they fit.
-    """
+    """These are distances between queries and keys. A score is their dot product: large where they fit."""
     return torch.cdist(query, key)
 
 
 @mistake("attention_scores")
-def query_changed(query, key):
-    """The scores are right, but the caller's query was changed on the way. Make a new
-    tensor instead.
-    """
+def input_changed(query, key):
+    """The scores are right, but an input was changed on the way: `-=` or a trailing underscore does that."""
     scores = query @ key.mT
     query -= query.mean()
     return scores
+
+
+@mistake("attention_scores")
+def reshaped(query, key):
+    """`reshape` and `view` cut the same numbers anew; they do not swap axes. That is what .mT does."""
+    return query @ key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
+
+
+@mistake("attention_scores")
+def matrices_only(query, key):
+    """`.t()` is for a single matrix. With batch and heads in front, swap the last two axes."""
+    return query @ key.t()
+
+
+@mistake("attention_scores")
+def three_axes_only(query, key):
+    """`transpose(1, 2)` needs exactly three axes. Count from the end, then any number in
+    front will do: -2 and -1.
+    """
+    return query @ key.transpose(1, 2)
+
+
+@mistake("attention_scores")
+def batched_product_only(query, key):
+    """`bmm` takes exactly three axes. `@` takes any number."""
+    return torch.bmm(query, key.mT)
+
+
+@mistake("attention_scores")
+def loop_over_the_first_axis(query, key):
+    """`for q in query` walks along the first axis, which is the batch as soon as there is one."""
+    return torch.stack([torch.stack([q @ k for k in key]) for q in query])
+
+
+@mistake("attention_scores")
+def every_pair_of_all_heads(query, key):
+    """Every query met the keys of all sentences and heads. Leading axes stay paired; only
+    the last two are multiplied.
+    """
+    return torch.tensordot(query, key, dims=([-1], [-1]))
+
+
+@mistake("attention_scores")
+def sums_of_entries(query, key):
+    """Each vector was summed up before the product. A score multiplies entry by entry
+    first and adds up then.
+    """
+    return query.sum(dim=-1, keepdim=True) @ key.sum(dim=-1, keepdim=True).mT
+
+
+@mistake("attention_scores")
+def mean_instead_of_sum(query, key):
+    """Divided by the number of entries: a mean. A dot product is the sum."""
+    return query @ key.mT / query.size(-1)
+
+
+@mistake("attention_scores")
+def negated(query, key):
+    """All signs are turned around. Vectors that fit get a large positive score."""
+    return -(query @ key.mT)
+
+
+@mistake("attention_scores")
+def another_dtype(query, key):
+    """The numbers are right, but in float32. `torch.zeros` makes that; give it the dtype of the query."""
+    return (query @ key.mT).to(
+        torch.float32 if query.dtype == torch.float64 else torch.float64
+    )
 
 
 # Attention
@@ -192,9 +281,7 @@ def scores_of_a_thousand(attend: Any, draw: Draw) -> Any:
 
 @check("attend", points=1)
 def single_query_and_gradients(attend: Any, draw: Draw) -> Any:
-    """edge: a single query, inputs that are not contiguous, and gradients for all
-    three.
-    """
+    """edge: a single query, inputs that are not contiguous, and gradients for all three."""
     inputs = [
         draw.normal(3, width, length).mT.requires_grad_()
         for length, width in ((1, 4), (6, 4), (6, 2))
@@ -211,8 +298,8 @@ def single_query_and_gradients(attend: Any, draw: Draw) -> Any:
 
 @mistake("attend")
 def softmax_over_queries(query, key, value):
-    """Your columns sum to 1: softmax ran over the queries. Each query shares out its
-    own attention, along its row.
+    """Your columns sum to 1: softmax ran over the queries. Each query shares out its own
+    attention, along its row.
     """
     weights = (query @ key.mT).softmax(dim=-2)
     return weights @ value, weights
@@ -220,8 +307,8 @@ def softmax_over_queries(query, key, value):
 
 @mistake("attend")
 def softmax_over_axis_0(query, key, value):
-    """`dim=0` is the queries of one sentence, and the batch as soon as there is one.
-    Count from the end: the keys are -1.
+    """`dim=0` is the queries of one sentence, and the batch as soon as there is one. Count
+    from the end: the keys are -1.
     """
     weights = (query @ key.mT).softmax(dim=0)
     return weights @ value, weights
@@ -229,8 +316,8 @@ def softmax_over_axis_0(query, key, value):
 
 @mistake("attend")
 def softmax_over_axis_1(query, key, value):
-    """`dim=1` is right for one sentence, but with a batch and heads in front axis 1 is
-    the heads. Count from the end.
+    """`dim=1` is right for one sentence, but with a batch and heads in front axis 1 is the
+    heads. Count from the end.
     """
     weights = (query @ key.mT).softmax(dim=1)
     return weights @ value, weights
@@ -238,27 +325,21 @@ def softmax_over_axis_1(query, key, value):
 
 @mistake("attend")
 def no_softmax(query, key, value):
-    """The second result is the scores: some are negative and rows do not sum to 1.
-    Softmax is missing.
-    """
+    """The second result is the scores: some are negative and rows do not sum to 1. Softmax is missing."""
     weights = query @ key.mT
     return weights @ value, weights
 
 
 @mistake("attend")
 def scores_returned(query, key, value):
-    """The output is right, but the second result is the scores. The weights were asked
-    for: after softmax.
-    """
+    """The output is right, but the second result is the scores. The weights were asked for: after softmax."""
     scores = query @ key.mT
     return scores.softmax(dim=-1) @ value, scores
 
 
 @mistake("attend")
 def softmax_over_everything(query, key, value):
-    """All weights together sum to 1. Every query has a whole unit of attention, so
-    every row must.
-    """
+    """All weights together sum to 1. Every query has a whole unit of attention, so every row must."""
     scores = query @ key.mT
     weights = scores.flatten(-2).softmax(dim=-1).reshape(scores.shape)
     return weights @ value, weights
@@ -273,8 +354,8 @@ def keys_mixed(query, key, value):
 
 @mistake("attend")
 def weights_transposed_in_the_mix(query, key, value):
-    """The weights were transposed before mixing. Their columns belong to keys, and
-    each key has a value: no transpose.
+    """The weights were transposed before mixing. Their columns belong to keys, and each
+    key has a value: no transpose.
     """
     weights = (query @ key.mT).softmax(dim=-1)
     return weights.mT @ value, weights
@@ -295,17 +376,13 @@ def output_alone(query, key, value):
 
 @mistake("attend")
 def weights_alone(query, key, value):
-    """One tensor came back, the weights. Mix the values with them, and return a pair:
-    output, weights.
-    """
+    """One tensor came back, the weights. Mix the values with them, and return a pair: output, weights."""
     return (query @ key.mT).softmax(dim=-1)
 
 
 @mistake("attend")
 def scaled(query, key, value):
-    """The scores were divided by the root of the width. That is lesson 3; here they
-    stay as they are.
-    """
+    """The scores were divided by the root of the width. That is lesson 3; here they stay as they are."""
     weights = (query @ key.mT / query.size(-1) ** 0.5).softmax(dim=-1)
     return weights @ value, weights
 
@@ -319,8 +396,8 @@ def softmax_of_values(query, key, value):
 
 @mistake("attend")
 def no_transpose_of_key(query, key, value):
-    """The inner sizes do not fit: every query has to meet every key. Swap the key's
-    last two axes with .mT.
+    """The inner sizes do not fit: every query has to meet every key. Swap the key's last
+    two axes with .mT.
     """
     weights = (query @ key).softmax(dim=-1)
     return weights @ value, weights
@@ -328,9 +405,7 @@ def no_transpose_of_key(query, key, value):
 
 @mistake("attend")
 def divided_by_the_plain_sum(query, key, value):
-    """Scores were divided by their sum. They can be negative or sum to 0: softmax
-    takes exp first.
-    """
+    """Scores were divided by their sum. They can be negative or sum to 0: softmax takes exp first."""
     scores = query @ key.mT
     weights = scores / scores.sum(dim=-1, keepdim=True)
     return weights @ value, weights
@@ -338,8 +413,8 @@ def divided_by_the_plain_sum(query, key, value):
 
 @mistake("attend")
 def exp_without_care(query, key, value):
-    """Right for small scores. `exp` of a thousand is infinite, and infinity over
-    infinity is NaN. PyTorch's softmax avoids that.
+    """Right for small scores. `exp` of a thousand is infinite, and infinity over infinity
+    is NaN. PyTorch's softmax avoids that.
     """
     scores = (query @ key.mT).exp()
     weights = scores / scores.sum(dim=-1, keepdim=True)
@@ -348,31 +423,105 @@ def exp_without_care(query, key, value):
 
 @mistake("attend")
 def weights_detached(query, key, value):
-    """The values are right, but queries and keys get no gradient, so they could not
-    learn. Do not detach the weights.
+    """The values are right, but queries and keys get no gradient, so they could not learn.
+    Do not detach the weights.
     """
     weights = (query @ key.mT).softmax(dim=-1).detach()
+    return weights @ value, weights
+
+
+@mistake("attend")
+def row_sums_without_their_axis(query, key, value):
+    """The sums of the rows lost their axis, so they were lined up with columns. Keep it: keepdim."""
+    scores = (query @ key.mT).exp()
+    weights = scores / scores.sum(dim=-1)
+    return weights @ value, weights
+
+
+@mistake("attend")
+def scores_mixed(query, key, value):
+    """The weights are right, but the values were mixed with the scores. Multiply the weights with them."""
+    scores = query @ key.mT
+    return scores @ value, scores.softmax(dim=-1)
+
+
+@mistake("attend")
+def exp_alone(query, key, value):
+    """All positive, but the rows do not sum to 1: this is half of softmax. Divide by the sum of the row."""
+    weights = (query @ key.mT).exp()
+    return weights @ value, weights
+
+
+@mistake("attend")
+def logarithms(query, key, value):
+    """These are logarithms of weights, as log_softmax makes them. Weights are positive and sum to 1."""
+    weights = (query @ key.mT).log_softmax(dim=-1)
+    return weights @ value, weights
+
+
+@mistake("attend")
+def sigmoid(query, key, value):
+    """Sigmoid treats each key alone, so rows do not sum to 1. Softmax makes the keys share."""
+    weights = (query @ key.mT).sigmoid()
+    return weights @ value, weights
+
+
+@mistake("attend")
+def softmax_twice(query, key, value):
+    """Softmax was applied twice, which flattens the weights. Once is enough."""
+    weights = (query @ key.mT).softmax(dim=-1).softmax(dim=-1)
+    return weights @ value, weights
+
+
+@mistake("attend")
+def winner_takes_all(query, key, value):
+    """Each query took only its best key. Attention mixes: every key gets its share."""
+    scores = query @ key.mT
+    weights = F.one_hot(scores.argmax(dim=-1), scores.size(-1)).to(scores.dtype)
+    return weights @ value, weights
+
+
+@mistake("attend")
+def built_in_function(query, key, value):
+    """The weights are right, but the output was scaled: the built-in function divides the
+    scores by the root of the width.
+    """
+    return F.scaled_dot_product_attention(query, key, value), (query @ key.mT).softmax(
+        -1
+    )
+
+
+@mistake("attend")
+def all_axes_of_the_key_reversed(query, key, value):
+    """`.T` turns around all axes of the key, also batch and heads. `.mT` swaps the last two."""
+    weights = (query @ key.permute(*range(key.ndim - 1, -1, -1))).softmax(dim=-1)
+    return weights @ value, weights
+
+
+@mistake("attend")
+def values_first(query, key, value):
+    """The values stand on the left. Rows of the output belong to queries, and so do rows
+    of the weights: they stand left.
+    """
+    weights = (query @ key.mT).softmax(dim=-1)
+    return value @ weights, weights
+
+
+@mistake("attend")
+def rounded(query, key, value):
+    """Almost right: the weights seem to be rounded, or small ones cut to zero. Keep them as they come."""
+    weights = (query @ key.mT).softmax(dim=-1)
+    weights = torch.where(weights < 0.05, 0.0, weights)
     return weights @ value, weights
 
 
 # Look one back
 
 
-def where_both_look(results: Any) -> list[dict[str, Any]]:
-    """Describe two patterns."""
-    return [where_rows_look(result) for result in results]
-
-
 @check("copy_previous_qk", points=1, summary=where_rows_look)
 def hundreds_of_positions(copy_previous_qk: Any, draw: Draw) -> Any:
     """edge: hundreds of positions."""
     return copy_previous_qk(draw.integer(300, 400))
-
-
-@check("copy_previous_qk", points=1, summary=where_both_look)
-def one_position_and_two(copy_previous_qk: Any, draw: Draw) -> Any:
-    """edge: a single position, and two."""
-    return copy_previous_qk(1), copy_previous_qk(2)
 
 
 def shifted(length, steps, sharpness=30.0):
@@ -384,66 +533,104 @@ def shifted(length, steps, sharpness=30.0):
 
 @mistake("copy_previous_qk")
 def looks_at_itself(length):
-    """Each row looks at its own column. It should be the column before: the query of
-    row i is the key of i - 1.
+    """Each row looks at its own column. It should be the column before: the query of row i
+    is the key of i - 1.
     """
     return shifted(length, 0)
 
 
 @mistake("copy_previous_qk")
 def looks_ahead(length):
-    """Each row looks one column ahead, at what comes next. Previous means the smaller
-    index.
-    """
+    """Each row looks one column ahead, at what comes next. Previous means the smaller index."""
     return shifted(length, 1)
 
 
 @mistake("copy_previous_qk")
 def key_and_query_swapped(length):
-    """Key and query are swapped. The function returns the query first; its rows are
-    what asks.
-    """
+    """Key and query are swapped. The function returns the query first; its rows are what asks."""
     query, key = shifted(length, -1)
     return key, query
 
 
 @mistake("copy_previous_qk")
 def wraps_around(length):
-    """The first row looks at the last column. There is nothing before it, so it should
-    look at itself.
-    """
+    """The first row looks at the last column. There is nothing before it, so it should look at itself."""
     key = torch.eye(length)
     return 30.0 * key.roll(1, dims=0), key
 
 
 @mistake("copy_previous_qk")
 def too_soft(length):
-    """Each row looks at the right column, but with too small a weight. Raise the score
-    gap: it has to exceed ln(99 (n - 1)).
+    """Each row looks at the right column, but with too small a weight. The scores are too
+    close: ask more insistently.
     """
     return shifted(length, -1, sharpness=1.0)
 
 
 @mistake("copy_previous_qk")
-def sharp_enough_for_six(length):
-    """Sharp enough for a short sequence only. The gap has to grow with length, like
-    ln(99 (n - 1)), or be generous.
+def a_gap_for_six(length):
+    """Sharp enough for six positions, not for more. With more keys the rest is shared by
+    more, so the gap has to grow.
+    """
+    return shifted(length, -1, sharpness=6.5)
+
+
+@mistake("copy_previous_qk")
+def a_gap_for_dozens(length):
+    """Sharp enough for dozens of positions, not for hundreds. Let the gap depend on
+    length, or be generous.
     """
     return shifted(length, -1, sharpness=8.0)
 
 
 @mistake("copy_previous_qk")
+def first_row_asks_for_nothing(length):
+    """The first row's query is all zeros, so it likes every column equally. It should ask for its own key."""
+    query, key = shifted(length, -1)
+    query[0] = 0.0
+    return query, key
+
+
+@mistake("copy_previous_qk")
+def two_back(length):
+    """Each row looks two columns back. It should be one: the query of row i is the key of i - 1."""
+    return shifted(length, -2)
+
+
+@mistake("copy_previous_qk")
+def all_rows_ask_alike(length):
+    """Every row asks for the first column: all queries are the same. Each row has to ask
+    for its own predecessor.
+    """
+    key = torch.eye(length)
+    return 30.0 * key[:1].expand(length, length), key
+
+
+@mistake("copy_previous_qk")
+def last_row_forgotten(length):
+    """The rows look one column ahead, and the last one asks for nothing. Previous means the smaller index."""
+    key = torch.eye(length)
+    return 30.0 * torch.cat([key[1:], torch.zeros(1, length)]), key
+
+
+@mistake("copy_previous_qk")
 def everywhere_alike(length):
-    """All scores are equal, so every row looks everywhere alike. Give each position a
-    key of its own, such as torch.eye.
+    """Every row likes all columns equally. Either all keys are alike, or query and key
+    share memory and one overwrote the other.
     """
     return torch.zeros(length, length), torch.zeros(length, length)
 
 
 @mistake("copy_previous_qk")
+def always_six(length):
+    """Right for six positions only: the size is fixed in the code. Use length."""
+    return shifted(6, -1)
+
+
+@mistake("copy_previous_qk")
 def infinite_numbers(length):
-    """There is an infinity among the numbers. A finite gap is enough: weights above
-    0.99 were asked for, not 1.
+    """There is an infinity among the numbers. A finite gap is enough: weights above 0.99
+    were asked for, not 1.
     """
     query, key = shifted(length, -1)
     return query.masked_fill(query == 0, -torch.inf), key
@@ -451,16 +638,14 @@ def infinite_numbers(length):
 
 @mistake("copy_previous_qk")
 def weights_instead(length):
-    """This is the finished pattern. Return the query and the key that make it, two
-    matrices.
-    """
+    """This is the finished pattern. Return the query and the key that make it, two matrices."""
     return torch.eye(length)[(torch.arange(length) - 1).clamp(min=0)]
 
 
 @mistake("copy_previous_qk")
 def second_row_by_hand(length):
-    """It needs a second row, and stops where there is only one. Build all rows the
-    same way and clamp the first.
+    """It needs a second row, and stops where there is only one. Build all rows the same
+    way and clamp the first.
     """
     query = shifted(length, -1)[0]
     query[1] = query[0]

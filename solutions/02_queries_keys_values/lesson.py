@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You need matrix multiplication and `exp`. About 60 minutes.
+# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You need matrix multiplication, `exp` and logarithms, and PyTorch's `dim`. About 60 minutes.
 #
 # ## The idea
 #
@@ -40,15 +40,15 @@ scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of the attention, maths 0.047, and the other shelves 0.002 each. Softmax never gives an exact zero: every shelf keeps a little. What we carry home is not one book but a mixture, 0.946 of Book 3 and a trace of the others.
+# Deep learning gets 0.946 of the attention, maths 0.047, and the other shelves 0.002 each. On paper softmax never gives an exact zero: every shelf keeps a little. What we carry home is not one book but a mixture, 0.946 of Book 3 and a trace of the others.
 #
 # A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part, and they have names:
 #
-# | | in a database | in a translator | as a word in a sentence would say it |
+# | | in a database | in a translating network | as a word in a sentence would say it |
 # |---|---|---|---|
-# | **query** | the search text | the decoder's state: what it must write next | "I want …" |
-# | **key** | the label that is searched | the encoder's state at each source word | "I have …" |
-# | **value** | the content of the record | what that source word passes on | "I give …" |
+# | **query** | the search text | where the writing part (the decoder) stands | "I want …" |
+# | **key** | the label that is searched | what the reading part (the encoder) noted at each word | "I have …" |
+# | **value** | the content of the record | what that word passes on | "I give …" |
 #
 # A query is compared with keys. The comparison decides *how much*. Values are *what* is handed over. Labels and contents may be quite different things: nobody reads the label instead of the book.
 #
@@ -58,8 +58,7 @@ scores.softmax(dim=-1)
 
 # %%
 q = torch.tensor([1.0, 0.0, 0.0, 0.0])
-keys = torch.tensor([[0.0, 1, 0, 2], [2, 0, 3, 1], [3, 1, 1, 0]])
-keys[1:, 0] = keys[1:, 0].log()
+keys = torch.tensor([[0, 1, 0, 2], [math.log(2), 0, 3, 1], [math.log(3), 1, 1, 0]])
 values = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 keys @ q
 
@@ -86,7 +85,7 @@ reveal("weight of the third key", "grows")
 weights, weights @ values
 
 # %% [markdown]
-# It grows, from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what it asks for; its length says how insistently. Remember this when the vectors get longer, in lesson 3.
+# It grows, from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what it asks for; its length says how insistently. Lesson 3 comes back to this, when a vector has 64 numbers and not four.
 #
 # **Predict.** Now the other extreme: all three keys are the same vector, whichever it is. What does the query get?
 
@@ -104,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
 #
-# Both outputs lie between the values. That is no accident: weights are positive and sum to 1, so an output is a point inside the shape that the values span. Here are four queries.
+# None of the three outputs went beyond the values. That is no accident: weights are positive and sum to 1, so an output is a point inside the shape that the values span. Four queries show it; `keys.mT` is the transpose, so that one product scores them all.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -118,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The triangle's corners are the values. The query q lands at [7, 8], 2q closer to value 3, and −2q, which wants the opposite, near value 1. None can get outside, and none can reach a corner exactly: that would need a weight of 1.
+# The triangle's corners are the values. The query q lands at [7, 8], 2q closer to value 3, and −2q, which wants the opposite, near value 1. None can get outside.
 #
 # ## In PyTorch
 #
@@ -148,7 +147,7 @@ w_q = torch.tensor([[2.0, 0], [0, 0], [2, 2], [2, -2], [0, 0]])  # (E, D)
 x @ w_q  # (L, D)
 
 # %% [markdown]
-# Row 3 is *sat*: [2, 2], "a thing, and alive". Row 4 is *on*: [2, −2], "a thing, and rather not alive". Articles want a thing of any sort. Nouns ask for nothing.
+# Row 2, counted from 0, is *sat*: [2, 2], "a thing, and alive". Row 3 is *on*: [2, −2], "a thing, and rather not alive". Articles want a thing of any sort. Nouns ask for nothing.
 #
 # Keys and values come from the same rows through two more matrices. Keys must have the width of queries, or they could not be compared. Values may have any width: here three, meaning "animal", "object", "grammar".
 
@@ -161,9 +160,9 @@ query, key, value = x @ w_q, x @ w_k, x @ w_v
 query[2], key[1], value[1]
 
 # %% [markdown]
-# *sat* asks [2, 2]. *cat* answers "I have a thing, alive", [1, 1], and what it would give is [1, 0, 0], an animal.
+# *sat* asks [2, 2]. *cat* answers "I have a thing, alive", [1, 1], and what it would give is [1, 0, 0], an animal: being a noun makes it an object, and being alive turns the object into an animal, which is what [1, −1, 0] in the last row of `w_v` is for.
 #
-# In lessons and papers the same letters come back, so here they are once. `B` counts sentences in a batch, `L` queries, `S` keys (each key has a value), `E` is the width of a token's row.
+# In lessons and papers the same letters come back, so here they are once. A *token* is one element of the sequence, here a word. `B` counts sentences in a batch, `L` queries, `S` keys (each key has a value). `E` is the width of a token's row, `D` that of a query and a key, `D_v` that of a value. The dots stand for any axes in front: a batch, or from lesson 6 on several *heads*, which are attentions side by side.
 #
 # | | shape | here | older texts write |
 # |---|---|---|---|
@@ -224,7 +223,7 @@ by_product = query @ key.mT  # (L, D) @ (D, S)
 by_product.equal(by_loops), by_product.shape
 
 # %% [markdown]
-# `.mT` swaps the last two axes and leaves the others alone, so the same line works for a batch, and for a batch of heads. These numbers are *attention scores*: any size, any sign, and their rows sum to nothing in particular.
+# `.mT` swaps the last two axes and leaves the others alone, so the same line works for a batch, with heads or without. These numbers are *attention scores*: any size, any sign, and their rows sum to nothing in particular.
 #
 # ## Exercise 2.2: scores
 #
@@ -271,7 +270,7 @@ wrong, weights = scores.softmax(dim=0), scores.softmax(dim=-1)
 wrong.sum(dim=-1), weights.sum(dim=-1)
 
 # %% [markdown]
-# With `dim=0` the queries compete for each key, and the first query ends up with 1.5 units of attention. With `dim=-1` the keys compete for each query, and every row sums to 1. Nothing crashes in the wrong case; only the sums tell. Look at the right one.
+# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. With `dim=-1` the keys compete for each query, and every row sums to 1. Nothing crashes in the wrong case; only the sums tell. Look at the right one.
 
 # %%
 plot.heatmap(
@@ -293,14 +292,16 @@ weights @ v3  # (L, S) @ (S, D_v)
 #
 # ## Exercise 2.3: attention
 #
-# Write that line as a function that also returns the weights, because we will want to look at them. The next figure shows the four matrices for our small case, with their shapes.
+# Write that line as a function that also returns the weights, because we will want to look at them. The figure shows all matrices of our small case in the order in which they are used. Scores stay as they are: some texts divide them, which is lesson 3.
 
 # %%
 plot.matrices(
     [
         ("query", q2, "scores"),
+        ("key", k3, "scores"),
         ("scores", scores, "scores"),
         ("weights", weights, "weights"),
+        ("value", v3, "scores"),
         ("output", weights @ v3, "scores"),
     ],
     "Queries score keys, softmax shares out each row, weights mix values",
@@ -333,7 +334,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ### The whole sentence
 #
-# Back to the cat. The sentence contains *the* twice, at the first and at the fifth place, in front of different nouns. **Predict.** Each asks for a noun. Are the two rows of weights the same?
+# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, in front of different nouns. **Predict.** Each asks for a noun. Are the two rows of weights the same?
 
 # %%
 predict("the two rows of 'the'", options=("the same", "different"))
@@ -344,7 +345,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The same, to the last digit. Both articles are the same row of `x`, so they make the same query and meet the same keys. Where a word stands enters nowhere. Attention sees a set of words, not a sentence, until positions are added to the rows (lesson 7).
+# The same, to the last digit. Both articles are the same row of `x`, so they make the same query and meet the same keys. Where a word stands enters nowhere. Attention sees a bag of words, not a sentence, until positions are added to the rows (lesson 7).
 #
 # The rest does what the matrices were made for. *sat* puts 0.83 on *cat*. *on* puts 0.60 on *mat*. The nouns ask for nothing, all their scores are 0, and they look at everything equally. And *sat* now carries this:
 
@@ -352,11 +353,11 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 (weights @ value)[2]
 
 # %% [markdown]
-# Mostly animal: 0.83. *sat* went in as a bare verb and comes out knowing what sort of thing sat. That is what attention is for: a word's row takes up what it needs from the rows around it.
+# Mostly animal: 0.83. *sat* asked who sat and got an answer from the rest of the sentence. That is what attention is for. (Here the answer replaces the row of *sat*; lesson 8 adds it to the row, so that nothing is lost.)
 #
 # ## Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now turn it around: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Heads that do exactly this appear in trained language models.
+# So far the vectors were given and the weights followed. Now turn it around: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Parts that do exactly this appear in trained language models; lesson 9 finds one.
 
 # %%
 wanted = torch.zeros(6, 6)
@@ -364,14 +365,14 @@ wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
 plot.heatmap(wanted, tokens, tokens, "The pattern to reach: one step back")
 
 # %% [markdown]
-# Zero and one are out of reach for softmax with finite scores, so above 0.99 will do. The sequence may be long: with `n` keys, `n - 1` of them each keep a share, and together those may hold at most 0.01.
+# On paper no weight of softmax is exactly 1, so above 0.99 will do. The sequence may be long: with `n` keys, `n - 1` of them each keep a share, and together those may hold at most 0.01.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose that no two keys have anything in common, so that a query can name one of them and get score 0 with all others. What is the plainest set of such vectors?
 #
 # If the keys are the rows of an identity matrix, position i needs as its query the key of position i − 1. Which index does the first position need? `clamp` can help.
 #
-# The right target alone is not enough: how long must the query be? With score c on the target and 0 elsewhere its weight is e^c / (e^c + n − 1). Solve for 0.99, and let c depend on `length`, or be generous.
+# The right target alone is not enough: how long must the query be? With score c on the target and 0 elsewhere its weight is e^c / (e^c + n − 1). Ask for a bit more than 0.99, let c depend on `length` or be generous, and try lengths 1 and 300.
 
 
 # %% exercise copy_previous_qk
@@ -406,7 +407,7 @@ square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 # %% [markdown]
 # Same shape, other numbers. Whoever tests with a square example cannot notice. The checks of this course use different sizes for everything, and so should your own tests.
 #
-# **Softmax along the wrong axis.** You saw it above: columns sum to 1 instead of rows. `dim=1` is right for a matrix and wrong as soon as heads come in front; `dim=-1` is right always.
+# **An axis counted from the front.** `dim=1` holds the keys of a matrix, and the heads as soon as there are some. `dim=-1` is right always.
 #
 # **Reading weights as importance.** A weight says how large a share of a value was taken, not how large the value was. Three values with weights 0.7, 0.2 and 0.1 and lengths 0.01, 2 and 3:
 
@@ -425,10 +426,10 @@ shares * lengths
 # | key | what a position can be found by | equal keys cannot be told apart |
 # | value | what a position hands over | outputs stay between the values |
 # | scores | `query @ key.mT`, `(…, L, S)` | any size, any sign |
-# | weights | softmax over the last axis | each row sums to 1, no entry is 0 |
+# | weights | softmax over the last axis | each row sums to 1 |
 # | output | `weights @ value`, `(…, L, D_v)` | one row per query, as wide as a value |
 #
-# Which of your three predictions was wrong? Most people miss the last one: attention knows nothing about order.
+# Which of your three predictions was wrong? If it was the last one: attention knows nothing about order.
 #
 # ## Questions
 #
