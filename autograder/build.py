@@ -89,6 +89,7 @@ def execute(kit: Kit) -> Any:
             notebook,
             config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
             timeout=CELL_SECONDS,
+            coalesce_streams=True,
             kernel_name="python3",
             resources={"metadata": {"path": str(lesson.folder)}},
         )

@@ -19,6 +19,7 @@ from .lessons import Lesson
 from .values import Raised, Returned
 
 ROUNDING = 3
+MOST_TARGETS = 100
 
 
 @dataclass(frozen=True)
@@ -65,17 +66,20 @@ class Kit:
     def targets(self, exercise: str, seed: int) -> list[Target]:
         """Return what the right answer and each mistake give on inputs drawn from `seed`; computed once."""
         key = (exercise, seed)
+        if len(self._targets) > MOST_TARGETS:
+            self._targets.clear()
         if key not in self._targets:
             self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
         return self._targets[key]
 
     def _target(self, check: Check, seed: int) -> Target:
         right = check.summarise(check.values(self.reference[check.exercise], seed))
-        if isinstance(right, Raised):
+        if not isinstance(right, Returned):
             place = self.lesson.shown(self.lesson.text)
-            raise LessonError(place, f"the solution of {check.exercise} raises in check {check.name}:", right.text)
+            why = right.text if isinstance(right, Raised) else right.reason
+            raise LessonError(place, f"the solution of {check.exercise} gives nothing in check {check.name}:", why)
         known = {m.name: self._print(check, m.work, seed) for m in self.mistakes_of(check.exercise)}
-        expected = expected_of(right) if check.show and isinstance(right, Returned) else None
+        expected = expected_of(right) if check.show else None
         return Target(
             check.name,
             check.title,

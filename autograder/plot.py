@@ -6,22 +6,16 @@ so a screen reader, a terminal and nbval all get the same words.
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-import torch
-from IPython.display import display
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-NUMBERED = 8
+from .drawing import INK, annotate, describe, draw_matrix, hull, label, show
+
 WIDEST = 7.5
-WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
-SCORES: dict[str, Any] = {"cmap": "BrBG"}
-INK, PAPER = "#111111", "#ffffff"
+NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": ""}
+LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))
 
 
 def heatmap(
@@ -39,7 +33,7 @@ def heatmap(
         queries: `L` labels.
         keys: `S` labels.
         title: the claim that the figure makes.
-        kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0.
+        kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0; `"numbers"` for a table of another kind.
 
     Raises:
         ValueError: the labels do not fit the matrix.
@@ -53,11 +47,12 @@ def heatmap(
     axes = figure.add_subplot()
     image = draw_matrix(axes, weights, kind)
     label(axes, queries, keys)
-    axes.set_xlabel("keys")
-    axes.set_ylabel("queries")
+    if kind != "numbers":
+        axes.set_xlabel("keys")
+        axes.set_ylabel("queries")
     axes.set_title(title, fontsize=11)
-    figure.colorbar(image, ax=axes, label=f"attention {kind}")
-    show(figure, f"{title}. " + describe(weights, queries, keys, kind))
+    figure.colorbar(image, ax=axes, label=NAMES[kind])
+    show(figure, f"{title}. " + describe(weights, queries, keys, NAMES[kind] or "numbers"))
 
 
 def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequence[str] = ()) -> None:
@@ -114,65 +109,38 @@ def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Seque
     show(figure, f"{title}. Outputs inside the outline of the values: {', '.join(parts)}.")
 
 
-def draw_matrix(axes: Axes, matrix: Tensor, kind: str) -> Any:
-    """Draw one matrix with its numbers, in a colour map that fits its kind."""
-    numbers = matrix.detach().to(torch.float64)
-    largest = max(float(numbers.abs().max()), 1e-9)
-    style = WEIGHTS if kind == "weights" else {**SCORES, "vmin": -largest, "vmax": largest}
-    image = axes.imshow(numbers, aspect="auto", **style)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    if max(numbers.shape) <= NUMBERED:
-        for (i, j), number in zip(
-            torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
-        ):
-            red, green, blue, _ = image.to_rgba(number.numpy())
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-            text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
-            axes.text(int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9)
-    return image
+def curves(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    title: str,
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: bool = False,
+    alt: str = "",
+) -> None:
+    """Draw lines over a common axis, each with a dash, a marker and a label of its own.
 
-
-def annotate(axes: Axes, points: Tensor, texts: Sequence[str], outwards: int) -> None:
-    """Write a label at each point: away from the middle of all of them, or a little above it."""
-    middle = points.mean(dim=0)
-    for point, text in zip(points, texts, strict=True):
-        away = torch.nn.functional.normalize(point - middle, dim=0) * outwards
-        offset = (float(away[0]), float(away[1]) - 3) if outwards else (8, 5)
-        side = "center" if outwards and abs(offset[0]) < 9 else "right" if offset[0] < 0 else "left"
-        axes.annotate(text, point.tolist(), xytext=offset, textcoords="offset points", ha=side, fontsize=9)
-
-
-def label(axes: Axes, queries: Sequence[str], keys: Sequence[str]) -> None:
-    """Write tokens along the axes."""
-    axes.set_xticks(range(len(keys)), keys)
-    axes.set_yticks(range(len(queries)), queries)
-
-
-def describe(weights: Tensor, queries: Sequence[str], keys: Sequence[str], kind: str) -> str:
-    """Say in words where each row is largest."""
-    rows = [f"{query} {favourites(row, keys)}" for query, row in zip(queries, weights.detach(), strict=True)]
-    return f"Attention {kind}, a row per query: {'; '.join(rows)}."
-
-
-def favourites(row: Tensor, keys: Sequence[str]) -> str:
-    """Name the keys that share a row's largest number."""
-    best = [key for key, number in zip(keys, row, strict=True) if bool(row.max() - number < 1e-6)]
-    if len(best) == len(keys):
-        return f"equally on all ({float(row.max()):.2f})"
-    return f"most on {' and '.join(best)} ({float(row.max()):.2f})"
-
-
-def hull(points: Tensor) -> list[int]:
-    """Return the indices of the outline of points in the plane, in order around it."""
-    centre = points.mean(dim=0)
-    angles = torch.atan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
-    return [int(i) for i in angles.argsort()]
-
-
-def show(figure: Figure, alt: str) -> None:
-    """Display a figure as a PNG on white with its alternative text. The bytes depend on the figure alone."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, facecolor=PAPER, metadata={"Software": None})
-    data = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
+    Args:
+        x: positions along the axis.
+        lines: a label and one number per position for each line; at most four lines.
+        title: the claim that the figure makes.
+        xlabel: what the positions are.
+        ylabel: what the numbers are.
+        log: space the positions by their logarithm.
+        alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words, because
+            their digits differ from computer to computer.
+    """
+    figure = Figure(figsize=(6.2, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    every = max(1, len(x) // 10)
+    for (name, numbers), (dash, marker, colour) in zip(lines.items(), LINES, strict=False):
+        axes.plot(x, numbers, dash, marker=marker, markevery=every, color=colour, label=name)
+    if log:
+        axes.set_xscale("log", base=2)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend(frameon=True, fontsize=9)
+    axes.set_title(title, fontsize=11)
+    ends = [f"{name} from {numbers[0]:.1f} to {numbers[-1]:.1f}" for name, numbers in lines.items()]
+    show(figure, f"{title}. {alt or f'{ylabel} over {xlabel}: ' + '; '.join(ends) + '.'}")

@@ -16,7 +16,7 @@ def start_lesson(course: Course, name: str) -> str:
 
     Args:
         course: where to.
-        name: two digits, an underscore and a name in small letters: `07_position`.
+        name: two digits, an underscore and a name in small letters.
 
     Returns:
         The path of the new lesson.py, relative to the course.
@@ -26,7 +26,7 @@ def start_lesson(course: Course, name: str) -> str:
     """
     if not NAME.fullmatch(name):
         raise CourseError(
-            f"{name!r} is no lesson name: two digits, then small letters, as in `make lesson NAME=07_position`."
+            f"{name!r} is no lesson name: two digits, then small letters, as in `make lesson NAME=12_my_lesson`."
         )
     lesson = Lesson(name, course.root)
     if lesson.folder.exists():

@@ -62,6 +62,7 @@ def lines(cell: LessonCell) -> list[str]:
 def prose(cells: list[LessonCell]) -> str:
     """Return the running text, without code spans, tables, formulas and links."""
     text = "\n\n".join(c.text for c in cells if not is_code(c))
+    text = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
     return re.sub(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|^\|.*$", "", text, flags=re.M)
 
 
@@ -176,6 +177,11 @@ def test_printed_tensors_are_small(lesson: Lesson) -> None:
 def test_a_lesson_ends_with_the_way_on(cells: list[LessonCell]) -> None:
     last = next(c.text for c in reversed(cells) if c.kind == "prose")
     assert "**Next:**" in last or "**The end.**" in last
+
+
+def test_links_to_other_lessons_lead_to_them(lesson: Lesson, cells: list[LessonCell]) -> None:
+    for target in re.findall(r"\]\((\.\./[^)]*)\)", "\n".join(c.text for c in cells)):
+        assert (lesson.released / target).is_file(), target
 
 
 def test_every_question_has_three_levels_of_points(cells: list[LessonCell]) -> None:

@@ -1,0 +1,83 @@
+"""How the shared figures are drawn: matrices, labels, descriptions, and the way to the page."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+NUMBERED = 8
+WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
+SCORES: dict[str, Any] = {"cmap": "BrBG"}
+INK, PAPER = "#111111", "#ffffff"
+
+
+def draw_matrix(axes: Axes, matrix: Tensor, kind: str) -> Any:
+    """Draw one matrix with its numbers, in a colour map that fits its kind."""
+    numbers = matrix.detach().to(torch.float64)
+    largest = max(float(numbers.abs().max()), 1e-9)
+    style = WEIGHTS if kind == "weights" else {**SCORES, "vmin": -largest, "vmax": largest}
+    image = axes.imshow(numbers, aspect="auto", **style)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    if max(numbers.shape) <= NUMBERED:
+        for (i, j), number in zip(
+            torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
+        ):
+            red, green, blue, _ = image.to_rgba(number.numpy())
+            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
+            axes.text(int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9)
+    return image
+
+
+def annotate(axes: Axes, points: Tensor, texts: Sequence[str], outwards: int) -> None:
+    """Write a label at each point: away from the middle of all of them, or a little above it."""
+    middle = points.mean(dim=0)
+    for point, text in zip(points, texts, strict=True):
+        away = torch.nn.functional.normalize(point - middle, dim=0) * outwards
+        offset = (float(away[0]), float(away[1]) - 3) if outwards else (8, 5)
+        side = "center" if outwards and abs(offset[0]) < 9 else "right" if offset[0] < 0 else "left"
+        axes.annotate(text, point.tolist(), xytext=offset, textcoords="offset points", ha=side, fontsize=9)
+
+
+def label(axes: Axes, queries: Sequence[str], keys: Sequence[str]) -> None:
+    """Write tokens along the axes."""
+    axes.set_xticks(range(len(keys)), keys)
+    axes.set_yticks(range(len(queries)), queries)
+
+
+def describe(weights: Tensor, queries: Sequence[str], keys: Sequence[str], kind: str) -> str:
+    """Say in words where each row is largest."""
+    rows = [f"{query} {favourites(row, keys)}" for query, row in zip(queries, weights.detach(), strict=True)]
+    return f"{kind.capitalize()}, row by row: {'; '.join(rows)}."
+
+
+def favourites(row: Tensor, keys: Sequence[str]) -> str:
+    """Name the keys that share a row's largest number."""
+    best = [key for key, number in zip(keys, row, strict=True) if bool(row.max() - number < 1e-6)]
+    if len(best) == len(keys):
+        return f"equally on all ({float(row.max()):.2f})"
+    return f"most on {' and '.join(best)} ({float(row.max()):.2f})"
+
+
+def hull(points: Tensor) -> list[int]:
+    """Return the indices of the outline of points in the plane, in order around it."""
+    centre = points.mean(dim=0)
+    angles = torch.atan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
+    return [int(i) for i in angles.argsort()]
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Display a figure as a PNG on white with its alternative text. The bytes depend on the figure alone."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110, facecolor=PAPER, metadata={"Software": None})
+    data = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": alt}
+    display(data, metadata={"image/png": {"alt": alt}}, raw=True)

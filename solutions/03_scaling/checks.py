@@ -1,0 +1,68 @@
+"""The checks of lesson 3 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+
+from typing import Any
+
+import torch
+
+from autograder.checks import Draw, check
+
+
+@check("scale_scores", points=1, show=True)
+def a_table_of_scores(scale_scores: Any, draw: Draw) -> Any:
+    """A table of scores from vectors of 64 numbers."""
+    return scale_scores(draw.normal(3, 5), 64)
+
+
+def rough(number: float) -> str:
+    """Return a measured number to one decimal, a large one to one digit: two sound measurements give the same."""
+    return f"{number:.1f}" if number < 3 else f"{number:.1g}"
+
+
+def as_multiples(measured: Any) -> Any:
+    """Describe a measurement: each spread as a multiple of what it should be, to one decimal."""
+    d_k, results = measured
+    for result in results:
+        if not isinstance(result, list | tuple) or len(result) != 2:
+            raise ValueError(
+                "It should return two numbers: the raw and the scaled standard deviation."
+            )
+        if not all(isinstance(item, float) for item in result):
+            kinds = ", ".join(
+                getattr(item, "kind", type(item).__name__) for item in result
+            )
+            raise ValueError(
+                f"Both results should be Python floats; they are {kinds}. item() turns a tensor into one."
+            )
+    (raw, scaled), again, other = results
+    return {
+        "the raw spread, in multiples of √d_k": rough(raw / d_k**0.5),
+        "the scaled spread": rough(scaled),
+        "the same generator state gives the same numbers": [raw, scaled] == list(again),
+        "another generator state gives others": raw != other[0],
+    }
+
+
+@check("score_std", points=1, summary=as_multiples)
+def spread_for_64(score_std: Any, draw: Draw) -> Any:
+    """20,000 pairs of 64 numbers: both spreads, and the generator."""
+    seeds = (draw.integer(0, 99), draw.integer(100, 199))
+    generators = [torch.Generator().manual_seed(seeds[i]) for i in (0, 0, 1)]
+    return 64, [score_std(64, 20_000, generator) for generator in generators]
+
+
+@check("softmax_jacobian", points=1, show=True)
+def three_weights(softmax_jacobian: Any, draw: Draw) -> Any:
+    """One row of three weights."""
+    return softmax_jacobian(draw.normal(3).softmax(dim=-1))
+
+
+@check("softmax_jacobian", points=1)
+def many_rows(softmax_jacobian: Any, draw: Draw) -> Any:
+    """Many rows at once: a table for each."""
+    return softmax_jacobian(draw.normal(2, 3, 5).softmax(dim=-1))
+
+
+@check("scaled_attend", points=1, show=True)
+def default_scale(scaled_attend: Any, draw: Draw) -> Any:
+    """Two queries, three keys, no scale given: it follows from the width of the query."""
+    return scaled_attend(draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7))

@@ -1,0 +1,377 @@
+"""The hidden checks of lesson 3, and the mistakes that students make in it. Never given to students."""
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from checks import as_multiples
+
+from autograder.checks import Draw, check, mistake
+
+# Scale
+
+
+@check("scale_scores", points=1)
+def heads_in_float32(scale_scores: Any, draw: Draw) -> Any:
+    """edge: a batch with heads in float32; the scores are left as they were."""
+    scores = draw.normal(2, 3, 5, 7, dtype=torch.float32)
+    return scale_scores(scores, 12), scores
+
+
+@mistake("scale_scores")
+def divided_by_d(scores, d_k):
+    """Divided by d_k itself. The spread grows with its root, so this overshoots: softmax goes flat."""
+    return scores / d_k
+
+
+@mistake("scale_scores")
+def multiplied(scores, d_k):
+    """Multiplied by the root. The scores were too large already: divide."""
+    return scores * math.sqrt(d_k)
+
+
+@mistake("scale_scores")
+def number_of_keys(scores, d_k):
+    """Divided by the root of the number of keys. What made the scores large is how many numbers a vector has: d_k."""
+    return scores / math.sqrt(scores.size(-1))
+
+
+@mistake("scale_scores")
+def number_of_queries(scores, d_k):
+    """Divided by the root of the number of queries. What made scores large is how many numbers a vector has: d_k."""
+    return scores / math.sqrt(scores.size(-2))
+
+
+@mistake("scale_scores")
+def unchanged(scores, d_k):
+    """The scores came back as they were."""
+    return scores * 1
+
+
+@mistake("scale_scores")
+def in_place(scores, d_k):
+    """The numbers are right, but the caller's scores were changed. Make new ones."""
+    return scores.div_(math.sqrt(d_k))
+
+
+@mistake("scale_scores")
+def by_the_measured_spread(scores, d_k):
+    """Divided by the spread of these very scores. The factor follows from d_k alone: a sharp query stays sharp."""
+    return scores / scores.std()
+
+
+@mistake("scale_scores")
+def softmax_included(scores, d_k):
+    """Softmax was applied as well. Only the scaled scores were asked for."""
+    return (scores / math.sqrt(d_k)).softmax(dim=-1)
+
+
+@mistake("scale_scores")
+def whole_numbers(scores, d_k):
+    """The scores were rounded down: // cuts the fraction off. Use /."""
+    return scores // math.sqrt(d_k)
+
+
+# Measure
+
+
+@check("score_std", points=1, summary=as_multiples)
+def another_width(score_std: Any, draw: Draw) -> Any:
+    """edge: another width, and more pairs than numbers."""
+    d_k, seed = draw.integer(200, 300), draw.integer(0, 99)
+    generators = [torch.Generator().manual_seed(s) for s in (seed, seed, seed + 100)]
+    return d_k, [score_std(d_k, 20_000, generator) for generator in generators]
+
+
+def pairs(d_k, n, generator):
+    """Draw n queries and keys."""
+    return torch.randn(n, d_k, generator=generator), torch.randn(
+        n, d_k, generator=generator
+    )
+
+
+@mistake("score_std")
+def variance(d_k, n, generator):
+    """The raw number is a variance: it is about d_k. The standard deviation is its root."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).var().item()
+    return raw, raw / d_k
+
+
+@mistake("score_std")
+def generator_ignored(d_k, n, generator):
+    """The spreads are right, but the draws did not come from the generator: the same state gave other numbers."""
+    q, k = torch.randn(n, d_k), torch.randn(n, d_k)
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def seed_of_its_own(d_k, n, generator):
+    """Every call gives the same numbers, whatever the generator. Draw from the one that is handed in."""
+    q, k = pairs(d_k, n, torch.Generator().manual_seed(0))
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def uniform_numbers(d_k, n, generator):
+    """The spread is too small: these numbers are uniform, from torch.rand. Standard normal ones come from randn."""
+    q, k = (
+        torch.rand(n, d_k, generator=generator),
+        torch.rand(n, d_k, generator=generator),
+    )
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def not_summed(d_k, n, generator):
+    """This is the spread of single products, about 1. A score is the sum of d_k of them."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def summed_over_pairs(d_k, n, generator):
+    """The products were summed over the pairs. Sum over the entries of a vector, the last axis."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=0).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def scaled_by_d(d_k, n, generator):
+    """The raw spread is right, the scaled one too small: divided by d_k. Divide by its root."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw / d_k
+
+
+@mistake("score_std")
+def not_scaled(d_k, n, generator):
+    """Both numbers are the raw spread. The second one is of the scaled scores."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw
+
+
+@mistake("score_std")
+def scaled_first(d_k, n, generator):
+    """The two numbers are swapped: raw first, then scaled."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw / math.sqrt(d_k), raw
+
+
+@mistake("score_std")
+def one_vector_for_both(d_k, n, generator):
+    """Queries and keys are the same vectors, so every product is a square. Draw the keys separately."""
+    q, _ = pairs(d_k, n, generator)
+    raw = (q * q).sum(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def tensors_returned(d_k, n, generator):
+    """Both results should be Python floats; they are tensors. item() turns one into a number."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).std()
+    return raw, raw / math.sqrt(d_k)
+
+
+# The Jacobian
+
+
+@check("softmax_jacobian", points=1)
+def one_hot_and_float32(softmax_jacobian: Any, draw: Draw) -> Any:
+    """edge: weights that are all on one key, in float32; the weights are left as they were."""
+    sure = (200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1)
+    even = torch.full((1, 6), 1 / 6)
+    weights = torch.cat([sure, even])
+    return softmax_jacobian(weights), weights
+
+
+@mistake("softmax_jacobian")
+def diagonal_only(weights):
+    """Only the diagonal is filled. Raising one score also lowers the other weights."""
+    return torch.diag_embed(weights * (1 - weights))
+
+
+@mistake("softmax_jacobian")
+def sign_turned(weights):
+    """All signs are turned around. Raising a score raises its own weight, so the diagonal is positive."""
+    return weights.unsqueeze(-1) * weights.unsqueeze(-2) - torch.diag_embed(weights)
+
+
+@mistake("softmax_jacobian")
+def softmax_again(weights):
+    """Softmax was applied to the input, which holds weights already."""
+    w = weights.softmax(dim=-1)
+    return torch.diag_embed(w) - w.unsqueeze(-1) * w.unsqueeze(-2)
+
+
+@mistake("softmax_jacobian")
+def products_only(weights):
+    """Only the products are there, with a minus. The diagonal lacks the weights themselves."""
+    return -weights.unsqueeze(-1) * weights.unsqueeze(-2)
+
+
+@mistake("softmax_jacobian")
+def plus_instead_of_minus(weights):
+    """The products were added. What one key gains the others lose, so they are subtracted."""
+    return torch.diag_embed(weights) + weights.unsqueeze(-1) * weights.unsqueeze(-2)
+
+
+@mistake("softmax_jacobian")
+def single_row_only(weights):
+    """`torch.outer` and `torch.diag` know a single row. With more rows, add axes and let them broadcast."""
+    return torch.diag(weights) - torch.outer(weights, weights)
+
+
+@mistake("softmax_jacobian")
+def rows_entry_by_entry(weights):
+    """One number per weight came back. How each weight answers to each score is an n by n table per row."""
+    return weights * (1 - weights)
+
+
+@mistake("softmax_jacobian")
+def weight_of_the_score(weights):
+    """The factor in front is the weight of the column. It is the weight of the row: the one that answers."""
+    eye = torch.eye(weights.size(-1), dtype=weights.dtype)
+    return weights.unsqueeze(-2) * (eye - weights.unsqueeze(-2))
+
+
+@mistake("softmax_jacobian")
+def weights_changed(weights):
+    """The table is right, but the caller's weights were changed on the way. Make new ones."""
+    table = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    weights *= 1 - weights
+    return table
+
+
+# Attention
+
+
+@check("scaled_attend", points=1)
+def given_scales(scaled_attend: Any, draw: Draw) -> Any:
+    """edge: a scale that is given, zero among them, with heads."""
+    inputs = draw.normal(2, 3, 4, 8), draw.normal(2, 3, 6, 8), draw.normal(2, 3, 6, 5)
+    return [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]
+
+
+def mixed(scores, value):
+    """Finish attention from scores."""
+    weights = scores.softmax(dim=-1)
+    return weights @ value, weights
+
+
+@mistake("scaled_attend")
+def scaled_after_softmax(query, key, value, scale=None):
+    """Scaled after softmax: your rows sum to 1 over the root of D. Scale the scores."""
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    weights = (query @ key.mT).softmax(dim=-1) * scale
+    return weights @ value, weights
+
+
+@mistake("scaled_attend")
+def width_of_values(query, key, value, scale=None):
+    """Scaled with the width of the values. The width of queries and keys is what makes scores large."""
+    scale = value.size(-1) ** -0.5 if scale is None else scale
+    return mixed(query @ key.mT * scale, value)
+
+
+@mistake("scaled_attend")
+def count_of_keys(query, key, value, scale=None):
+    """Scaled with the number of keys. The width of queries and keys is what makes scores large."""
+    scale = key.size(-2) ** -0.5 if scale is None else scale
+    return mixed(query @ key.mT * scale, value)
+
+
+@mistake("scaled_attend")
+def axis_from_the_front(query, key, value, scale=None):
+    """The width was read at axis 1, which is the heads as soon as there are some. Count from the end."""
+    scale = query.size(1) ** -0.5 if scale is None else scale
+    return mixed(query @ key.mT * scale, value)
+
+
+@mistake("scaled_attend")
+def zero_taken_for_none(query, key, value, scale=None):
+    """A scale of 0.0 was taken for no scale: `or` and `if scale` do that. Ask whether it is None."""
+    return mixed(query @ key.mT * (scale or query.size(-1) ** -0.5), value)
+
+
+@mistake("scaled_attend")
+def given_scale_ignored(query, key, value, scale=None):
+    """The scale that was given had no effect. The default is for None only."""
+    return mixed(query @ key.mT * query.size(-1) ** -0.5, value)
+
+
+@mistake("scaled_attend")
+def given_scale_divides(query, key, value, scale=None):
+    """Scores were divided by the given scale. They are multiplied by it; the default is 1 over the root."""
+    return mixed(
+        query @ key.mT / (query.size(-1) ** 0.5 if scale is None else scale), value
+    )
+
+
+@mistake("scaled_attend")
+def both_scales(query, key, value, scale=None):
+    """The given scale came on top of the default one. It replaces it."""
+    return mixed(
+        query @ key.mT * query.size(-1) ** -0.5 * (1.0 if scale is None else scale),
+        value,
+    )
+
+
+@mistake("scaled_attend")
+def no_scale_at_all(query, key, value, scale=None):
+    """The scores were not scaled where no scale was given. The default is 1 over the root of D."""
+    return mixed(query @ key.mT * (1.0 if scale is None else scale), value)
+
+
+@mistake("scaled_attend")
+def divided_by_the_width(query, key, value, scale=None):
+    """The default divides by D itself. It is the root of D."""
+    return mixed(
+        query @ key.mT * (1 / query.size(-1) if scale is None else scale), value
+    )
+
+
+@mistake("scaled_attend")
+def multiplied_by_the_root(query, key, value, scale=None):
+    """The default multiplies by the root of D. The scores are too large already: 1 over the root."""
+    return mixed(
+        query @ key.mT * (query.size(-1) ** 0.5 if scale is None else scale), value
+    )
+
+
+@mistake("scaled_attend")
+def softmax_over_queries(query, key, value, scale=None):
+    """Your columns sum to 1: softmax ran over the queries. Each query shares out its own attention, along its row."""
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    weights = (query @ key.mT * scale).softmax(dim=-2)
+    return weights @ value, weights
+
+
+@mistake("scaled_attend")
+def output_alone(query, key, value, scale=None):
+    """One tensor came back, the output. Return a pair: output, weights."""
+    return F.scaled_dot_product_attention(query, key, value, scale=scale)
+
+
+@mistake("scaled_attend")
+def weights_first(query, key, value, scale=None):
+    """Right tensors, wrong order: first the output, then the weights."""
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    return mixed(query @ key.mT * scale, value)[::-1]
+
+
+@mistake("scaled_attend")
+def scores_returned(query, key, value, scale=None):
+    """The output is right, but the second result is the scores. The weights were asked for: after softmax."""
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    scores = query @ key.mT * scale
+    return scores.softmax(dim=-1) @ value, scores

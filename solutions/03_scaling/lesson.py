@@ -1,0 +1,470 @@
+# %% [markdown]
+# # 3. Scaling
+#
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You need lesson 2, and what a variance is. About 45 minutes.
+#
+# ## The idea
+#
+# In lesson 2 each query shared its attention among several keys. Those vectors had two to four numbers. Models use 64, or 128. So make the vectors longer and touch nothing else: one random query, five random keys, three lengths.
+
+# %% setup
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder import check, plot, predict, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %%
+torch.manual_seed(0)
+for head_dim in (4, 64, 1024):
+    q, k = torch.randn(head_dim), torch.randn(5, head_dim)
+    print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
+
+# %% [markdown]
+# Read the rows from top to bottom. With 4 numbers the favourite key gets 0.548 and the other four share the rest. With 64 it gets 0.998. With 1024 it gets everything, and attention has turned into picking.
+#
+# Nothing in the keys became more certain: they are noise. The certainty came from their length. Where does it enter?
+#
+# **Predict.** A score is a sum of `head_dim` products. Each product is about as large as 1. How large is the sum of 64 of them?
+
+# %%
+predict("size of a score with 64 numbers", options=("about 64", "about 8", "about 1"))
+
+# %%
+torch.manual_seed(0)
+for head_dim in (4, 64, 1024):
+    q, k = torch.randn(10_000, head_dim), torch.randn(10_000, head_dim)
+    print(f"{head_dim:5}  standard deviation {(q * k).sum(dim=-1).std():.1f}")
+reveal("size of a score with 64 numbers", "about 8")
+
+# %% [markdown]
+# About 8. Half of the products are negative, and they cancel most of the sum, but not all of it. Variances of independent numbers add: 64 products of variance 1 make a sum of variance 64, and a standard deviation of $\sqrt{64} = 8$.
+#
+# Softmax sees differences between scores. With 1024 numbers two scores differ by about $32\sqrt2 \approx 45$, and $e^{-45}$ is nothing.
+#
+# ## By hand
+#
+# Take the insistent query of lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. Its scores are 0, 2 ln 2 and 2 ln 3, and its weights were $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+#
+# These vectors have $d_k = 4$ numbers, so $\sqrt{d_k} = 2$. Divide the scores by 2, on paper, and find weights and output once more. The values were [6, 0], [0, 6] and [12, 12].
+
+# %%
+scores = torch.tensor([0.0, 2 * math.log(2), 2 * math.log(3)])
+weights = (scores / math.sqrt(4)).softmax(dim=-1)
+weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
+
+# %% [markdown]
+# One sixth, one third, one half, and [7, 8] again: the division undid the doubling. It takes back what the length of the vectors had added, and leaves the order of the keys as it was.
+#
+# ## In PyTorch
+#
+# The obvious repair is another one: divide by the *number* of terms, as for a mean. **Predict.** What will the weights of the 1024-number vectors be?
+
+# %%
+predict(
+    "dividing by 1024", options=("one key still wins", "a fair spread", "all about 1/5")
+)
+
+# %%
+torch.manual_seed(0)
+for head_dim in (4, 64, 1024):
+    q, k = torch.randn(head_dim), torch.randn(5, head_dim)
+    print(f"{head_dim:5}", (k @ q / head_dim).softmax(dim=-1))
+reveal("dividing by 1024", "all about 1/5")
+
+# %% [markdown]
+# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. Dividing by $d_k$ overshoots as far as not dividing undershoots. The spread grows with $\sqrt{d_k}$, so that is what has to go:
+#
+# $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
+#
+# ## Exercise 3.1: scale the scores
+#
+# Write the division. `d_k` is how many numbers a query and a key have. You cannot read it off the scores, which is why it is handed in.
+
+# %% hints scale_scores [markdown]
+# By how much did the spread of the scores grow when the vectors got 16 times longer, from 64 to 1024 numbers? By 16, or by 4?
+#
+# The size of the scores tells how many queries and keys there are. Is either of those the number that made the scores large?
+#
+# One division is enough. Somebody else may still need the scores as they were, so make new ones and leave those alone.
+
+
+# %% exercise scale_scores
+def scale_scores(scores: Tensor, d_k: int) -> Tensor:
+    """Take the growth with the width of the vectors out of the scores.
+
+    scores is (..., L, S), made from queries and keys of d_k numbers. Returns (..., L, S).
+    """
+    ### BEGIN SOLUTION
+    return scores / math.sqrt(d_k)
+    ### END SOLUTION
+
+
+# %% check scale_scores
+
+# %% [markdown]
+# ## Exercise 3.2: measure it
+#
+# The rule "variances add" is a claim about many draws, so measure it. Draw `n` random pairs of a query and a key with `d_k` standard normal numbers each, and return the standard deviation of their dot products, before and after scaling.
+#
+# A `torch.Generator` holds the state of a random stream. Whoever hands it in can repeat your measurement exactly, if you draw from it and from nothing else.
+
+# %% hints score_std [markdown]
+# Which cell above did this for 10,000 pairs? What is the shape of the queries there, and along which axis are the products summed?
+#
+# `torch.randn` takes a `generator`. Each pair gives one number; the standard deviation is taken over the pairs and not over the entries of a vector.
+#
+# Two Python numbers are asked for, not tensors. The second follows from the first, or from the scaled scores; both ways are right.
+
+
+# %% exercise score_std
+def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, float]:
+    """Measure the spread of dot products of random vectors.
+
+    Draws n independent pairs of standard normal vectors (d_k,) from the generator.
+    Returns two floats: the standard deviation of their scores, raw and scaled.
+    """
+    ### BEGIN SOLUTION
+    q = torch.randn(n, d_k, generator=generator)
+    k = torch.randn(n, d_k, generator=generator)
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+    ### END SOLUTION
+
+
+# %% check score_std
+
+# %% [markdown]
+# ### Three ways to scale, side by side
+#
+# Now five widths and three factors: none, $1/\sqrt d$ and $1/d$.
+
+# %%
+WIDTHS = (4, 16, 64, 256, 1024)
+FACTORS = {
+    "as they are": lambda d: 1.0,
+    "over √d": lambda d: d**-0.5,
+    "over d": lambda d: 1 / d,
+}
+
+# %% [markdown]
+# For each width, 500 queries with 16 keys each, all from standard normal numbers:
+
+
+# %%
+def scores_of_width(d: int) -> Tensor:
+    generator = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(500, n, d, generator=generator) for n in (1, 16))
+    return (q @ k.mT).squeeze(dim=-2)  # (500, 16)
+
+
+# %% [markdown]
+# How much does the favourite key get, on average over the queries? If all keys got the same, it would be $\tfrac1{16} \approx 0.06$.
+
+
+# %%
+largest = {
+    name: [
+        float((scores_of_width(d) * factor(d)).softmax(-1).amax(-1).mean())
+        for d in WIDTHS
+    ]
+    for name, factor in FACTORS.items()
+}
+plot.curves(
+    WIDTHS,
+    largest,
+    "Only √d keeps attention as it is",
+    xlabel="d",
+    ylabel="largest weight",
+    log=True,
+)
+
+# %% [markdown]
+# Left alone, the favourite's share climbs to 0.97: attention hardens as the vectors grow. Over $d$ it falls to 0.07, next to the 0.06 of no preference at all. Over $\sqrt d$ it stays at 0.25 for every width. A model can be made wider without its attention changing character.
+#
+# ### What a saturated softmax does to learning
+#
+# A model learns by gradients, and a gradient passes through softmax. How does a weight change when a score does? The answer is a table, the *Jacobian*: row i, column j says how weight i answers to score j. Ask PyTorch for three scores.
+
+# %%
+weights = torch.tensor([0.1, 0.2, 0.7])
+jacobian = torch.autograd.functional.jacobian(
+    lambda s: s.softmax(dim=-1), weights.log()
+)
+jacobian
+
+# %% [markdown]
+# On the diagonal, raising a score raises its own weight: by 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$. Off the diagonal all numbers are negative, $-w_i w_j$: what one key gains the others lose, and each row sums to 0.
+#
+# Both cases in one line, with $\delta_{ij}$ equal to 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
+
+# %%
+names = ["weight 0", "weight 1", "weight 2"]
+plot.heatmap(
+    jacobian,
+    names,
+    ["score 0", "score 1", "score 2"],
+    "What one gains the others lose",
+    kind="numbers",
+)
+
+# %% [markdown]
+# Look at the formula with $w$ close to [0, 0, 1]. Every entry has a factor that is almost 0. A softmax that has made up its mind hardly answers to its scores any more.
+#
+# ## Exercise 3.3: the Jacobian of softmax
+#
+# Write the table for any number of rows of weights at once. The input are weights: softmax has been applied already.
+
+# %% hints softmax_jacobian [markdown]
+# For one row of n weights the answer is an n × n table. Which part of the formula sits on the diagonal only, and which part fills the whole table?
+#
+# `torch.diag_embed` puts the last axis on the diagonal of a new matrix. The product of every weight with every other one is a column times a row.
+#
+# A column is made from the last axis by adding an axis behind it, a row by adding one before it. Broadcasting then makes the table, for any axes in front.
+
+
+# %% exercise softmax_jacobian
+def softmax_jacobian(weights: Tensor) -> Tensor:
+    """Return how each weight of a softmax answers to each of its scores.
+
+    weights is (..., n), each row the result of a softmax. Returns (..., n, n):
+    entry [i, j] is the derivative of weight i by score j.
+    """
+    ### BEGIN SOLUTION
+    products = weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., n, n)
+    return torch.diag_embed(weights) - products
+    ### END SOLUTION
+
+
+# %% check softmax_jacobian
+
+# %% [markdown]
+# How much of the answer is left at 1024 numbers? The size of a table is its norm, the root of the sum of squares. For each way of scaling, the mean over the 500 queries:
+
+# %%
+scores = scores_of_width(1024)
+for name, factor in FACTORS.items():
+    w = (scores * factor(1024)).softmax(dim=-1)
+    table = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # (500, 16, 16)
+    print(f"{name:12} {table.flatten(-2).norm(dim=-1).mean():.2f}")
+
+# %% [markdown]
+# 0.05 without scaling, 0.31 with it: six times as much gets through. This is the reason that most texts give, "without scaling, gradients vanish". It is half of the truth, and the other half is a surprise.
+#
+# ## Exercise 3.4: attention with scale
+#
+# First finish the function. It is lesson 2's attention with one more argument: `scale` is what scores are *multiplied* by. If it is None, use $1/\sqrt{d_k}$. Here is the whole computation once, step by step, for one query and three keys of four numbers:
+
+# %%
+q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
+k = torch.tensor([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]])
+v = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
+scores = q @ k.mT
+weights = (scores / math.sqrt(4)).softmax(dim=-1)
+print(
+    "scores ",
+    scores,
+    "\nscaled ",
+    scores / 2,
+    "\nweights",
+    weights,
+    "\noutput ",
+    weights @ v,
+)
+
+# %% [markdown]
+# Key 2 fits best, 1.51, and key 0 almost as well, 1.37. Scaled, they are 0.755 and 0.685, and the weights 0.427 and 0.398 stay close. The output is mostly a mixture of their values.
+
+# %% hints scaled_attend [markdown]
+# Which of the three inputs says how many numbers take part in a dot product? Is it the same number as the width of the values?
+#
+# Scores have to be scaled before softmax or after it? Look at what each order would do to the sum of a row.
+#
+# A scale of 0.0 is a legal number: all keys alike. Python takes 0.0 for false, so ask whether `scale` is None, not whether it is true.
+
+
+# %% exercise scaled_attend
+def scaled_attend(
+    query: Tensor, key: Tensor, value: Tensor, scale: float | None = None
+) -> tuple[Tensor, Tensor]:
+    """Scaled dot-product attention, without a mask.
+
+    query is (..., L, D), key is (..., S, D), value is (..., S, D_v). Scores are multiplied by
+    scale, by default 1 / sqrt(D). Returns the output (..., L, D_v) and the weights (..., L, S).
+    """
+    ### BEGIN SOLUTION
+    if scale is None:
+        scale = 1 / math.sqrt(query.size(-1))
+    weights = (query @ key.mT * scale).softmax(dim=-1)
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+# %% check scaled_attend
+
+# %% [markdown]
+# ### Does a model notice?
+#
+# A small task that only attention can do. There are 64 symbols, each a fixed random vector of 256 numbers. An example shows 16 of them, each with a label from 0 to 15, and asks for one: which label did it have? The labels are new each time, so nothing can be learned by heart.
+
+# %%
+symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
+
+
+def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    shown = torch.rand(64, 64, generator=generator).argsort(dim=-1)[:, :16]  # (B, S)
+    labels = torch.randint(0, 16, (64, 16), generator=generator)
+    place = torch.randint(0, 16, (64,), generator=generator)
+    return symbols[shown], labels, place
+
+
+# %% [markdown]
+# The model is one attention. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off what was mixed.
+
+
+# %%
+class Lookup(nn.Module):
+    def __init__(self, scale: float) -> None:
+        super().__init__()
+        self.scale = scale
+        self.q_proj, self.k_proj = (nn.Linear(256, 256, bias=False) for _ in range(2))
+        for layer in (self.q_proj, self.k_proj):
+            nn.init.normal_(layer.weight, std=256**-0.5)
+        self.value, self.out_proj = nn.Embedding(16, 256), nn.Linear(256, 16)
+
+    def forward(self, x: Tensor, labels: Tensor, place: Tensor) -> Tensor:
+        asked = x[torch.arange(len(x)), place].unsqueeze(-2)  # (B, 1, E)
+        q, k, v = self.q_proj(asked), self.k_proj(x), self.value(labels)
+        output = functional.scaled_dot_product_attention(q, k, v, scale=self.scale)
+        return self.out_proj(output).squeeze(-2)  # (B, 16)
+
+
+# %% [markdown]
+# Training is the usual loop. It also keeps the size of the first gradient on the query matrix, because there is something to see in it.
+#
+# **Predict.** At the first step, before anything is learned: is the gradient on the query matrix smaller or larger without scaling?
+
+# %%
+predict(
+    "the first gradient without scaling",
+    options=("smaller", "about the same", "larger"),
+)
+
+
+# %%
+def train(scale: float, steps: int = 300) -> tuple[list[float], float]:
+    torch.manual_seed(0)
+    model, generator = Lookup(scale), torch.Generator().manual_seed(0)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-3), []
+    for step in range(steps):
+        x, labels, place = lookup_batch(generator)
+        loss = functional.cross_entropy(
+            model(x, labels, place), labels[torch.arange(64), place]
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        if step == 0:
+            first_gradient = float(model.q_proj.weight.grad.norm())
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, first_gradient
+
+
+# %% [markdown]
+# Three runs, which differ in the scale alone. Losses differ in their digits from computer to computer, so the cell prints what does not: whether the loss ever falls below 0.3. It starts near $\ln 16 \approx 2.8$, the loss of guessing.
+
+
+# %%
+runs = {name: train(factor(256)) for name, factor in FACTORS.items()}
+for name, (losses, gradient) in runs.items():
+    learned = next((step for step, loss in enumerate(losses) if loss < 0.3), None)
+    print(
+        f"{name:12} below 0.3 within 300 steps: {learned is not None}, first gradient {gradient:.1f}"
+    )
+reveal("the first gradient without scaling", "larger")
+
+# %% [markdown]
+# Unscaled, the model never gets there, and yet its first gradient was *larger*, about ten times. So it did not vanish. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores make up for it.
+
+# %%
+curves = {name: losses for name, (losses, _) in runs.items()}
+plot.curves(
+    range(300),
+    curves,
+    "Without scaling, learning crawls",
+    xlabel="step",
+    ylabel="loss",
+    alt="Over √d the loss falls to nearly 0 at once, over d a little later. Unscaled it falls slowly and stays high.",
+)
+
+# %% [markdown]
+# Scaled by $\sqrt d$, the loss falls to nearly 0 within some 30 steps; scaled by $d$, it takes about twice as long, because attention first has to learn to prefer anything. Unscaled, it crawls.
+#
+# What fails there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Where the pick was wrong, softmax is saturated and hardly answers; the gradient that does come is noise from the few queries that were undecided. Early, random winners are nearly frozen.
+#
+# ## What can go wrong
+#
+# **Scaling after softmax.** The weights then sum to $1/\sqrt{d_k}$, and nothing about the saturation has changed.
+
+# %%
+torch.manual_seed(0)
+q, k = torch.randn(1, 64), torch.randn(5, 64)
+late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
+late, late.sum()
+
+# %% [markdown]
+# The favourite still has practically all of what is left, and a row sums to 0.125.
+#
+# **The wrong number under the root.** Not the width of the values, nor the number of keys. In a square example all of these are equal and nobody notices.
+#
+# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1, which is how models begin. Vectors that have learned are neither. Then $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can become long.
+#
+# **Believing that saturation always stops learning.** If a loss is put on the scores themselves, as cross-entropy is on a classifier's, its gradient is $p - y$: large exactly when the model is surely wrong.
+
+# %%
+scores = torch.tensor([100.0, 0.0, 0.0], requires_grad=True)
+functional.cross_entropy(scores, torch.tensor(1)).backward()
+scores.grad
+
+# %% [markdown]
+# [1, −1, 0]: the full push, through a softmax that is as saturated as can be. It is attention in the middle of a network that suffers, where softmax's answer to its scores is all there is.
+#
+# ## What you learned
+#
+# | | what it is | what to remember |
+# |---|---|---|
+# | spread of a score | standard deviation $\sqrt{d_k}$ | variances add, so the root |
+# | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character at every width |
+# | over $d_k$ | a mean | too much: attention turns into averaging |
+# | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is sure |
+# | unscaled training | stuck | random early winners, not a small gradient |
+#
+# Which prediction was wrong? If it was the last: that scaling prevents small gradients is the common story, and the measured one is different.
+#
+# ## Questions
+#
+# **Question R3** (2 points, read by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
+
+# %% question R3 [markdown] points=2
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled against 0.31 scaled. But the gradient on the query matrix at the first step is larger without scaling (3.3 against 0.3), because it is multiplied by scores that are √d times larger. Training fails nevertheless: saturated weights, picked at random, hardly move. So "saturation freezes early random choices" is right, "gradients vanish" is not.
+#
+# | points | rubric |
+# |---|---|
+# | 2 | Two measured numbers that pull in different directions (Jacobian smaller, first gradient larger; or gradient larger, loss stuck), each with what it shows |
+# | 1 | One number used rightly, or two numbers without saying what they show |
+# | 0 | Repeats the slogan, or numbers that are not from the notebook |
+
+# %% [markdown]
+# ## Further reading
+#
+# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote: the variance argument in three lines.
+# - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): what else keeps the numbers in range, for lesson 8.
+#
+# **Next:** lesson 4, Softmax. It has been a black box so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).

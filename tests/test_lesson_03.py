@@ -1,0 +1,69 @@
+"""Lesson 3's reference against independent oracles, and the numbers in its prose."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from autograder.kit import Kit, load_kit
+from autograder.lessons import Course
+
+WIDTHS = (4, 16, 64, 256, 1024)
+
+
+@pytest.fixture(scope="module")
+def scaling(course: Course) -> Kit:
+    return load_kit(course.lesson("03_scaling"))
+
+
+@pytest.mark.parametrize("scale", [None, 0.0, 0.3])
+def test_scaled_attend_agrees_with_pytorchs_own_attention(scaling: Kit, scale: float | None) -> None:
+    q, k, v = (torch.randn(2, 3, *size, dtype=torch.float64) for size in ((5, 4), (7, 4), (7, 6)))
+    output, weights = scaling.reference["scaled_attend"](q, k, v, scale)
+    oracle = functional.scaled_dot_product_attention(q, k, v, scale=scale)
+    torch.testing.assert_close(output, oracle, rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5, dtype=torch.float64))
+
+
+def test_the_jacobian_agrees_with_autograd(scaling: Kit) -> None:
+    scores = torch.randn(4, 6, dtype=torch.float64)
+    table = scaling.reference["softmax_jacobian"](scores.softmax(-1))
+    for row, own in zip(scores, table, strict=True):
+        torch.testing.assert_close(own, torch.autograd.functional.jacobian(lambda s: s.softmax(-1), row))
+    torch.testing.assert_close(table.sum(-1), torch.zeros(4, 6, dtype=torch.float64), atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("d", [16, 256])
+def test_the_measured_spread_is_the_root_of_the_width(scaling: Kit, d: int) -> None:
+    raw, scaled = scaling.reference["score_std"](d, 20_000, torch.Generator().manual_seed(3))
+    assert raw == pytest.approx(d**0.5, rel=0.03)
+    assert scaled == pytest.approx(1.0, rel=0.03)
+
+
+def test_any_sound_way_of_measuring_passes(scaling: Kit) -> None:
+    def drawn_in_another_order(d_k, n, generator):
+        k = torch.randn(d_k, n, generator=generator, dtype=torch.float64)
+        q = torch.randn(d_k, n, generator=generator, dtype=torch.float64)
+        scores = torch.einsum("dn,dn->n", q, k)
+        return float(scores.std(correction=0)), float((scores / d_k**0.5).std())
+
+    for seed in range(5):
+        for check, target in zip(scaling.checks_of("score_std"), scaling.targets("score_std", seed), strict=True):
+            assert target.accepts(check.summarise(check.values(drawn_in_another_order, seed)))
+
+
+def test_the_corrected_worked_example() -> None:
+    q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])
+    k = torch.tensor([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]])
+    weights = (q @ k.mT / 2).softmax(-1)
+    torch.testing.assert_close(q @ k.mT, torch.tensor([[1.37, -0.28, 1.51]]))
+    torch.testing.assert_close(weights, torch.tensor([[0.3983, 0.1745, 0.4272]]), atol=5e-5, rtol=0)
+
+
+def test_only_the_root_keeps_the_largest_weight(scaling: Kit) -> None:
+    def largest(d: int, factor: float) -> float:
+        generator = torch.Generator().manual_seed(0)
+        q, k = (torch.randn(500, n, d, generator=generator) for n in (1, 16))
+        return float((q @ k.mT * factor).softmax(-1).amax(-1).mean())
+
+    assert f"{largest(1024, 1):.2f} {largest(1024, 1 / 1024):.2f}" == "0.97 0.07"
+    assert {f"{largest(d, d**-0.5):.2f}" for d in WIDTHS} <= {"0.24", "0.25"}
