@@ -6,6 +6,7 @@ import json
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbgrader.plugins.export import CsvExportPlugin
@@ -36,7 +37,9 @@ class Row:
         return self.status == "needs a person"
 
 
-def grade(course: Course, lesson: Lesson, *, force: bool = False, seed: int | None = None) -> list[Row]:
+def grade(
+    course: Course, lesson: Lesson, *, force: bool = False, seed: int | None = None, demonstrations: bool = True
+) -> list[Row]:
     """Grade a lesson's submissions that are new or changed; one student's trouble never stops another's grade.
 
     Args:
@@ -44,15 +47,17 @@ def grade(course: Course, lesson: Lesson, *, force: bool = False, seed: int | No
         lesson: which lesson.
         force: grade again what is graded already.
         seed: what hidden inputs are drawn from; a recorded one repeats a run.
+        demonstrations: run the lesson's own demonstration cells too.
     """
     ensure_registered(course, lesson)
     seed = secrets.randbits(31) if seed is None else seed
     students = sorted(folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir())
     bar = tqdm(students, desc=lesson.name, unit="submission", disable=None)
-    return [grade_one(course, lesson, student, seed, force) for student in bar]
+    options = {"seed": seed, "run_demonstrations": demonstrations}
+    return [grade_one(course, lesson, student, options, force) for student in bar]
 
 
-def grade_one(course: Course, lesson: Lesson, student: str, seed: int, force: bool) -> Row:
+def grade_one(course: Course, lesson: Lesson, student: str, options: dict[str, Any], force: bool) -> Row:
     """Grade one submission and say how that went."""
     path = course.submitted / student / lesson.name / lesson.notebook
     try:
@@ -60,7 +65,7 @@ def grade_one(course: Course, lesson: Lesson, student: str, seed: int, force: bo
         status = "as before"
         if force or not is_current(course, lesson, student):
             api = api_of(course)
-            api.config.GradeSubmission.seed = seed
+            api.config.GradeSubmission.update(options)
             require(api.autograde(lesson.name, student, force=True), "not graded")
             status = "graded"
     except CourseError as error:

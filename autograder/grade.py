@@ -6,7 +6,7 @@ import hashlib
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Float, Int
+from traitlets import Bool, Float, Int
 
 from .card import Card
 from .judge import Verdict, judge
@@ -35,6 +35,10 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     cell_seconds = Float(30.0, help="Wall-clock seconds that one cell may take.").tag(config=True)
     check_seconds = Float(20.0, help="Wall-clock seconds that one check may take.").tag(config=True)
 
+    run_demonstrations = Bool(
+        True, help="Run the lesson's own demonstration cells too, so that feedback shows them."
+    ).tag(config=True)
+
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Grade one sanitised notebook. Called by nbgrader in place of its `Execute`."""
         place, config = resources["nbgrader"], self.config.CourseDirectory
@@ -43,13 +47,13 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         seed = secrets.randbits(31) if self.seed is None else self.seed
         limits = Limits(cell_seconds=self.cell_seconds, check_seconds=self.check_seconds)
         with working_folder(kit.lesson) as folder, open_process(folder, limits) as session:
-            nb = grade_notebook(nb, kit, session, seed)
+            nb = grade_notebook(nb, kit, session, seed, skip=() if self.run_demonstrations else demonstrations(kit))
         submission = course.submitted / place["student"] / place["assignment"] / kit.lesson.notebook
         nb.metadata[RECORD] = {"seed": seed, "submission": digest(submission), "lesson": lesson_digest(kit.lesson)}
         return nb, resources
 
 
-def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int) -> Any:
+def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collection[str] = ()) -> Any:
     """Return the notebook with fresh outputs: what its cells showed, and a card with points in each check cell.
 
     Args:
@@ -57,9 +61,10 @@ def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int) -> Any:
         kit: the lesson.
         session: a fresh process for this submission.
         seed: what the inputs of all checks are drawn from.
+        skip: sources of cells that need not run.
     """
     for cell in nb.cells:
-        if cell.cell_type != "code":
+        if cell.cell_type != "code" or cell.source in skip:
             continue
         exercise = exercise_of(cell)
         if exercise in kit.exercises:
@@ -69,6 +74,11 @@ def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int) -> Any:
             result = session.run(cell.source)
             cell.outputs, cell.execution_count = as_outputs(result.outputs), result.count
     return nb
+
+
+def demonstrations(kit: Kit) -> set[str]:
+    """Return the sources of the lesson's own demonstration cells. A cell that a student changed is not among them."""
+    return {cell.text for cell in kit.cells if cell.kind == "demo"}
 
 
 def exercise_of(cell: Any) -> str:

@@ -96,6 +96,20 @@ def test_a_second_run_grades_only_what_is_new_or_changed(scratch: Course, hand_i
     assert [(r.status, r.score) for r in grade(scratch, lesson)] == [("graded", 12), ("as before", 12)]
 
 
+def test_demonstrations_can_be_skipped_and_a_students_own_cells_never_are(scratch: Course, hand_in, right) -> None:
+    changed = {**right, "attend": right["attend"] + "\nprint('mine')"}
+    path = hand_in(scratch, "ada", changed)
+    lesson = scratch.lesson(LESSON)
+    path.write_text(path.read_text().replace("shares * lengths", "shares * lengths * 10"))
+    (row,) = grade(scratch, lesson, demonstrations=False)
+    cells = nbformat.read(scratch.autograded / "ada" / LESSON / f"{LESSON}.ipynb", 4).cells
+    shown = {cell.source: bool(cell.outputs) for cell in cells if cell.cell_type == "code"}
+    assert row.score == 12
+    assert not next(out for source, out in shown.items() if source.endswith("keys @ q"))
+    assert next(out for source, out in shown.items() if "lengths * 10" in source)
+    assert next(out for source, out in shown.items() if "print('mine')" in source)
+
+
 def test_feedback_explains_and_shows_nothing_hidden(graded: Course, kit) -> None:
     pages = feedback(graded, graded.lesson(LESSON))
     page = (graded.root / next(p for p in pages if "/ben/" in p)).read_text()
