@@ -1,0 +1,465 @@
+"""The hidden checks of lesson 4, and the mistakes that students make in it. Never given to students."""
+
+import math
+from typing import Any
+
+import torch
+
+from autograder.checks import Draw, check, mistake
+
+# A softmax that holds
+
+
+@check("stable_softmax", points=1)
+def other_axes_in_half_precision(stable_softmax: Any, draw: Draw) -> Any:
+    """edge: other axes, and half precision with scores beyond what exp can take."""
+    x = 30 * draw.normal(2, 3, 4, dtype=torch.float16)
+    return stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)
+
+
+@check("stable_softmax", points=1)
+def minus_infinity_and_gradients(stable_softmax: Any, draw: Draw) -> Any:
+    """edge: entries of minus infinity, and gradients."""
+    x = draw.normal(4, 5).masked_fill(torch.eye(4, 5) > 0, -torch.inf).requires_grad_()
+    weights = stable_softmax(x)
+    (weights * draw.normal(4, 5)).sum().backward()
+    return weights, x.grad
+
+
+@mistake("stable_softmax")
+def no_shift(x, dim=-1):
+    """exp overflowed: of ten thousand it is infinite, and infinity over infinity is NaN. Shift the scores first."""
+    return x.exp() / x.exp().sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def one_shift_for_all(x, dim=-1):
+    """The whole table was shifted by one number. Rows far below it underflow to 0/0: each row has a largest score."""
+    e = (x - x.max()).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def shifted_by_the_mean(x, dim=-1):
+    """Shifted by the mean. The largest score can still be far above it, and overflow. Shift by the largest."""
+    e = (x - x.mean(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def shifted_by_the_smallest(x, dim=-1):
+    """Shifted by the smallest score, so all exponents are positive, and large ones overflow. Shift by the largest."""
+    e = (x - x.amin(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def sum_without_its_axis(x, dim=-1):
+    """The sums, or the largest scores, lost their axis and were lined up with columns. Keep it: keepdim."""
+    e = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim)
+
+
+@mistake("stable_softmax")
+def both_results_of_max(x, dim=-1):
+    """`max` with a `dim` returns the numbers and their places. You need the numbers: amax, or the first result."""
+    return (x - x.max(dim=dim, keepdim=True)).exp()
+
+
+@mistake("stable_softmax")
+def whole_table_sums_to_one(x, dim=-1):
+    """All weights together sum to 1. Each row must, so the sum needs the axis too."""
+    e = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return e / e.sum()
+
+
+@mistake("stable_softmax")
+def not_divided(x, dim=-1):
+    """The exponentials were not divided by their sum: rows do not sum to 1."""
+    return (x - x.amax(dim=dim, keepdim=True)).exp()
+
+
+@mistake("stable_softmax")
+def another_axis_for_the_largest(x, dim=-1):
+    """The largest scores were taken along another axis than the sums. Both go along dim."""
+    e = (x - x.amax(dim=0, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def axis_ignored(x, dim=-1):
+    """Right along the last axis; the argument dim had no effect."""
+    return x.softmax(dim=-1)
+
+
+@mistake("stable_softmax")
+def scores_clipped(x, dim=-1):
+    """Large scores were cut off, so keys that differ got the same weight. A shift needs no cut."""
+    e = x.clamp(-80, 80).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def more_bits(x, dim=-1):
+    """The weights have another dtype than the scores. A shift needs no more bits."""
+    wide = torch.float32 if x.dtype != torch.float32 else torch.float64
+    return x.to(wide).softmax(dim=dim)
+
+
+@mistake("stable_softmax")
+def gradient_cut_off(x, dim=-1):
+    """The weights are right, but no gradient comes back to the scores. Leave out detach and .data."""
+    return x.detach().softmax(dim=dim)
+
+
+@mistake("stable_softmax")
+def scores_changed(x, dim=-1):
+    """The weights are right, but the caller's scores were changed: -= works in place. Make a new tensor."""
+    x -= x.amax(dim=dim, keepdim=True)
+    return x.softmax(dim=dim)
+
+
+@mistake("stable_softmax")
+def logarithms(x, dim=-1):
+    """These are logarithms of weights. Weights are positive and sum to 1."""
+    return x.log_softmax(dim=dim)
+
+
+@mistake("stable_softmax")
+def small_number_added(x, dim=-1):
+    """Rows do not sum to 1 exactly: something was added to the sum. After the shift it is at least 1 and safe."""
+    e = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return e / (e.sum(dim=dim, keepdim=True) + 1e-3)
+
+
+# Temperature
+
+
+def what_happens(call: Any) -> str:
+    """Return the name of the error that a call raises, or 'no error'."""
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
+
+
+@check("temperature_softmax", points=1)
+def refused_temperatures_and_other_axes(temperature_softmax: Any, draw: Draw) -> Any:
+    """edge: temperatures of 0 and below, and another axis."""
+    x = draw.normal(3, 4)
+    refused = [
+        what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0, 0.0, -1.0)
+    ]
+    return refused, temperature_softmax(x, 2.0, dim=0), x
+
+
+@mistake("temperature_softmax")
+def multiplied(x, temperature, dim=-1):
+    """Turned around: hot came out sharper. A higher temperature makes differences smaller."""
+    return (x * temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def weights_divided(x, temperature, dim=-1):
+    """The weights were divided, after softmax: rows sum to 1/T. The temperature belongs to the scores."""
+    return x.softmax(dim=dim) / temperature
+
+
+@mistake("temperature_softmax")
+def temperature_ignored(x, temperature, dim=-1):
+    """The temperature had no effect."""
+    return x.softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def any_temperature(x, temperature, dim=-1):
+    """Right where it makes sense, but temperatures of 0 and below are not refused. Raise a ValueError."""
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def zero_accepted(x, temperature, dim=-1):
+    """A negative temperature is refused, but 0 is not. It would divide by 0."""
+    if temperature < 0:
+        raise ValueError("negative")
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def another_error(x, temperature, dim=-1):
+    """The refusal is another error than ValueError. `assert` raises AssertionError; use `raise ValueError(...)`."""
+    assert temperature > 0
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def axis_ignored_here(x, temperature, dim=-1):
+    """Right along the last axis; the argument dim had no effect."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x / temperature).softmax(dim=-1)
+
+
+@mistake("temperature_softmax")
+def power_of_the_scores(x, temperature, dim=-1):
+    """The scores were raised to a power. The temperature divides them."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x.sign() * x.abs() ** (1 / temperature)).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def root_of_the_temperature(x, temperature, dim=-1):
+    """The scores were divided by the root of the temperature. The root belongs to d_k, not to this."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x / math.sqrt(temperature)).softmax(dim=dim)
+
+
+# Entropy
+
+
+@check("attention_entropy", points=1)
+def gradient_at_zero(attention_entropy: Any, draw: Draw) -> Any:
+    """edge: the gradient where weights are 0, and more axes in float32."""
+    w = torch.tensor(
+        [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
+    )
+    attention_entropy(w).sum().backward()
+    more = draw.normal(2, 3, 4, dtype=torch.float32).softmax(dim=-1)
+    return attention_entropy(more), w.grad.isnan(), w.grad.isinf()
+
+
+@mistake("attention_entropy")
+def logarithm_of_zero(weights):
+    """A weight of 0 gave NaN: its logarithm is minus infinity. It should count as nothing."""
+    return -(weights * weights.log()).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def zero_mended_afterwards(weights):
+    """The values are right, but the gradient at 0 is NaN: the product was mended after the logarithm had seen the 0."""
+    return -(weights * weights.log()).nan_to_num(0.0).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def built_in_entr(weights):
+    """The values are right, but the gradient at 0 is infinite: entr and xlogy have a pole there."""
+    return torch.special.entr(weights).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def small_number_added_to_weights(weights):
+    """A small number was added before the logarithm, so all weight on one key no longer gives exactly 0."""
+    return -(weights * (weights + 1e-2).log()).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def weights_clamped(weights):
+    """Small weights were raised to a lower bound, also in the product, so a row with zeros gets too much."""
+    w = weights.clamp(min=1e-3)
+    return -(w * w.log()).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def bits(weights):
+    """Measured in bits: the logarithm has base 2. Nats use the natural one."""
+    return torch.special.entr(weights).sum(dim=-1) / math.log(2)
+
+
+@mistake("attention_entropy")
+def sign_missing(weights):
+    """The entropy came out negative: the minus is missing."""
+    return -torch.special.entr(weights).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def mean_of_terms(weights):
+    """The terms were averaged. They are summed; n equal weights then give ln n."""
+    return torch.special.entr(weights).mean(dim=-1)
+
+
+@mistake("attention_entropy")
+def one_number_for_all(weights):
+    """All rows were summed into one number. Each row has an entropy of its own."""
+    return torch.special.entr(weights).sum()
+
+
+@mistake("attention_entropy")
+def along_the_first_axis(weights):
+    """The sum ran along the first axis. A row's weights are on the last one."""
+    return torch.special.entr(weights).sum(dim=0)
+
+
+@mistake("attention_entropy")
+def terms_not_summed(weights):
+    """These are the terms, one per weight. The entropy of a row is their sum."""
+    return torch.special.entr(weights)
+
+
+@mistake("attention_entropy")
+def softmax_again(weights):
+    """Softmax was applied to the input, which holds weights already."""
+    return torch.special.entr(weights.softmax(dim=-1)).sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def effective_keys(weights):
+    """This is the effective number of keys, e to the entropy. The entropy itself was asked for."""
+    return torch.special.entr(weights).sum(dim=-1).exp()
+
+
+# In one pass
+
+
+@check("streaming_attend", points=1)
+def single_keys_and_one_piece(streaming_attend: Any, draw: Draw) -> Any:
+    """edge: pieces of one key, and a piece larger than everything, in float32."""
+    scores, values = (
+        draw.normal(5, dtype=torch.float32),
+        draw.normal(5, 2, dtype=torch.float32),
+    )
+    return streaming_attend(scores, values, 1), streaming_attend(scores, values, 99)
+
+
+@check("streaming_attend", points=1)
+def far_from_zero(streaming_attend: Any, draw: Draw) -> Any:
+    """edge: scores of ten thousand, above and below zero."""
+    values = draw.normal(9, 3)
+    return [
+        streaming_attend(draw.normal(9) + level, values, 4) for level in (1e4, -1e4)
+    ]
+
+
+@check("streaming_attend", points=1)
+def rising_and_falling(streaming_attend: Any, draw: Draw) -> Any:
+    """edge: the largest score comes first, or last; inputs are left as they were."""
+    ramp = torch.linspace(-30, 30, 12, dtype=torch.float64)
+    values = draw.normal(12, 3)
+    rising = ramp + draw.normal(12)
+    return (
+        streaming_attend(rising, values, 5),
+        streaming_attend(-rising, values, 5),
+        rising,
+        values,
+    )
+
+
+def pieces_of(scores, values, chunk):
+    """Cut scores and values alike."""
+    return list(zip(scores.split(chunk), values.split(chunk), strict=True))
+
+
+@mistake("streaming_attend")
+def pieces_averaged(scores, values, chunk):
+    """The pieces were averaged as equals. A piece counts as much as its sum of exponentials."""
+    outputs = [s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk)]
+    return torch.stack(outputs).mean(dim=0)
+
+
+@mistake("streaming_attend")
+def pieces_added(scores, values, chunk):
+    """The pieces were added up, each with a whole unit of attention. Together they have one."""
+    return sum(s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk))
+
+
+@mistake("streaming_attend")
+def pieces_by_their_length(scores, values, chunk):
+    """The pieces were weighted by how many keys they have. What counts is their sum of exponentials."""
+    outputs = [
+        len(s) * (s.softmax(dim=-1) @ v) for s, v in pieces_of(scores, values, chunk)
+    ]
+    return sum(outputs) / len(scores)
+
+
+@mistake("streaming_attend")
+def each_piece_its_own_measure(scores, values, chunk):
+    """Each piece was measured against its own largest score, and then added to the others. Remeasure the old ones."""
+    mixed, total = 0, 0
+    for s, v in pieces_of(scores, values, chunk):
+        e = (s - s.max()).exp()
+        mixed, total = mixed + e @ v, total + e.sum()
+    return mixed / total
+
+
+def one_pass(
+    scores, values, chunk, sum_factor=1.0, mix_factor=1.0, start=-math.inf, divide=True
+):
+    """Run the pass with its factors changed: the exponents of what shrinks the old sum and the old mixture."""
+    largest = scores.new_tensor(start)
+    total, mixed = scores.new_zeros(()), values.new_zeros(values.size(-1))
+    for s, v in pieces_of(scores, values, chunk):
+        new = torch.maximum(largest, s.amax())
+        gap, e = largest - new, (s - new).exp()
+        gap = torch.where(gap.isinf(), 0.0, gap)
+        total = total * (sum_factor * gap).exp() + e.sum()
+        mixed = mixed * (mix_factor * gap).exp() + e @ v
+        largest = new
+    return mixed / total if divide else mixed
+
+
+@mistake("streaming_attend")
+def only_the_sum_shrinks(scores, values, chunk):
+    """The old sum was remeasured, the old mixture was not. Both were measured against the same score."""
+    return one_pass(scores, values, chunk, mix_factor=0.0)
+
+
+@mistake("streaming_attend")
+def only_the_mixture_shrinks(scores, values, chunk):
+    """The old mixture was remeasured, the old sum was not. Both were measured against the same score."""
+    return one_pass(scores, values, chunk, sum_factor=0.0)
+
+
+@mistake("streaming_attend")
+def factor_turned_around(scores, values, chunk):
+    """The old was enlarged instead of shrunk: the exponent is old minus new, which is never positive."""
+    return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)
+
+
+@mistake("streaming_attend")
+def not_divided_by_the_sum(scores, values, chunk):
+    """The mixture was not divided by the sum of exponentials at the end."""
+    return one_pass(scores, values, chunk, divide=False)
+
+
+@mistake("streaming_attend")
+def starts_at_zero(scores, values, chunk):
+    """The largest score so far starts at 0. If all scores are far below, everything rounds to 0/0. Start below all."""
+    return one_pass(scores, values, chunk, start=0.0)
+
+
+@mistake("streaming_attend")
+def never_shifted(scores, values, chunk):
+    """Right for small scores only: exp of ten thousand is infinite. Measure against the largest score so far."""
+    mixed, total = 0, 0
+    for s, v in pieces_of(scores, values, chunk):
+        mixed, total = mixed + s.exp() @ v, total + s.exp().sum()
+    return mixed / total
+
+
+@mistake("streaming_attend")
+def last_piece_dropped(scores, values, chunk):
+    """The last, shorter piece was left out: whole pieces only were counted."""
+    whole = max(len(scores) // chunk, 1) * chunk
+    return scores[:whole].softmax(dim=-1) @ values[:whole]
+
+
+@mistake("streaming_attend")
+def last_piece_alone(scores, values, chunk):
+    """Only the last piece is in the result: each piece replaced the one before."""
+    s, v = pieces_of(scores, values, chunk)[-1]
+    return s.softmax(dim=-1) @ v
+
+
+@mistake("streaming_attend")
+def first_piece_alone(scores, values, chunk):
+    """Only the first piece is in the result. Is there a `return` inside the loop?"""
+    s, v = pieces_of(scores, values, chunk)[0]
+    return s.softmax(dim=-1) @ v
+
+
+@mistake("streaming_attend")
+def row_of_a_matrix(scores, values, chunk):
+    """The result has an axis too many. One query gives one vector, (D_v,)."""
+    return one_pass(scores, values, chunk).unsqueeze(0)

@@ -1,0 +1,348 @@
+# %% [markdown]
+# # 4. Softmax
+#
+# After this lesson you can compute softmax so that it never overflows, turn it from picking to averaging with one number, measure where between the two it stands, and run attention over keys that arrive in pieces. You need lesson 3. About 60 minutes.
+#
+# ## The idea
+#
+# So far softmax was a word: take `exp` of each score, divide by the sum. Do exactly that, with three scores that are not even far apart.
+
+# %% setup
+import math
+
+import torch
+from torch import Tensor
+
+from autograder import check, plot, predict, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %%
+scores = torch.tensor([1000.0, 1001.0, 1002.0])
+scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
+
+# %% [markdown]
+# Three times `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula on paper is right, and it fails on a computer. So what does PyTorch do that we did not?
+#
+# The trouble is `exp`. It grows so fast that the numbers a computer has run out, and what is left is infinity. How soon depends on how many bits a number has:
+
+# %%
+for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
+    print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
+
+# %% [markdown]
+# `True` is infinity. With 32 bits `exp` ends between 88.7 and 88.8; with 16 bits, in which much of today's attention runs, near 11. Infinity divided by infinity is `nan`. And it takes one such entry to spoil its whole row.
+#
+# ## By hand
+#
+# Our three scores 0, ln 2 and ln 3 have the exponentials 1, 2 and 3, and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are divided by 3 and become $\tfrac13, \tfrac23, 1$. Their sum is 2. What are the weights now?
+
+# %%
+scores = torch.tensor([0.0, math.log(2), math.log(3)])
+scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
+
+# %% [markdown]
+# The same. Every exponential was divided by 3, so the sum was too, and the fraction did not notice. **Predict.** What if you add 100 to every score? And what if you multiply every score by 10?
+
+# %%
+predict(
+    "adding 100",
+    options=("nothing changes", "the largest gets more", "all get more alike"),
+)
+predict(
+    "multiplying by 10",
+    options=("nothing changes", "the largest gets more", "all get more alike"),
+)
+
+# %%
+reveal("adding 100", "nothing changes")
+reveal("multiplying by 10", "the largest gets more")
+(scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
+
+# %% [markdown]
+# Softmax sees differences only. A shift leaves them as they are; a factor multiplies them. Here the third key went from a half to 0.983.
+#
+# ## In PyTorch
+#
+# A shift is free, so use it: subtract something that makes every exponential harmless. If the largest score becomes 0, all others are negative, and no exponential exceeds 1. At least one *is* 1, so the sum cannot be 0 either.
+#
+# Which "largest"? A table of scores has many rows. A first attempt subtracts the largest number of the whole table:
+
+# %%
+table = torch.tensor([[0.0, 1.0], [-2000.0, -2001.0]])
+shifted = (table - table.max()).exp()
+shifted / shifted.sum(dim=-1, keepdim=True)
+
+# %% [markdown]
+# The first row is right. In the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. Each row must be measured by its own largest score.
+#
+# ## Exercise 4.1: a softmax that holds
+#
+# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which stands for "not allowed" in the next lesson; each row has at least one finite one. Use `exp`, not PyTorch's softmax: this exercise is about what happens inside it.
+
+# %% hints stable_softmax [markdown]
+# Which two steps of the recipe look along an axis? What must be true of their results so that they can be combined with the table again, whatever the axis is?
+#
+# `amax` takes a `dim` and a `keepdim`. A plain `max` with a `dim` returns two things, the numbers and their places, and you need the numbers only.
+#
+# Shift each row by its own largest score, take the exponentials once, and divide by their sum along the same axis. The caller still needs the scores, so make new tensors.
+
+
+# %% exercise stable_softmax
+def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
+    """Softmax along one axis, without overflow.
+
+    x has any shape (...); along dim at least one entry is finite, others may be -inf.
+    Returns weights of the same shape and dtype, which sum to 1 along dim.
+    """
+    ### BEGIN SOLUTION
+    exponentials = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return exponentials / exponentials.sum(dim=dim, keepdim=True)
+    ### END SOLUTION
+
+
+# %% check stable_softmax
+
+# %% [markdown]
+# ### One knob
+#
+# A factor on the scores changes how decided softmax is. It is usually written as a division, and the divisor is called the *temperature*, after the physics where this formula was found first: scores divided by $T$.
+
+# %%
+scores = torch.tensor([0.0, 1.0, 2.0])
+temperatures = (0.25, 1.0, 4.0)
+rows = torch.stack([(scores / t).softmax(dim=-1) for t in temperatures])
+plot.heatmap(
+    rows,
+    [f"T = {t}" for t in temperatures],
+    ["score 0", "score 1", "score 2"],
+    "Cold picks, hot averages",
+)
+
+# %% [markdown]
+# At a quarter the largest score takes 0.98, at 4 the three are nearly even. Between them lies everything attention can do with these scores, from picking one value to averaging all.
+
+# %%
+temperatures = [2.0**k for k in range(-4, 6)]
+lines = {
+    f"score {j}": [float((scores / t).softmax(-1)[j]) for t in temperatures]
+    for j in (2, 1, 0)
+}
+plot.curves(
+    temperatures,
+    lines,
+    "Every weight goes to 1/3 as it gets hotter",
+    xlabel="temperature",
+    ylabel="weight",
+    log=True,
+)
+
+# %% [markdown]
+# No two lines cross. A temperature brings the keys together or drives them apart, and never changes which one leads.
+#
+# You have met this knob. Dividing by $\sqrt{d_k}$ is dividing by a temperature, one that is chosen so that the width of the vectors does not decide how decided attention is.
+#
+# ## Exercise 4.2: temperature
+#
+# Write softmax with a temperature. A temperature of 0 has no meaning here, nor has a negative one, which would turn the order around: refuse both with a `ValueError` that says so. You may use PyTorch's softmax.
+
+# %% hints temperature_softmax [markdown]
+# Hot should be flat. If T is large, should the differences between scores become larger or smaller before they enter softmax?
+#
+# What happens to the sum of a row if the temperature is applied after softmax? The row should still sum to 1.
+#
+# Check the temperature first, and `raise` the error with a message of your own. Which temperatures are refused: below zero only, or zero as well?
+
+
+# %% exercise temperature_softmax
+def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
+    """Softmax of the scores divided by a temperature.
+
+    x has any shape (...). Returns weights of the same shape that sum to 1 along dim.
+    Raises ValueError for a temperature of 0 or less.
+    """
+    ### BEGIN SOLUTION
+    if temperature <= 0:
+        raise ValueError(f"a temperature is above 0, not {temperature}")
+    return (x / temperature).softmax(dim=dim)
+    ### END SOLUTION
+
+
+# %% check temperature_softmax
+
+# %% [markdown]
+# ### How decided is a row?
+#
+# The largest weight says something, but [0.5, 0.5, 0] and [0.5, 0.25, 0.25] have the same largest weight and are not equally spread. A better measure uses all weights: the *entropy*
+#
+# $$H(w) = -\sum_i w_i \ln w_i .$$
+#
+# It is 0 when one weight is 1, and $\ln n$ when all n are equal. Measured with the natural logarithm its unit is the *nat*.
+
+# %%
+w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]])
+-(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
+
+# %% [markdown]
+# 0.693 is ln 2: the first row is spread over two keys. 1.099 is ln 3, all three alike. The second row, 1.040, is between. $e^H$ reads as "so many keys, effectively".
+#
+# The first row has a 1e-9 where it should have a 0. That was a dodge, because the formula as it stands cannot take a 0:
+
+# %%
+w = torch.tensor([0.5, 0.5, 0.0])
+w.log(), w * w.log()
+
+# %% [markdown]
+# ln 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 when $w$ does, so a weight of 0 counts as nothing. Exact zeros do occur: small weights round to 0, and the next lesson makes zeros on purpose.
+#
+# ## Exercise 4.3: entropy
+#
+# Measure each row. Weights of exactly 0 count as nothing, and the *gradient* must be finite there too: someone may want to train with this number.
+
+# %% hints attention_entropy [markdown]
+# Which entries make trouble, and what would their logarithm have to be so that the product comes out as 0? Any finite number will do.
+#
+# Adding a small number to all weights avoids the −∞, but then a row like [1, 0, 0] no longer has an entropy of exactly 0. Mending the product afterwards mends the value and not the gradient.
+#
+# `torch.where` can replace the zeros *before* the logarithm sees them. Replace them by something whose logarithm is harmless, and multiply with the true weights.
+
+
+# %% exercise attention_entropy
+def attention_entropy(weights: Tensor) -> Tensor:
+    """Return the entropy of each row of attention weights, in nats.
+
+    weights is (..., n), each row sums to 1; entries may be exactly 0. Returns (...).
+    Value and gradient are finite.
+    """
+    ### BEGIN SOLUTION
+    safe = torch.where(weights > 0, weights, 1.0)
+    return -(weights * safe.log()).sum(dim=-1)
+    ### END SOLUTION
+
+
+# %% check attention_entropy
+
+# %% [markdown]
+# ### In pieces
+#
+# Softmax needs the largest score and the sum of all exponentials before it can give the first weight. So it seems that all scores must be there at once. For a sequence of 100,000 tokens and one query that is 100,000 numbers, and for all queries 10 billion. Can attention be computed while the keys come by in pieces, without ever keeping them?
+#
+# Two numbers and a vector are enough to remember: the largest score so far, $m$; the sum of exponentials so far, measured against $m$; and the values so far, mixed with the same exponentials. When a larger score arrives, everything remembered was measured against the wrong $m$. But a shift is only a factor: multiply by $e^{m_\text{old} - m_\text{new}}$.
+#
+# On paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and the values [6, 0], [0, 6] and [12, 12]:
+#
+# | | largest $m$ | sum | mixed values |
+# |---|---|---|---|
+# | first piece | ln 2 | $\tfrac12 + 1 = \tfrac32$ | $\tfrac12[6, 0] + 1\,[0, 6] = [3, 6]$ |
+# | the old, remeasured: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
+# | with the second piece | ln 3 | $1 + 1 = 2$ | $[2, 4] + [12, 12] = [14, 16]$ |
+#
+# Divide: [14, 16] / 2 is [7, 8], as it has been all along. Check the factor: $e^{\ln 2 - \ln 3}$ is $\tfrac23$.
+#
+# A shorter way suggests itself: run attention on each piece, and average the outputs. This time the cut is after the first key. (With the cut of the table it would come out right, by accident: both pieces have the same sum.)
+
+# %%
+scores = torch.tensor([0.0, math.log(2), math.log(3)])
+values = torch.tensor([[6.0, 0.0], [0.0, 6.0], [12.0, 12.0]])
+pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
+(
+    torch.stack([s.softmax(dim=-1) @ v for s, v in pieces]).mean(dim=0),
+    scores.softmax(dim=-1) @ values,
+)
+
+# %% [markdown]
+# [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although the pieces together have only one. How much of it a piece deserves is in its sum of exponentials, and that is what the average forgot.
+#
+# ## Exercise 4.4: attention in one pass
+#
+# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. No exponential may be taken of a score that was not measured against the largest so far.
+
+# %% hints streaming_attend [markdown]
+# What are the three things in the table above, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
+#
+# `split` cuts a tensor into pieces and leaves the last one short. For each piece: find the new largest score, shrink what is remembered, add the piece's share to the sum and to the mixture.
+#
+# The factor that shrinks the old sum shrinks the old mixture as well, because both were measured against the same score. Divide once, at the end.
+
+
+# %% exercise streaming_attend
+def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
+    """Attention of one query over keys that come in pieces.
+
+    scores is (n,), values is (n, D_v); pieces have chunk keys, the last may have fewer.
+    Returns (D_v,), what softmax(scores) @ values gives, without a softmax over all scores.
+    """
+    ### BEGIN SOLUTION
+    largest = scores.new_tensor(-torch.inf)
+    total, mixed = scores.new_zeros(()), values.new_zeros(values.size(-1))
+    for s, v in zip(scores.split(chunk), values.split(chunk), strict=True):
+        new_largest = torch.maximum(largest, s.amax())
+        shrink, exponentials = (largest - new_largest).exp(), (s - new_largest).exp()
+        total = total * shrink + exponentials.sum()
+        mixed = mixed * shrink + exponentials @ v
+        largest = new_largest
+    return mixed / total
+    ### END SOLUTION
+
+
+# %% check streaming_attend
+
+# %% [markdown]
+# This loop, for many queries at once and laid out for a GPU, is the core of FlashAttention. Lesson 10 returns to it.
+#
+# ## What can go wrong
+#
+# **An overflow before softmax.** A stable softmax does not help when the scores are infinite already. With 16 bits the largest number is 65504, and a dot product of 64 entries reaches it soon:
+
+# %%
+q = torch.full((64,), 40.0, dtype=torch.float16)
+q @ q, (q / 8) @ q
+
+# %% [markdown]
+# $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Scaling the *query* before the product, by $\sqrt{64} = 8$, gives 12800 and is otherwise the same computation. Good libraries do that.
+#
+# **The wrong axis.** Softmax along `dim=0` sums to 1 as well, only over something else. Nothing crashes; lesson 2 showed it.
+#
+# **Weights read as probabilities.** They are positive and sum to 1, as probabilities do. But nothing was counted and nothing is claimed: a weight of 0.7 is the share of a value in a mixture. A temperature changes it, and no fact about the keys has changed.
+#
+# **A temperature at the wrong place.** Dividing the weights and not the scores makes rows sum to $1/T$:
+
+# %%
+scores = torch.tensor([0.0, 1.0, 2.0])
+(scores.softmax(dim=-1) / 4).sum(), (scores / 4).softmax(dim=-1).sum()
+
+# %% [markdown]
+# ## What you learned
+#
+# | | what it is | what to remember |
+# |---|---|---|
+# | shift | subtract each row's largest score | changes nothing, saves everything |
+# | temperature | scores over $T$, before softmax | cold picks, hot averages |
+# | entropy | $-\sum w \ln w$, in nats | 0 for one key, $\ln n$ for all; 0 counts as nothing |
+# | streaming | largest score, sum, mixture | a larger score shrinks the old by $e^{m_\text{old} - m_\text{new}}$ |
+#
+# Were your two predictions right? The first is why softmax can be computed at all, the second is why it has a temperature.
+#
+# ## Questions
+#
+# **Question R4** (2 points, read by a person). Temperature and $\sqrt{d_k}$ both divide the scores. Are they the same knob? Say what each is for, and in which case it would make sense to *learn* one of them.
+
+# %% question R4 [markdown] points=2
+# Mathematically the same: scores over a positive number. Their purposes differ. √d_k undoes a known effect, the growth of the scores' spread with the width, so that a model starts equally decided at any width; it follows from d_k and is not chosen. A temperature says how decided attention should be beyond that. Learning it makes sense where the model cannot change the lengths of queries and keys itself, for instance when they are normalised (cosine attention): then no matrix can make a query insistent, and a learned temperature per head gives that back. Where the projections are free, a learned temperature adds nothing that longer queries could not do.
+#
+# | points | rubric |
+# |---|---|
+# | 2 | Same operation, different purpose (known spread against wanted sharpness), and a case for learning with its reason |
+# | 1 | Either the difference in purpose, or a sensible case for learning without its reason |
+# | 0 | "They are the same" or "they are different" without a reason |
+
+# %% [markdown]
+# ## Further reading
+#
+# - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the one-pass sum, in four pages.
+# - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135), section 3.1: the same idea with the values, for a whole matrix.
+#
+# **Next:** lesson 5, Masking. Some keys must not be seen: padding, or the future. What is their score? Back to [lesson 3](../03_scaling/03_scaling.ipynb).
