@@ -35,9 +35,12 @@ class Draw:
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
         """Return independent standard normal numbers, float64 unless told otherwise."""
-        drawn = torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype)
-        self._drawn.append((drawn, drawn._version))
-        return drawn
+        return self.give(torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype))
+
+    def give(self, tensor: Tensor) -> Tensor:
+        """Return a tensor made from drawn ones, and notice when it is changed in place like those."""
+        self._drawn.append((tensor, tensor._version))
+        return tensor
 
     def integer(self, low: int, high: int) -> int:
         """Return an integer from low to high, both included."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from .checks import HOME_SEED, Check, Mistake, checks_in, load_module, mistakes_in, without_mistakes
@@ -43,7 +45,7 @@ class Kit:
         """The names that the lesson's own solution cells define."""
         names: dict[str, Any] = {"__name__": "reference"}
         source = reference_source(self.cells)
-        with contextlib.redirect_stdout(io.StringIO()):
+        with undisturbed():
             exec(compile(source, str(self.lesson.text), "exec"), names)
         return names
 
@@ -123,6 +125,19 @@ class Kit:
             "hidden": sum(c.exercise == exercise for c in self.hidden),
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
         }
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Run a lesson's code here without keeping its set-up: output, random state, threads, denormals, print options."""
+    threads = torch.get_num_threads()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_flush_denormal(False)
+        torch.set_printoptions(profile="default")
 
 
 def home_data(target: Target, telling: set[str]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from autograder.checks import Draw, check
 
 @check("scale_scores", points=1, show=True)
 def a_table_of_scores(scale_scores: Any, draw: Draw) -> Any:
-    """A table of scores from vectors of 64 numbers."""
-    return scale_scores(draw.normal(3, 5), 64)
+    """Scores from vectors of 64 numbers, and from vectors of 10."""
+    return scale_scores(draw.normal(3, 5), 64), scale_scores(draw.normal(3, 5), 10)
 
 
 def rough(number: float) -> str:
@@ -64,5 +64,6 @@ def many_rows(softmax_jacobian: Any, draw: Draw) -> Any:
 
 @check("scaled_attend", points=1, show=True)
 def default_scale(scaled_attend: Any, draw: Draw) -> Any:
-    """Two queries, three keys, no scale given: it follows from the width of the query."""
-    return scaled_attend(draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7))
+    """Two queries, three keys: without a scale, with a scale of 0.3, and with 0."""
+    inputs = draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7)
+    return [scaled_attend(*inputs, scale) for scale in (None, 0.3, 0.0)]

@@ -73,6 +73,24 @@ def whole_numbers(scores, d_k):
     return scores // math.sqrt(d_k)
 
 
+@mistake("scale_scores")
+def weights_divided(scores, d_k):
+    """These are weights, divided afterwards. It is the scores that have to shrink, before any softmax."""
+    return scores.softmax(dim=-1) / math.sqrt(d_k)
+
+
+@mistake("scale_scores")
+def half_of_d(scores, d_k):
+    """Divided by d_k and by 2: in `d_k**1/2` the power binds first. Compute the divisor alone and look at it."""
+    return scores / d_k / 2
+
+
+@mistake("scale_scores")
+def each_row_by_its_spread(scores, d_k):
+    """Each row was divided by its own spread. The factor follows from d_k alone."""
+    return scores / scores.std(dim=-1, keepdim=True)
+
+
 # Measure
 
 
@@ -182,6 +200,14 @@ def tensors_returned(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
+@mistake("score_std")
+def mean_of_products(d_k, n, generator):
+    """The products were averaged. A score is their sum."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).mean(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
 # The Jacobian
 
 
@@ -250,6 +276,27 @@ def weights_changed(weights):
     table = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
     weights *= 1 - weights
     return table
+
+
+@mistake("softmax_jacobian")
+def one_on_the_diagonal(weights):
+    """Off the diagonal it is right. The diagonal starts from 1 here; it should start from the weight."""
+    eye = torch.eye(weights.size(-1), dtype=weights.dtype)
+    return eye - weights.unsqueeze(-1) * weights.unsqueeze(-2)
+
+
+@mistake("softmax_jacobian")
+def square_subtracted_twice(weights):
+    """Off the diagonal it is right. On it, the square of the weight was subtracted twice."""
+    return torch.diag_embed(weights * (1 - weights)) - weights.unsqueeze(
+        -1
+    ) * weights.unsqueeze(-2)
+
+
+@mistake("softmax_jacobian")
+def delta_everywhere(weights):
+    """The 1 was taken for every entry. Delta is 1 on the diagonal and 0 elsewhere."""
+    return weights.unsqueeze(-1) * (1 - weights.unsqueeze(-2))
 
 
 # Attention
@@ -334,7 +381,7 @@ def no_scale_at_all(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def divided_by_the_width(query, key, value, scale=None):
-    """The default divides by D itself. It is the root of D."""
+    """The default came out as 1 over D: divided by D itself, or by its root twice."""
     return mixed(
         query @ key.mT * (1 / query.size(-1) if scale is None else scale), value
     )
@@ -375,3 +422,18 @@ def scores_returned(query, key, value, scale=None):
     scale = query.size(-1) ** -0.5 if scale is None else scale
     scores = query @ key.mT * scale
     return scores.softmax(dim=-1) @ value, scores
+
+
+@mistake("scaled_attend")
+def output_scaled(query, key, value, scale=None):
+    """The weights and the output were made from unscaled scores, and the output was scaled. Scale the scores."""
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    output, weights = mixed(query @ key.mT, value)
+    return output * scale, weights
+
+
+@mistake("scaled_attend")
+def count_of_queries(query, key, value, scale=None):
+    """Scaled with the number of queries. The width of queries and keys is what makes scores large."""
+    scale = query.size(-2) ** -0.5 if scale is None else scale
+    return mixed(query @ key.mT * scale, value)

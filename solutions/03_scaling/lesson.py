@@ -32,7 +32,7 @@ for head_dim in (4, 64, 1024):
 #
 # Nothing in the keys became more certain: they are noise. The certainty came from their length. Where does it enter?
 #
-# **Predict.** A score is a sum of `head_dim` products. Each product is about as large as 1. How large is the sum of 64 of them?
+# **Predict.** A score is a sum of `head_dim` products. Each product is about as large as 1. How large is the sum of 64 of them, typically?
 
 # %%
 predict("size of a score with 64 numbers", options=("about 64", "about 8", "about 1"))
@@ -45,9 +45,9 @@ for head_dim in (4, 64, 1024):
 reveal("size of a score with 64 numbers", "about 8")
 
 # %% [markdown]
-# About 8. Half of the products are negative, and they cancel most of the sum, but not all of it. Variances of independent numbers add: 64 products of variance 1 make a sum of variance 64, and a standard deviation of $\sqrt{64} = 8$.
+# About 8. Half of the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and variances of independent numbers add: 64 products make a sum of variance 64, and a standard deviation of $\sqrt{64} = 8$.
 #
-# Softmax sees differences between scores. With 1024 numbers two scores differ by about $32\sqrt2 \approx 45$, and $e^{-45}$ is nothing.
+# Softmax sees differences between scores. With 1024 numbers each has a spread of 32, the difference of two has twice the variance, so two scores differ by about $32\sqrt2 \approx 45$, and $e^{-45}$ is nothing.
 #
 # ## By hand
 #
@@ -61,7 +61,7 @@ weights = (scores / math.sqrt(4)).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# One sixth, one third, one half, and [7, 8] again: the division undid the doubling. It takes back what the length of the vectors had added, and leaves the order of the keys as it was.
+# One sixth, one third, one half, and [7, 8] again. That $\sqrt4$ undoes the doubling of lesson 2 is a coincidence of this example. What the division always does: all differences between scores shrink by one factor, and the order of the keys stays.
 #
 # ## In PyTorch
 #
@@ -69,7 +69,8 @@ weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %%
 predict(
-    "dividing by 1024", options=("one key still wins", "a fair spread", "all about 1/5")
+    "dividing by 1024",
+    options=("one key still wins", "like the 4-number ones", "all about 1/5"),
 )
 
 # %%
@@ -187,11 +188,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# Left alone, the favourite's share climbs to 0.97: attention hardens as the vectors grow. Over $d$ it falls to 0.07, next to the 0.06 of no preference at all. Over $\sqrt d$ it stays at 0.25 for every width. A model can be made wider without its attention changing character.
+# Left alone, the favourite's share climbs to 0.97: attention hardens as the vectors grow. Over $d$ it falls to 0.07, next to the 0.06 of no preference at all. Over $\sqrt d$ it stays at about 0.25 for every width. A model can be made wider without its attention changing character.
 #
 # ### What a saturated softmax does to learning
 #
-# A model learns by gradients, and a gradient passes through softmax. How does a weight change when a score does? The answer is a table, the *Jacobian*: row i, column j says how weight i answers to score j. Ask PyTorch for three scores.
+# A model learns by gradients, and a gradient passes through softmax. How does a weight change when a score does? The answer is a table, the *Jacobian*: row i, column j says how weight i answers to score j. Ask PyTorch for three scores. (Logarithms of weights serve as scores here: their softmax gives the weights back.)
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -201,7 +202,7 @@ jacobian = torch.autograd.functional.jacobian(
 jacobian
 
 # %% [markdown]
-# On the diagonal, raising a score raises its own weight: by 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$. Off the diagonal all numbers are negative, $-w_i w_j$: what one key gains the others lose, and each row sums to 0.
+# On the diagonal, raising a score raises its own weight: by 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$. Off the diagonal all numbers are negative, $-w_i w_j$: what one key gains the others lose, so each column sums to 0. So does each row, because the same amount added to all scores changes nothing.
 #
 # Both cases in one line, with $\delta_{ij}$ equal to 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 
@@ -220,7 +221,7 @@ plot.heatmap(
 #
 # ## Exercise 3.3: the Jacobian of softmax
 #
-# Write the table for any number of rows of weights at once. The input are weights: softmax has been applied already.
+# Write the table for any number of rows of weights at once. It gets weights, to which softmax has been applied already.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula sits on the diagonal only, and which part fills the whole table?
@@ -246,17 +247,17 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% check softmax_jacobian
 
 # %% [markdown]
-# How much of the answer is left at 1024 numbers? The size of a table is its norm, the root of the sum of squares. For each way of scaling, the mean over the 500 queries:
+# How much of the answer is left at 1024 numbers? The size of a table is its norm, the root of the sum of squares. For each way of scaling, the mean over the 500 queries, with PyTorch's own Jacobian:
 
 # %%
+jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
 scores = scores_of_width(1024)
 for name, factor in FACTORS.items():
-    w = (scores * factor(1024)).softmax(dim=-1)
-    table = torch.diag_embed(w) - w[:, :, None] * w[:, None, :]  # (500, 16, 16)
-    print(f"{name:12} {table.flatten(-2).norm(dim=-1).mean():.2f}")
+    tables = jacobian_of_rows(scores * factor(1024))  # (500, 16, 16)
+    print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# 0.05 without scaling, 0.31 with it: six times as much gets through. This is the reason that most texts give, "without scaling, gradients vanish". It is half of the truth, and the other half is a surprise.
+# 0.05 without scaling, 0.31 with it: six times as much gets through. (0.24, over $d$, is what softmax answers when all weights are equal.) This is the reason that most texts give, "without scaling, gradients vanish". It is half of the truth.
 #
 # ## Exercise 3.4: attention with scale
 #
@@ -285,7 +286,7 @@ print(
 # %% hints scaled_attend [markdown]
 # Which of the three inputs says how many numbers take part in a dot product? Is it the same number as the width of the values?
 #
-# Scores have to be scaled before softmax or after it? Look at what each order would do to the sum of a row.
+# Do scores have to be scaled before softmax, or weights after it? Look at what each order would do to the sum of a row.
 #
 # A scale of 0.0 is a legal number: all keys alike. Python takes 0.0 for false, so ask whether `scale` is None, not whether it is true.
 
@@ -312,21 +313,21 @@ def scaled_attend(
 # %% [markdown]
 # ### Does a model notice?
 #
-# A small task that only attention can do. There are 64 symbols, each a fixed random vector of 256 numbers. An example shows 16 of them, each with a label from 0 to 15, and asks for one: which label did it have? The labels are new each time, so nothing can be learned by heart.
+# A small task that attention is made for. There are 64 symbols, each a fixed random vector of 256 numbers. An example shows 16 of them, each with a label from 0 to 15, and asks for one: which label did it have? The labels are new each time, so nothing can be learned by heart. (Sorting random numbers shuffles: `argsort` picks 16 different symbols for each example.)
 
 # %%
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
 
 
 def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    shown = torch.rand(64, 64, generator=generator).argsort(dim=-1)[:, :16]  # (B, S)
-    labels = torch.randint(0, 16, (64, 16), generator=generator)
-    place = torch.randint(0, 16, (64,), generator=generator)
+    shown = torch.rand(32, 64, generator=generator).argsort(dim=-1)[:, :16]  # (B, S)
+    labels = torch.randint(0, 16, (32, 16), generator=generator)
+    place = torch.randint(0, 16, (32,), generator=generator)
     return symbols[shown], labels, place
 
 
 # %% [markdown]
-# The model is one attention. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off what was mixed.
+# The model is one attention. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off what was mixed. The matrices start with a spread that keeps queries and keys at variance 1.
 
 
 # %%
@@ -366,7 +367,7 @@ def train(scale: float, steps: int = 300) -> tuple[list[float], float]:
     for step in range(steps):
         x, labels, place = lookup_batch(generator)
         loss = functional.cross_entropy(
-            model(x, labels, place), labels[torch.arange(64), place]
+            model(x, labels, place), labels[torch.arange(len(x)), place]
         )
         optimizer.zero_grad()
         loss.backward()
@@ -386,12 +387,12 @@ runs = {name: train(factor(256)) for name, factor in FACTORS.items()}
 for name, (losses, gradient) in runs.items():
     learned = next((step for step, loss in enumerate(losses) if loss < 0.3), None)
     print(
-        f"{name:12} below 0.3 within 300 steps: {learned is not None}, first gradient {gradient:.1f}"
+        f"{name:12} below 0.3 within 300 steps: {learned is not None}, first gradient {gradient:.2f}"
     )
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Unscaled, the model never gets there, and yet its first gradient was *larger*, about ten times. So it did not vanish. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores make up for it.
+# Unscaled, the model does not get there in 300 steps, and yet its first gradient was the *largest* of the three. So it did not vanish. Over $d$ it was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores make up for it.
 
 # %%
 curves = {name: losses for name, (losses, _) in runs.items()}
@@ -405,9 +406,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# Scaled by $\sqrt d$, the loss falls to nearly 0 within some 30 steps; scaled by $d$, it takes about twice as long, because attention first has to learn to prefer anything. Unscaled, it crawls.
+# Over $\sqrt d$, the loss is near 0 after some 40 steps; over $d$ it takes about twice as long, because attention first has to learn to prefer anything. Unscaled, it crawls.
 #
-# What fails there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Where the pick was wrong, softmax is saturated and hardly answers; the gradient that does come is noise from the few queries that were undecided. Early, random winners are nearly frozen.
+# What fails there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Where the pick was wrong, softmax is saturated and hardly answers; the gradient that does come is mostly from the queries that were still undecided. Early, random winners are nearly frozen.
 #
 # ## What can go wrong
 #
@@ -420,13 +421,13 @@ late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
 late, late.sum()
 
 # %% [markdown]
-# The favourite still has practically all of what is left, and a row sums to 0.125.
+# The favourite still has 0.108 of the 0.125 that a row now sums to.
 #
 # **The wrong number under the root.** Not the width of the values, nor the number of keys. In a square example all of these are equal and nobody notices.
 #
 # **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1, which is how models begin. Vectors that have learned are neither. Then $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can become long.
 #
-# **Believing that saturation always stops learning.** If a loss is put on the scores themselves, as cross-entropy is on a classifier's, its gradient is $p - y$: large exactly when the model is surely wrong.
+# **Believing that saturation always stops learning.** If a loss is put on the scores themselves, as cross-entropy is on a classifier's, its gradient is what was predicted minus what was right: large exactly when the model is surely wrong.
 
 # %%
 scores = torch.tensor([100.0, 0.0, 0.0], requires_grad=True)
@@ -444,7 +445,7 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character at every width |
 # | over $d_k$ | a mean | too much: attention turns into averaging |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is sure |
-# | unscaled training | stuck | random early winners, not a small gradient |
+# | unscaled training | crawls | random early winners, not a small gradient |
 #
 # Which prediction was wrong? If it was the last: that scaling prevents small gradients is the common story, and the measured one is different.
 #
@@ -453,7 +454,7 @@ scores.grad
 # **Question R3** (2 points, read by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled against 0.31 scaled. But the gradient on the query matrix at the first step is larger without scaling (3.3 against 0.3), because it is multiplied by scores that are √d times larger. Training fails nevertheless: saturated weights, picked at random, hardly move. So "saturation freezes early random choices" is right, "gradients vanish" is not.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled against 0.31 scaled. But the gradient on the query matrix at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails nevertheless: saturated weights, picked at random, hardly move. So "saturation freezes early random choices" is right, "gradients vanish" is not.
 #
 # | points | rubric |
 # |---|---|

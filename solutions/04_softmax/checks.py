@@ -17,35 +17,47 @@ def a_table(stable_softmax: Any, draw: Draw) -> Any:
 def rows_far_apart(stable_softmax: Any, draw: Draw) -> Any:
     """Scores of ten thousand, and rows that lie far from one another."""
     levels = torch.tensor([[0.0], [10_000.0], [-10_000.0]], dtype=torch.float64)
-    return stable_softmax(levels + draw.normal(3, 4)), stable_softmax(
-        3000 * draw.normal(3, 4)
+    apart, large = (
+        draw.give(levels + draw.normal(3, 4)),
+        draw.give(3000 * draw.normal(3, 4)),
     )
+    return stable_softmax(apart), stable_softmax(large)
+
+
+def what_happens(call: Any) -> str:
+    """Return the name of the error that a call raises, or 'no error'."""
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
 
 
 @check("temperature_softmax", points=1, show=True)
 def cold_and_hot(temperature_softmax: Any, draw: Draw) -> Any:
-    """The same scores at 0.5 and at 3."""
-    scores = draw.normal(2, 4)
-    return temperature_softmax(scores, 0.5), temperature_softmax(scores, 3.0)
+    """The same scores at 0.5 and at 3; then what happens at 0 and at -1."""
+    x = draw.normal(2, 4)
+    refused = [what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0.0, -1.0)]
+    return temperature_softmax(x, 0.5), temperature_softmax(x, 3.0), refused
 
 
 @check("attention_entropy", points=1, show=True)
 def a_few_rows(attention_entropy: Any, draw: Draw) -> Any:
     """Three rows of five weights, none of them 0."""
-    return attention_entropy(draw.normal(3, 5).softmax(dim=-1))
+    return attention_entropy(draw.give(draw.normal(3, 5).softmax(dim=-1)))
 
 
 @check("attention_entropy", points=1)
 def one_key_and_all_keys(attention_entropy: Any, draw: Draw) -> Any:
     """Weights that are exactly 0: all on one key, half and half, and spread evenly."""
     rows = [[1.0, 0, 0, 0], [0, 0.5, 0.5, 0], [0.25, 0.25, 0.25, 0.25]]
-    return attention_entropy(torch.tensor(rows, dtype=torch.float64))
+    return attention_entropy(draw.give(torch.tensor(rows, dtype=torch.float64)))
 
 
 @check("streaming_attend", points=1, show=True)
 def two_pieces(streaming_attend: Any, draw: Draw) -> Any:
     """Six keys in two pieces of three."""
-    return streaming_attend(2 * draw.normal(6), draw.normal(6, 4), 3)
+    return streaming_attend(draw.give(2 * draw.normal(6)), draw.normal(6, 4), 3)
 
 
 @check("streaming_attend", points=1)

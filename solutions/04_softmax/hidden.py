@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import torch
+from checks import what_happens
 
 from autograder.checks import Draw, check, mistake
 
@@ -132,26 +133,39 @@ def small_number_added(x, dim=-1):
     return e / (e.sum(dim=dim, keepdim=True) + 1e-3)
 
 
+@mistake("stable_softmax")
+def divided_by_the_largest(x, dim=-1):
+    """The scores were divided by the largest one. That changes their differences; a shift does not."""
+    return (x / x.amax(dim=dim, keepdim=True)).softmax(dim=dim)
+
+
+@mistake("stable_softmax")
+def shifted_above_only(x, dim=-1):
+    """Rows do not sum to 1: the exponentials above and in the sum are not the same ones. Take them once."""
+    return (x - x.amax(dim=dim, keepdim=True)).exp() / x.exp().sum(
+        dim=dim, keepdim=True
+    )
+
+
+@mistake("stable_softmax")
+def infinities_replaced(x, dim=-1):
+    """Right for finite scores. A score of minus infinity was replaced, and its key got a weight; it must get none."""
+    return x.nan_to_num(neginf=0.0).softmax(dim=dim)
+
+
 # Temperature
 
 
-def what_happens(call: Any) -> str:
-    """Return the name of the error that a call raises, or 'no error'."""
-    try:
-        call()
-    except Exception as error:
-        return type(error).__name__
-    return "no error"
-
-
 @check("temperature_softmax", points=1)
-def refused_temperatures_and_other_axes(temperature_softmax: Any, draw: Draw) -> Any:
-    """edge: temperatures of 0 and below, and another axis."""
+def other_axes_and_large_scores(temperature_softmax: Any, draw: Draw) -> Any:
+    """edge: another axis, large scores, and a temperature of exactly zero as an integer."""
     x = draw.normal(3, 4)
-    refused = [
-        what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0, 0.0, -1.0)
-    ]
-    return refused, temperature_softmax(x, 2.0, dim=0), x
+    refused = what_happens(lambda: temperature_softmax(x, 0))
+    return (
+        refused,
+        temperature_softmax(x, 2.0, dim=0),
+        temperature_softmax(3000 * x, 0.5),
+    )
 
 
 @mistake("temperature_softmax")
@@ -168,7 +182,7 @@ def weights_divided(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def temperature_ignored(x, temperature, dim=-1):
-    """The temperature had no effect."""
+    """The temperature had no effect. Is it used at all, or did a division afterwards cancel it?"""
     return x.softmax(dim=dim)
 
 
@@ -215,6 +229,31 @@ def root_of_the_temperature(x, temperature, dim=-1):
     if temperature <= 0:
         raise ValueError("temperature")
     return (x / math.sqrt(temperature)).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def below_one_refused(x, temperature, dim=-1):
+    """A temperature that makes sense was refused. Only 0 and below have no meaning."""
+    if temperature < 1:
+        raise ValueError("temperature")
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def rounded_down(x, temperature, dim=-1):
+    """The scores were rounded down: // cuts the fraction off. Use /."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x // temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def overflow(x, temperature, dim=-1):
+    """Right for small scores. Large ones overflow: use PyTorch's softmax, or shift as in exercise 4.1."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    e = (x / temperature).exp()
+    return e / e.sum(dim=dim, keepdim=True)
 
 
 # Entropy
@@ -308,6 +347,24 @@ def softmax_again(weights):
 def effective_keys(weights):
     """This is the effective number of keys, e to the entropy. The entropy itself was asked for."""
     return torch.special.entr(weights).sum(dim=-1).exp()
+
+
+@mistake("attention_entropy")
+def share_of_the_largest(weights):
+    """This is a share of the largest possible entropy: divided by ln n. The plain number, in nats, was asked for."""
+    return torch.special.entr(weights).sum(dim=-1) / math.log(weights.size(-1))
+
+
+@mistake("attention_entropy")
+def logarithms_unweighted(weights):
+    """The logarithms were summed without their weights. Each counts as much as its weight."""
+    return -torch.where(weights > 0, weights, 1.0).log().sum(dim=-1)
+
+
+@mistake("attention_entropy")
+def axis_kept(weights):
+    """There is an axis too many: one number per row, so the last axis goes."""
+    return torch.special.entr(weights).sum(dim=-1, keepdim=True)
 
 
 # In one pass
@@ -412,9 +469,38 @@ def only_the_mixture_shrinks(scores, values, chunk):
 
 
 @mistake("streaming_attend")
-def factor_turned_around(scores, values, chunk):
-    """The old was enlarged instead of shrunk: the exponent is old minus new, which is never positive."""
-    return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)
+def measured_against_the_old(scores, values, chunk):
+    """NaN came out. Each piece is measured against the new largest score, and what is remembered shrinks by e to the
+    power of old minus new, never the reverse."""
+    largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
+    for s, v in pieces_of(scores, values, chunk):
+        e = (s - largest).exp()
+        total, mixed = total + e.sum(), mixed + e @ v
+        largest = torch.maximum(largest, s.amax())
+    return mixed / total
+
+
+@mistake("streaming_attend")
+def largest_not_remembered(scores, values, chunk):
+    """Only the last piece is in the result: the largest score so far, or the sums, are not kept from piece to piece."""
+    mixed, total = 0, 0
+    for s, v in pieces_of(scores, values, chunk):
+        e = (s - s.max()).exp()
+        mixed, total = 0 * mixed + e @ v, 0 * total + e.sum()
+    return mixed / total
+
+
+@mistake("streaming_attend")
+def divided_in_the_loop(scores, values, chunk):
+    """The mixture was divided by the sum after every piece. It is divided once, at the end."""
+    largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
+    for s, v in pieces_of(scores, values, chunk):
+        new = torch.maximum(largest, s.amax())
+        shrink, e = (largest - new).exp(), (s - new).exp()
+        total = total * shrink + e.sum()
+        mixed = (mixed * shrink + e @ v) / total
+        largest = new
+    return mixed
 
 
 @mistake("streaming_attend")
@@ -443,13 +529,6 @@ def last_piece_dropped(scores, values, chunk):
     """The last, shorter piece was left out: whole pieces only were counted."""
     whole = max(len(scores) // chunk, 1) * chunk
     return scores[:whole].softmax(dim=-1) @ values[:whole]
-
-
-@mistake("streaming_attend")
-def last_piece_alone(scores, values, chunk):
-    """Only the last piece is in the result: each piece replaced the one before."""
-    s, v = pieces_of(scores, values, chunk)[-1]
-    return s.softmax(dim=-1) @ v
 
 
 @mistake("streaming_attend")

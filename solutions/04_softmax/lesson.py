@@ -34,11 +34,11 @@ for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 8
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# `True` is infinity. With 32 bits `exp` ends between 88.7 and 88.8; with 16 bits, in which much of today's attention runs, near 11. Infinity divided by infinity is `nan`. And it takes one such entry to spoil its whole row.
+# `True` is infinity. With 32 bits `exp` ends between 88.7 and 88.8; with the 16 bits of float16 near 11. (bfloat16, the other 16-bit format, has the range of 32 bits and fewer digits.) Infinity divided by infinity is `nan`, and a number divided by infinity is 0: one such entry spoils its whole row.
 #
 # ## By hand
 #
-# Our three scores 0, ln 2 and ln 3 have the exponentials 1, 2 and 3, and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are divided by 3 and become $\tfrac13, \tfrac23, 1$. Their sum is 2. What are the weights now?
+# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3, and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are divided by 3 and become $\tfrac13, \tfrac23, 1$. Their sum is 2. What are the weights now?
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -63,11 +63,11 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax sees differences only. A shift leaves them as they are; a factor multiplies them. Here the third key went from a half to 0.983.
+# Softmax sees differences only. A shift leaves them as they are; a positive factor makes them larger or smaller. Here the third key went from a half to 0.983.
 #
 # ## In PyTorch
 #
-# A shift is free, so use it: subtract something that makes every exponential harmless. If the largest score becomes 0, all others are negative, and no exponential exceeds 1. At least one *is* 1, so the sum cannot be 0 either.
+# A shift is free, so use it: subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and no exponential exceeds 1. At least one *is* 1, so the sum cannot be 0 either.
 #
 # Which "largest"? A table of scores has many rows. A first attempt subtracts the largest number of the whole table:
 
@@ -198,6 +198,17 @@ w.log(), w * w.log()
 # %% [markdown]
 # ln 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 when $w$ does, so a weight of 0 counts as nothing. Exact zeros do occur: small weights round to 0, and the next lesson makes zeros on purpose.
 #
+# Replacing the `nan` afterwards mends the value. What about the gradient?
+
+# %%
+w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
+entropy = -(w * w.log()).nan_to_num(0.0).sum()
+entropy.backward()
+entropy.detach(), w.grad
+
+# %% [markdown]
+# The entropy is right, 0.693 or ln 2, and the last gradient is `nan`: on its way back it passes through ln 0 after all. (The true slope at 0 is infinite, so any finite number there is a convention. A finite one keeps training alive.)
+#
 # ## Exercise 4.3: entropy
 #
 # Measure each row. Weights of exactly 0 count as nothing, and the *gradient* must be finite there too: someone may want to train with this number.
@@ -240,9 +251,9 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # | the old, remeasured: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
 # | with the second piece | ln 3 | $1 + 1 = 2$ | $[2, 4] + [12, 12] = [14, 16]$ |
 #
-# Divide: [14, 16] / 2 is [7, 8], as it has been all along. Check the factor: $e^{\ln 2 - \ln 3}$ is $\tfrac23$.
+# Divide: [14, 16] / 2 is [7, 8], the output that these scores and values gave in lesson 2. Check the factor: $e^{\ln 2 - \ln 3}$ is $\tfrac23$.
 #
-# A shorter way suggests itself: run attention on each piece, and average the outputs. This time the cut is after the first key. (With the cut of the table it would come out right, by accident: both pieces have the same sum.)
+# A shorter way suggests itself: run attention on each piece, and average the outputs. This time the cut is after the first key. (With the table's cut it would come out right, by accident: measured against the same score, both pieces have the sum 1.)
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -258,7 +269,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 #
 # ## Exercise 4.4: attention in one pass
 #
-# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. No exponential may be taken of a score that was not measured against the largest so far.
+# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows.
 
 # %% hints streaming_attend [markdown]
 # What are the three things in the table above, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
@@ -295,24 +306,19 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help when the scores are infinite already. With 16 bits the largest number is 65504, and a dot product of 64 entries reaches it soon:
+# **An overflow before softmax.** A stable softmax does not help when the scores are infinite already. In float16 the largest number is 65504, and a dot product of 64 entries reaches it soon:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)
 q @ q, (q / 8) @ q
 
 # %% [markdown]
-# $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Scaling the *query* before the product, by $\sqrt{64} = 8$, gives 12800 and is otherwise the same computation. Good libraries do that.
+# $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Scaling the *query* before the product, by $\sqrt{64} = 8$, gives 12800 and is otherwise the same computation.
 #
 # **The wrong axis.** Softmax along `dim=0` sums to 1 as well, only over something else. Nothing crashes; lesson 2 showed it.
 #
 # **Weights read as probabilities.** They are positive and sum to 1, as probabilities do. But nothing was counted and nothing is claimed: a weight of 0.7 is the share of a value in a mixture. A temperature changes it, and no fact about the keys has changed.
 #
-# **A temperature at the wrong place.** Dividing the weights and not the scores makes rows sum to $1/T$:
-
-# %%
-scores = torch.tensor([0.0, 1.0, 2.0])
-(scores.softmax(dim=-1) / 4).sum(), (scores / 4).softmax(dim=-1).sum()
 
 # %% [markdown]
 # ## What you learned
