@@ -137,7 +137,7 @@ def undisturbed() -> Iterator[None]:
     finally:
         torch.set_num_threads(threads)
         torch.set_flush_denormal(False)
-        torch.set_printoptions(profile="default")
+        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
 
 
 def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
