@@ -14,8 +14,7 @@ from tqdm import tqdm
 
 from .build import register
 from .errors import CourseError, SubmissionError
-from .grade import RECORD, digest, lesson_digest
-from .kit import load_kit
+from .grade import RECORD, current_kit, digest, lesson_digest
 from .lessons import Course, Lesson
 from .nbgrader_api import api_of, gradebook_of, require
 
@@ -83,7 +82,7 @@ def check_readable(path: Path, lesson: Lesson) -> None:
     except Exception as error:
         raise SubmissionError(f"{lesson.notebook} cannot be read as a notebook: ask for it again") from error
     ids = {cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in notebook.cells}
-    if not ids & set(load_kit(lesson).exercises):
+    if not ids & set(current_kit(lesson).exercises):
         raise SubmissionError(f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone)")
 
 
@@ -100,7 +99,7 @@ def is_current(course: Course, lesson: Lesson, student: str) -> bool:
 
 def ensure_registered(course: Course, lesson: Lesson) -> None:
     """Enter the lesson into the gradebook where it is missing there or has other points."""
-    wanted = {f"check_{name}": points for name, points in load_kit(lesson).points().items()}
+    wanted = {f"check_{name}": points for name, points in current_kit(lesson).points().items()}
     with gradebook_of(course) as gradebook:
         known = {a.name for a in gradebook.assignments}
         cells = gradebook.find_notebook(lesson.name, lesson.name).grade_cells if lesson.name in known else []

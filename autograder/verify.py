@@ -100,12 +100,11 @@ def graded(scratch: Course, kit: Kit) -> Iterator[str]:
     right, wrong = solutions(kit), packed(kit)
     hand_in(scratch, kit, SOLVED, right)
     hand_in(scratch, kit, RELEASED, {})
-    rows = grade(scratch, kit.lesson, seed=SEED)
+    grade(scratch, kit.lesson, seed=SEED)
     for index, mistakes in enumerate(wrong):
         cells = {exercise: mistake_cell(kit, mistake) for exercise, mistake in mistakes.items()}
         hand_in(scratch, kit, f"wrong{index:02}", {**right, **cells})
-    rows += grade(scratch, kit.lesson, seed=SEED, demonstrations=False)
-    for row in rows:
+    for row in grade(scratch, kit.lesson, seed=SEED, demonstrations=False):
         if row.needs_person:
             yield f"the {row.student} notebook was not graded: {row.note}"
     yield from full_and_none(scratch, kit)
