@@ -11,6 +11,7 @@ import torch
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 NUMBERED = 8
@@ -19,8 +20,9 @@ SCORES: dict[str, Any] = {"cmap": "BrBG"}
 INK, PAPER = "#111111", "#ffffff"
 
 
-def draw_matrix(axes: Axes, matrix: Tensor, kind: str) -> Any:
-    """Draw one matrix with its numbers, in a colour map that fits its kind."""
+def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = None) -> Any:
+    """Draw one matrix with its numbers, in a colour map that fits its kind. Cells that a mask hides are hatched."""
+    visible = torch.ones(matrix.shape, dtype=torch.bool) if mask is None else mask.expand(matrix.shape)
     numbers = matrix.detach().to(torch.float64)
     largest = max(float(numbers.abs().max()), 1e-9)
     style = WEIGHTS if kind == "weights" else {**SCORES, "vmin": -largest, "vmax": largest}
@@ -31,11 +33,21 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str) -> Any:
         for (i, j), number in zip(
             torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
         ):
+            if not visible[i, j]:
+                continue
             red, green, blue, _ = image.to_rgba(number.numpy())
             dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
             axes.text(int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9)
+    hatch(axes, ~visible)
     return image
+
+
+def hatch(axes: Axes, hidden: Tensor) -> None:
+    """Cover hidden cells with white and stripes, so that they are told apart without colour."""
+    for i, j in hidden.nonzero().tolist():
+        cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=PAPER, edgecolor="#6b6b6b", hatch="///", linewidth=0)
+        axes.add_patch(cell)
 
 
 def annotate(axes: Axes, points: Tensor, texts: Sequence[str], outwards: int) -> None:
@@ -66,6 +78,15 @@ def favourites(row: Tensor, keys: Sequence[str]) -> str:
     if len(best) == len(keys):
         return f"equally on all ({float(row.max()):.2f})"
     return f"most on {' and '.join(best)} ({float(row.max()):.2f})"
+
+
+def seen(row: Tensor) -> str:
+    """Name the keys that a mask's row allows."""
+    allowed = row.nonzero().flatten().tolist()
+    if not allowed:
+        return "none"
+    together = len(allowed) > 1 and allowed[-1] - allowed[0] == len(allowed) - 1
+    return f"{allowed[0]} to {allowed[-1]}" if together else " and ".join(map(str, allowed))
 
 
 def hull(points: Tensor) -> list[int]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import INK, annotate, describe, draw_matrix, hull, label, show
+from .drawing import INK, PAPER, annotate, describe, draw_matrix, hatch, hull, label, seen, show
 
 WIDEST = 7.5
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": ""}
@@ -25,6 +26,8 @@ def heatmap(
     title: str,
     *,
     kind: str = "weights",
+    mask: Tensor | None = None,
+    alt: str = "",
 ) -> None:
     """Draw a matrix of attention weights, or of scores.
 
@@ -34,6 +37,9 @@ def heatmap(
         keys: `S` labels.
         title: the claim that the figure makes.
         kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0; `"numbers"` for a table of another kind.
+        mask: `(L, S)`, boolean, True where a query may look; the other cells are hatched.
+        alt: what to see, in a sentence; by default where each row is largest. What a model has learned is described
+            in words, because its digits differ from computer to computer.
 
     Raises:
         ValueError: the labels do not fit the matrix.
@@ -45,14 +51,40 @@ def heatmap(
     size = (min(1.9 + 0.68 * len(keys), WIDEST), min(1.3 + 0.5 * len(queries), WIDEST))
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
-    image = draw_matrix(axes, weights, kind)
+    image = draw_matrix(axes, weights, kind, mask)
     label(axes, queries, keys)
     if kind != "numbers":
         axes.set_xlabel("keys")
         axes.set_ylabel("queries")
     axes.set_title(title, fontsize=11)
     figure.colorbar(image, ax=axes, label=NAMES[kind])
-    show(figure, f"{title}. " + describe(weights, queries, keys, NAMES[kind] or "numbers"))
+    show(figure, f"{title}. " + (alt or describe(weights, queries, keys, NAMES[kind] or "numbers")))
+
+
+def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
+    """Draw boolean masks side by side: dark where a query may look at a key, hatched where it may not.
+
+    Args:
+        panels: name and mask `(L, S)` of each.
+        title: the claim that the figure makes.
+    """
+    figure = Figure(figsize=(WIDEST, 2.6), layout="constrained")
+    grid = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axes, (name, mask) in zip(grid, panels, strict=True):
+        axes.imshow(mask.to(torch.float64), cmap="cividis_r", vmin=0, vmax=1)
+        hatch(axes, ~mask)
+        axes.set_title(name, fontsize=10)
+        axes.set_xticks(range(mask.shape[1]))
+        axes.set_yticks(range(mask.shape[0]))
+        axes.set_xticks([j + 0.5 for j in range(mask.shape[1] - 1)], minor=True)
+        axes.set_yticks([i + 0.5 for i in range(mask.shape[0] - 1)], minor=True)
+        axes.grid(which="minor", color=PAPER)
+        axes.tick_params(which="minor", length=0)
+        axes.set_xlabel("key")
+    grid[0].set_ylabel("query")
+    figure.suptitle(title, fontsize=11)
+    parts = [f"{name}: {', '.join(seen(row) for row in mask)}" for name, mask in panels]
+    show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
 
 
 def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequence[str] = ()) -> None:

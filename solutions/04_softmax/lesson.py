@@ -351,4 +351,4 @@ q @ q, (q / 8) @ q
 # - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the one-pass sum.
 # - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135), section 3.1: the same idea with the values, for a whole matrix.
 #
-# **Next:** lesson 5, Masking. Some keys must not be seen: padding, or the future. What is their score? Back to [lesson 3](../03_scaling/03_scaling.ipynb).
+# **Next:** [lesson 5, Masking](../05_masking/05_masking.ipynb). Some keys must not be seen: padding, or the future. What is their score? Back to [lesson 3](../03_scaling/03_scaling.ipynb).

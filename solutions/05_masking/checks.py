@@ -1,0 +1,101 @@
+"""The checks of lesson 5 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks import Draw, check
+
+
+def rule(draw: Draw, *shape: int) -> Tensor:
+    """Draw a mask with about half of its entries True and at least one in each row."""
+    mask = draw.normal(*shape) > 0
+    mask[..., draw.integer(0, shape[-1] - 1)] = True
+    return draw.give(mask)
+
+
+@check("causal_mask", points=1, show=True)
+def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
+    """Four queries and four keys, with k_len given and without."""
+    return causal_mask(4), causal_mask(4, 4)
+
+
+@check("causal_mask", points=1, show=True)
+def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
+    """Two new queries after three kept keys, and three after one."""
+    return causal_mask(2, 5), causal_mask(3, k_len=4)
+
+
+@check("padding_mask", points=1, show=True)
+def three_lengths(padding_mask: Any, draw: Draw) -> Any:
+    """Sentences of 2, 5 and 3 tokens in a batch of width 5."""
+    return padding_mask(draw.give(torch.tensor([2, 5, 3])), 5)
+
+
+@check("padding_mask", points=1, show=True)
+def as_many_sentences_as_tokens(padding_mask: Any, draw: Draw) -> Any:
+    """As many sentences as tokens, one of them empty."""
+    return padding_mask(draw.give(torch.tensor([0, 1, 3, 2])), 4)
+
+
+@check("combine_masks", points=1, show=True)
+def two_rules(combine_masks: Any, draw: Draw) -> Any:
+    """A rule per query and a rule per sentence."""
+    return combine_masks(rule(draw, 3, 4), rule(draw, 2, 1, 1, 4))
+
+
+@check("combine_masks", points=1, show=True)
+def some_are_none(combine_masks: Any, draw: Draw) -> Any:
+    """One mask alone, None among masks, nothing but None, and no mask at all."""
+    one, two = rule(draw, 2, 3), rule(draw, 2, 3)
+    return (
+        combine_masks(one),
+        combine_masks(None, one, None, two),
+        combine_masks(None, None),
+        combine_masks(),
+    )
+
+
+@check("masked_softmax", points=1, show=True)
+def a_few_hidden(masked_softmax: Any, draw: Draw) -> Any:
+    """Three rows of four keys, each with something to look at."""
+    return masked_softmax(draw.normal(3, 4), rule(draw, 3, 4))
+
+
+@check("masked_softmax", points=1, show=True)
+def an_empty_row(masked_softmax: Any, draw: Draw) -> Any:
+    """One row with nothing to look at."""
+    mask = rule(draw, 3, 4)
+    mask[1] = False
+    return masked_softmax(draw.normal(3, 4), draw.give(mask))
+
+
+@check("masked_softmax", points=1)
+def no_mask_broadcast_large(masked_softmax: Any, draw: Draw) -> Any:
+    """No mask; one mask for three heads, with an empty sentence; scores of ten thousand."""
+    scores, mask = draw.normal(2, 3, 4, 5), rule(draw, 2, 1, 1, 5)
+    mask[1] = False
+    large = draw.give(1e4 * draw.normal(6, 5))
+    heads = masked_softmax(scores, mask=draw.give(mask))
+    return masked_softmax(scores), heads, masked_softmax(large, rule(draw, 6, 5))
+
+
+@check("scaled_dot_product_attention", points=1, show=True)
+def without_a_mask(attention: Any, draw: Draw) -> Any:
+    """Three queries, five keys, values of another width, no mask."""
+    return attention(draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2))
+
+
+@check("scaled_dot_product_attention", points=1)
+def with_a_mask(attention: Any, draw: Draw) -> Any:
+    """A mask, in two sentences with three heads."""
+    q, k, v = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6)
+    return attention(q, k, v, rule(draw, 2, 1, 5, 7))
+
+
+@check("scaled_dot_product_attention", points=1)
+def with_a_scale(attention: Any, draw: Draw) -> Any:
+    """Scales of one's own: 2, 1 and 0."""
+    q, k, v = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
+    return [attention(q, k, v, scale=scale) for scale in (2.0, 1.0, 0.0)]

@@ -1,0 +1,864 @@
+"""The hidden checks of lesson 5, and the mistakes that students make in it. Never given to students."""
+
+import math
+from typing import Any
+
+import torch
+from checks import rule
+from torch.nn import functional
+
+from autograder.checks import Draw, check, mistake
+
+# The causal mask
+
+
+@check("causal_mask", points=1)
+def one_query(causal_mask: Any, draw: Draw) -> Any:
+    """edge: a single query, a single key, longer sequences."""
+    return (
+        causal_mask(1, 5),
+        causal_mask(1, 1),
+        causal_mask(1),
+        causal_mask(3, 9),
+        causal_mask(12),
+    )
+
+
+@check("causal_mask", points=1)
+def on_a_device(causal_mask: Any, draw: Draw) -> Any:
+    """edge: the device that was asked for."""
+    elsewhere = causal_mask(2, 3, device="meta")
+    return (
+        elsewhere.device.type,
+        tuple(elsewhere.shape),
+        causal_mask(2, 3, device="cpu"),
+    )
+
+
+def ones(q_len, k_len, device):
+    """Make a table of True, with as many keys as queries where nothing else was asked for."""
+    return torch.ones(
+        q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device
+    )
+
+
+@mistake("causal_mask")
+def hides_instead(q_len, k_len=None, *, device=None):
+    """True stands where looking is forbidden. In these lessons, as in PyTorch's function, True means: may look."""
+    m = ones(q_len, k_len, device)
+    return m.triu(m.size(1) - m.size(0) + 1)
+
+
+@mistake("causal_mask")
+def top_left(q_len, k_len=None, *, device=None):
+    """The triangle starts at the top left. With kept keys the last query is the newest: it stands at the last key."""
+    return ones(q_len, k_len, device).tril()
+
+
+@mistake("causal_mask")
+def hides_at_the_top_left(q_len, k_len=None, *, device=None):
+    """Two things: True must mean "may look", and with kept keys the triangle ends at the last key."""
+    return ones(q_len, k_len, device).triu(1)
+
+
+@mistake("causal_mask")
+def not_oneself(q_len, k_len=None, *, device=None):
+    """A token cannot see itself here, so the first row is empty. Its own key is allowed: only later ones are not."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(1) - m.size(0) - 1)
+
+
+@mistake("causal_mask")
+def one_ahead(q_len, k_len=None, *, device=None):
+    """Each query sees one key too many, the next one, which is exactly the answer it must not see."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(1) - m.size(0) + 1)
+
+
+@mistake("causal_mask")
+def past_hidden(q_len, k_len=None, *, device=None):
+    """Turned round: each query sees the future and not the past. Which of the two triangles is the past?"""
+    m = ones(q_len, k_len, device)
+    return m.triu(m.size(1) - m.size(0))
+
+
+@mistake("causal_mask")
+def floats(q_len, k_len=None, *, device=None):
+    """A mask of floats. PyTorch's function would add it to the scores; make it boolean."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(1) - m.size(0)).float()
+
+
+@mistake("causal_mask")
+def integers(q_len, k_len=None, *, device=None):
+    """A mask of integers. PyTorch's function refuses those, and ~ flips their bits; make it boolean."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(1) - m.size(0)).long()
+
+
+@mistake("causal_mask")
+def numbers_to_add(q_len, k_len=None, *, device=None):
+    """Zeros and minus infinities are another convention, to be added to scores. Here a mask is True and False."""
+    m = ones(q_len, k_len, device)
+    return torch.zeros(m.shape, device=device).masked_fill(
+        ~m.tril(m.size(1) - m.size(0)), -torch.inf
+    )
+
+
+@mistake("causal_mask")
+def everything(q_len, k_len=None, *, device=None):
+    """Everything is allowed. Which keys come later than the query?"""
+    return ones(q_len, k_len, device)
+
+
+@mistake("causal_mask")
+def own_key_only(q_len, k_len=None, *, device=None):
+    """Each query sees one key and none of the earlier ones. Looking back is allowed."""
+    m = ones(q_len, k_len, device)
+    shift = m.size(1) - m.size(0)
+    return m.tril(shift) & m.triu(shift)
+
+
+@mistake("causal_mask")
+def shifted_the_wrong_way(q_len, k_len=None, *, device=None):
+    """The triangle moved the wrong way: with more keys than queries its edge moves to the right, not to the left."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(0) - m.size(1))
+
+
+@mistake("causal_mask")
+def square_only(q_len, k_len=None, *, device=None):
+    """k_len was not used: the mask has as many columns as rows. It needs one column per key."""
+    return ones(q_len, None, device).tril()
+
+
+@mistake("causal_mask")
+def lying(q_len, k_len=None, *, device=None):
+    """The table lies on its side: rows belong to queries, columns to keys."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(1) - m.size(0)).mT
+
+
+@mistake("causal_mask")
+def device_ignored(q_len, k_len=None, *, device=None):
+    """The right table, always on the CPU: the argument device was not passed on."""
+    m = ones(q_len, k_len, None)
+    return m.tril(m.size(1) - m.size(0))
+
+
+@mistake("causal_mask")
+def axes_in_front(q_len, k_len=None, *, device=None):
+    """Axes too many: a plain table (q_len, k_len) was asked for. It broadcasts over batch and heads by itself."""
+    m = ones(q_len, k_len, device)
+    return m.tril(m.size(1) - m.size(0))[None, None]
+
+
+@mistake("causal_mask")
+def earlier_keys_forgotten(q_len, k_len=None, *, device=None):
+    """The queries see one another but none of the kept keys. All keys before them are in their past."""
+    m = ones(q_len, k_len, device)
+    shift = m.size(1) - m.size(0)
+    return m.tril(shift) & (torch.arange(m.size(1), device=device) >= shift)
+
+
+# The padding mask
+
+
+@check("padding_mask", points=1)
+def one_sentence(padding_mask: Any, draw: Draw) -> Any:
+    """edge: a single sentence, lengths of another integer type, a batch that is wider than every sentence."""
+    lengths = draw.give(torch.tensor([3], dtype=torch.int32))
+    return padding_mask(lengths, 7), padding_mask(draw.give(torch.tensor([1, 4])), 6)
+
+
+def real(lengths, max_len):
+    """Make the table (B, S)."""
+    return torch.arange(max_len) < lengths[:, None]
+
+
+@mistake("padding_mask")
+def one_too_many(lengths, max_len):
+    """One padding token slips through: a length of n means positions 0 to n - 1."""
+    return real(lengths + 1, max_len)[:, None, None]
+
+
+@mistake("padding_mask")
+def one_too_few(lengths, max_len):
+    """The last token of each sentence is hidden: a length of n means positions 0 to n - 1, counted from 0."""
+    return real(lengths - 1, max_len)[:, None, None]
+
+
+@mistake("padding_mask")
+def a_row_per_sentence(lengths, max_len):
+    """The shape is (B, S). Beside scores (B, H, L, S) its rows would be read as queries: it needs two axes between."""
+    return real(lengths, max_len)
+
+
+@mistake("padding_mask")
+def one_axis_between(lengths, max_len):
+    """One axis is missing: heads and queries need one each, (B, 1, 1, S)."""
+    return real(lengths, max_len)[:, None]
+
+
+@mistake("padding_mask")
+def axes_at_the_end(lengths, max_len):
+    """The new axes came last, so sentences meet heads and positions meet queries. Keys are the last axis."""
+    return real(lengths, max_len)[:, :, None, None]
+
+
+@mistake("padding_mask")
+def queries_hidden(lengths, max_len):
+    """This hides queries: the positions are on the axis of the queries. Hide keys, which are the last axis."""
+    return real(lengths, max_len)[:, None, :, None]
+
+
+@mistake("padding_mask")
+def axes_in_front_of_all(lengths, max_len):
+    """The new axes came first, so sentences would meet queries. The batch stays the first axis."""
+    return real(lengths, max_len)[None, None]
+
+
+@mistake("padding_mask")
+def true_at_padding(lengths, max_len):
+    """Turned round: True stands at the padding. It means "may look"."""
+    return ~real(lengths, max_len)[:, None, None]
+
+
+@mistake("padding_mask")
+def padded_in_front(lengths, max_len):
+    """The tokens ended up at the end of the row. A sentence starts at position 0, and padding follows it."""
+    return real(lengths, max_len).flip(-1)[:, None, None]
+
+
+@mistake("padding_mask")
+def keys_and_queries_hidden(lengths, max_len):
+    """Queries are hidden as well: the mask has an axis of queries. Padding is hidden as keys, for all queries alike."""
+    m = real(lengths, max_len)
+    return (m[:, :, None] & m[:, None, :])[:, None]
+
+
+@mistake("padding_mask")
+def floats_or_integers(lengths, max_len):
+    """The right entries as numbers. A mask is boolean: leave the comparison as it is."""
+    return real(lengths, max_len)[:, None, None].float()
+
+
+@mistake("padding_mask")
+def integer_mask(lengths, max_len):
+    """The right entries as integers, which PyTorch's function refuses. Leave the comparison as it is, boolean."""
+    return real(lengths, max_len)[:, None, None].long()
+
+
+@mistake("padding_mask")
+def as_wide_as_the_longest(lengths, max_len):
+    """The mask is as wide as the longest sentence, or as max_len by accident only. It must have max_len columns."""
+    return real(lengths, int(lengths.max()))[:, None, None]
+
+
+@mistake("padding_mask")
+def only_at_the_length(lengths, max_len):
+    """Only one position per sentence came out True. All positions before the length are tokens."""
+    return (torch.arange(max_len) == lengths[:, None] - 1)[:, None, None]
+
+
+# Several masks
+
+
+@check("combine_masks", points=1)
+def three_rules_left_alone(combine_masks: Any, draw: Draw) -> Any:
+    """edge: three masks that broadcast against one another, and the masks themselves afterwards."""
+    rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), rule(draw, 1, 3, 4, 1)]
+    return combine_masks(*rules), rules
+
+
+def present(masks):
+    """Leave out what is None."""
+    return [m for m in masks if m is not None]
+
+
+def folded(masks, step):
+    """Combine masks with an operator of one's own."""
+    found = present(masks)
+    result = found[0] if found else None
+    for m in found[1:]:
+        result = step(result, m)
+    return result
+
+
+@mistake("combine_masks")
+def either(*masks):
+    """Combined with "or": one permission is enough, so the future leaks through the padding mask. Both must allow."""
+    return folded(masks, lambda a, b: a | b)
+
+
+@mistake("combine_masks")
+def exactly_one(*masks):
+    """Combined with "exactly one of them": where both allow, looking became forbidden."""
+    return folded(masks, lambda a, b: a ^ b)
+
+
+@mistake("combine_masks")
+def numbers_multiplied(*masks):
+    """The result is a mask of numbers. Boolean masks combined with & stay boolean."""
+    return folded([m if m is None else m.int() for m in masks], lambda a, b: a * b)
+
+
+@mistake("combine_masks")
+def floats_multiplied(*masks):
+    """The result is a mask of floats, which PyTorch's function would add to the scores. & keeps masks boolean."""
+    return folded([m if m is None else m.float() for m in masks], lambda a, b: a * b)
+
+
+@mistake("combine_masks")
+def numbers_added(*masks):
+    """The masks were added. A sum counts permissions; all of them are needed, which is &."""
+    return folded([m if m is None else m.int() for m in masks], lambda a, b: a + b)
+
+
+@mistake("combine_masks")
+def first_only(*masks):
+    """Only the first mask counts; the others were ignored. Is there a `return` inside the loop?"""
+    return folded(masks, lambda a, b: a)
+
+
+@mistake("combine_masks")
+def last_only(*masks):
+    """Only the last mask counts. With `and`, Python returns one of the two; & works entry by entry."""
+    return folded(masks, lambda a, b: b)
+
+
+@mistake("combine_masks")
+def result_turned_round(*masks):
+    """The result is turned round: True stands where a rule forbids."""
+    result = folded(masks, lambda a, b: a & b)
+    return None if result is None else ~result
+
+
+@mistake("combine_masks")
+def none_not_expected(*masks):
+    """A mask of None stopped it, or no mask at all. None forbids nothing: leave it out before combining."""
+    result = masks[0] & masks[1]
+    for m in masks[2:]:
+        result = result & m
+    return result
+
+
+@mistake("combine_masks")
+def none_forbids_everything(*masks):
+    """One None among the masks made the whole result None. None is "no rule"; the other rules still hold."""
+    return (
+        None
+        if any(m is None for m in masks) or not masks
+        else folded(masks, lambda a, b: a & b)
+    )
+
+
+@mistake("combine_masks")
+def true_for_nothing(*masks):
+    """Where nothing is forbidden something else than None came back. Return None then."""
+    result = folded(masks, lambda a, b: a & b)
+    return torch.tensor(True) if result is None else result
+
+
+@mistake("combine_masks")
+def two_masks_only(*masks):
+    """Right for two masks. A third one was ignored: any number may come."""
+    return folded(present(masks)[:2], lambda a, b: a & b)
+
+
+@mistake("combine_masks")
+def same_shapes_only(*masks):
+    """It stopped on masks of different shapes. & lines up axes of size 1 by itself; stacking needs equal shapes."""
+    found = present(masks)
+    return torch.stack(found).all(dim=0) if found else None
+
+
+@mistake("combine_masks")
+def written_into_a_mask(*masks):
+    """The combination is right, but somebody's mask was changed: &= works in place. Use &."""
+    found = present(masks)
+    for m in found[1:]:
+        if m.shape == found[0].shape or found[0].dim() < m.dim():
+            found[0] = found[0] & m
+        else:
+            found[0] &= m
+    return found[0].logical_and_(found[0]) if found else None
+
+
+# Masked softmax
+
+
+@check("masked_softmax", points=1)
+def gradients(masked_softmax: Any, draw: Draw) -> Any:
+    """edge: gradients, with an empty row."""
+    scores, mask = draw.normal(3, 4).requires_grad_(), rule(draw, 3, 4)
+    mask[2] = False
+    (masked_softmax(scores, mask) * draw.normal(3, 4)).sum().backward()
+    return scores.grad
+
+
+@check("masked_softmax", points=1)
+def precision_and_size(masked_softmax: Any, draw: Draw) -> Any:
+    """edge: half precision, scores of ten thousand, inputs left as they were."""
+    mask = rule(draw, 4, 5)
+    mask[0] = False
+    half, large = (
+        draw.normal(4, 5, dtype=torch.float16),
+        draw.give(1e4 * draw.normal(4, 5)),
+    )
+    draw.give(mask)
+    return masked_softmax(half, mask), masked_softmax(large, mask)
+
+
+def hide(scores, mask, fill=-math.inf):
+    """Write a number over hidden scores; without a mask nothing is hidden."""
+    return scores if mask is None else scores.masked_fill(~mask, fill)
+
+
+def shares(scores):
+    """Apply softmax, with zeros where a row is nothing but minus infinity."""
+    empty = (scores == -math.inf).all(dim=-1, keepdim=True)
+    return scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(empty, 0.0)
+
+
+@mistake("masked_softmax")
+def cut_after_softmax(scores, mask=None):
+    """The weights were cut after softmax, so rows sum to less than 1: hidden keys already took their share."""
+    return scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
+
+
+@mistake("masked_softmax")
+def visible_keys_hidden(scores, mask=None):
+    """Turned round: visible keys were hidden and hidden ones seen. masked_fill writes where its mask is True."""
+    return shares(hide(scores, None if mask is None else ~mask))
+
+
+@mistake("masked_softmax")
+def empty_row_is_nan(scores, mask=None):
+    """A row with nothing to look at is NaN: softmax of nothing but minus infinity is 0/0. It should be all zeros."""
+    return hide(scores, mask).softmax(dim=-1)
+
+
+@mistake("masked_softmax")
+def minus_a_billion(scores, mask=None):
+    """The empty row spreads evenly over hidden keys. Hide with minus infinity, not a large number, then zero it."""
+    return hide(scores, mask, -1e9).softmax(dim=-1)
+
+
+@mistake("masked_softmax")
+def minus_a_billion_then_zeroed(scores, mask=None):
+    """Right in float32. In float16 a large negative number does not fit and raises an error: use minus infinity."""
+    weights = hide(scores, mask, -1e9).softmax(dim=-1)
+    return weights if mask is None else weights.masked_fill(~mask, 0.0)
+
+
+@mistake("masked_softmax")
+def a_score_of_zero(scores, mask=None):
+    """Hidden keys still get weight: a score near 0 is a score like any other, e to the 0 is 1. Only −∞ gives 0."""
+    return hide(scores, mask, 0.0).softmax(dim=-1)
+
+
+@mistake("masked_softmax")
+def scores_times_mask_then_cut(scores, mask=None):
+    """Hidden scores became 0, entered the sum and were cut from the weights: rows sum to less than 1."""
+    return (
+        scores.softmax(dim=-1)
+        if mask is None
+        else (scores * mask).softmax(dim=-1) * mask
+    )
+
+
+@mistake("masked_softmax")
+def mask_added(scores, mask=None):
+    """The mask was added as 0 and 1: allowed scores rose by 1 and hidden keys stayed visible."""
+    return (
+        scores.softmax(dim=-1)
+        if mask is None
+        else (scores + mask.to(scores.dtype)).softmax(dim=-1)
+    )
+
+
+@mistake("masked_softmax")
+def mask_not_used(scores, mask=None):
+    """The mask had no effect. masked_fill returns a new tensor; is its result used?"""
+    return scores.softmax(dim=-1)
+
+
+@mistake("masked_softmax")
+def cut_and_shared_again(scores, mask=None):
+    """The cut weights were divided by their sum, which is 0 on an empty row: 0/0 is NaN."""
+    w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
+    return w / w.sum(dim=-1, keepdim=True)
+
+
+@mistake("masked_softmax")
+def cut_and_shared_again_safely(scores, mask=None):
+    """Softmax ran before the mask. With large scores a hidden key can take all, and nothing is left to share out."""
+    w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
+    total = w.sum(dim=-1, keepdim=True)
+    return torch.where(total > 0, w / total.masked_fill(total == 0, 1.0), 0.0)
+
+
+@mistake("masked_softmax")
+def small_number_in_the_sum(scores, mask=None):
+    """Rows do not sum to 1 exactly: a small number was added to the sum to avoid 0/0. Treat the empty row by itself."""
+    e = torch.zeros_like(scores) if scores.numel() == 0 else scores.softmax(dim=-1)
+    e = e if mask is None else e * mask
+    return e / (e.sum(dim=-1, keepdim=True) + 1e-3)
+
+
+@mistake("masked_softmax")
+def exponentials_by_hand(scores, mask=None):
+    """Right for small scores. Large ones overflow: exp without a shift. Use softmax, or shift as in lesson 4."""
+    e = scores.exp() if mask is None else scores.exp() * mask
+    total = e.sum(dim=-1, keepdim=True)
+    return torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0)
+
+
+@mistake("masked_softmax")
+def nan_replaced(scores, mask=None):
+    """The values are right, the gradient of the empty row is NaN: minus infinity was added. Write it with masked_fill,
+    and zero the row."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    return (
+        (scores + torch.zeros_like(scores).masked_fill(~mask, -math.inf))
+        .softmax(dim=-1)
+        .nan_to_num(0.0)
+    )
+
+
+@mistake("masked_softmax")
+def along_queries(scores, mask=None):
+    """Softmax ran over the queries: columns sum to 1. It runs along the last axis, over keys."""
+    w = hide(scores, mask).softmax(dim=-2)
+    return w if mask is None else w.masked_fill(~mask, 0.0)
+
+
+@mistake("masked_softmax")
+def along_axis_one(scores, mask=None):
+    """Softmax ran along axis 1, which is right for a table only. Count from the end: -1."""
+    w = hide(scores, mask).softmax(dim=1)
+    return w if mask is None else w.masked_fill(~mask, 0.0)
+
+
+@mistake("masked_softmax")
+def mask_required(scores, mask=None):
+    """It stopped when there was no mask. None allows everything."""
+    return (
+        hide(scores, mask & torch.ones_like(mask))
+        .softmax(dim=-1)
+        .masked_fill(~mask, 0.0)
+    )
+
+
+@mistake("masked_softmax")
+def scores_overwritten(scores, mask=None):
+    """The weights are right, but the caller's scores were changed: masked_fill_ works in place. Leave off the _."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    with torch.no_grad():
+        hidden = scores.masked_fill_(~mask, -math.inf)
+    return shares(hidden)
+
+
+@mistake("masked_softmax")
+def always_float32(scores, mask=None):
+    """The weights have another dtype than the scores. Nothing here needs more bits."""
+    return shares(
+        hide(scores.float() if scores.dtype != torch.float32 else scores.double(), mask)
+    )
+
+
+@mistake("masked_softmax")
+def no_gradient(scores, mask=None):
+    """The weights are right, but no gradient comes back to the scores. Leave out detach and .data."""
+    return shares(hide(scores.detach(), mask))
+
+
+@mistake("masked_softmax")
+def hidden_scores_only(scores, mask=None):
+    """These are scores with the hidden ones written over. Softmax is missing."""
+    return hide(scores, mask)
+
+
+@mistake("masked_softmax")
+def any_empty_row_zeroes_all(scores, mask=None):
+    """One empty row made all rows zero. Ask each row for itself: any along the last axis, with keepdim."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    return shares(hide(scores, mask)) * bool(mask.any(dim=-1).all())
+
+
+# The whole
+
+
+@check("scaled_dot_product_attention", points=1)
+def empty_rows_and_gradients(attention: Any, draw: Draw) -> Any:
+    """edge: an empty row, in values and gradients."""
+    q, k, v = (
+        draw.normal(*shape).requires_grad_()
+        for shape in ((2, 4, 3), (2, 5, 3), (2, 5, 2))
+    )
+    mask = rule(draw, 2, 4, 5)
+    mask[0, 1] = False
+    output, weights = attention(q, k, v, draw.give(mask))
+    (output * draw.normal(2, 4, 2)).sum().backward()
+    return output, weights, q.grad, k.grad, v.grad
+
+
+@check("scaled_dot_product_attention", points=1)
+def other_inputs(attention: Any, draw: Draw) -> Any:
+    """edge: a single query, half precision, inputs that are not contiguous, scores of any size."""
+    half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (1, 3, 3)]
+    turned = [draw.give(draw.normal(3, n, 2).mT) for n in (5, 5, 6)]
+    turned[2] = draw.give(draw.normal(3, 4, 5).mT[:, :2])
+    large = [300 * draw.normal(n, 4) for n in (2, 6, 6)]
+    return attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
+
+
+def scaled(query, key, scale=None):
+    """Return scaled scores."""
+    return query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
+
+
+def mixed(weights, value):
+    """Return the pair that was asked for."""
+    return weights @ value, weights
+
+
+def attention_with(factor):
+    """Make an attention whose default scale is another one."""
+
+    def attention(query, key, value, mask=None, *, scale=None):
+        own = factor(query, key, value) if scale is None else scale
+        return mixed(shares(hide(scaled(query, key, own), mask)), value)
+
+    return attention
+
+
+def weighted(query, key, value, mask=None, *, scale=None):
+    """Do it right."""
+    return mixed(shares(hide(scaled(query, key, scale), mask)), value)
+
+
+@mistake("scaled_dot_product_attention")
+def not_scaled(query, key, value, mask=None, *, scale=None):
+    """The scores were not scaled. Without an argument the scale is 1 over the root of d_k."""
+    return attention_with(lambda q, k, v: 1.0)(query, key, value, mask, scale=scale)
+
+
+@mistake("scaled_dot_product_attention")
+def over_d(query, key, value, mask=None, *, scale=None):
+    """Divided by d_k instead of its root: the weights are too even (lesson 3)."""
+    return attention_with(lambda q, k, v: 1 / q.size(-1))(
+        query, key, value, mask, scale=scale
+    )
+
+
+@mistake("scaled_dot_product_attention")
+def times_root(query, key, value, mask=None, *, scale=None):
+    """Multiplied by the root of d_k where the scores should be divided by it."""
+    return attention_with(lambda q, k, v: q.size(-1) ** 0.5)(
+        query, key, value, mask, scale=scale
+    )
+
+
+@mistake("scaled_dot_product_attention")
+def over_value_width(query, key, value, mask=None, *, scale=None):
+    """Scaled by the width of the values. It is the width of queries and keys that made the scores large."""
+    return attention_with(lambda q, k, v: v.size(-1) ** -0.5)(
+        query, key, value, mask, scale=scale
+    )
+
+
+@mistake("scaled_dot_product_attention")
+def over_number_of_keys(query, key, value, mask=None, *, scale=None):
+    """Scaled by the number of keys. It is the width of queries and keys that made the scores large."""
+    return attention_with(lambda q, k, v: k.size(-2) ** -0.5)(
+        query, key, value, mask, scale=scale
+    )
+
+
+@mistake("scaled_dot_product_attention")
+def scaled_after_softmax(query, key, value, mask=None, *, scale=None):
+    """The weights were scaled, after softmax: rows do not sum to 1. The scale belongs to the scores."""
+    own = query.size(-1) ** -0.5 if scale is None else scale
+    return mixed(shares(hide(query @ key.mT, mask)) * own, value)
+
+
+@mistake("scaled_dot_product_attention")
+def divided_by_the_scale(query, key, value, mask=None, *, scale=None):
+    """The scores were divided by the scale that was handed in. It multiplies them."""
+    own = query.size(-1) ** 0.5 if scale is None else scale
+    return mixed(shares(hide(query @ key.mT / own, mask)), value)
+
+
+@mistake("scaled_dot_product_attention")
+def scale_ignored(query, key, value, mask=None, *, scale=None):
+    """A scale of one's own had no effect: the argument is not used."""
+    return weighted(query, key, value, mask)
+
+
+@mistake("scaled_dot_product_attention")
+def scale_of_zero_lost(query, key, value, mask=None, *, scale=None):
+    """A scale of 0.0 was taken for "not given": Python counts 0.0 as false. Ask whether it is None."""
+    return weighted(query, key, value, mask, scale=scale or query.size(-1) ** -0.5)
+
+
+@mistake("scaled_dot_product_attention")
+def scaled_twice(query, key, value, mask=None, *, scale=None):
+    """A scale of one's own came on top of the usual one. It replaces it."""
+    own = query.size(-1) ** -0.5 * (1.0 if scale is None else scale)
+    return weighted(query, key, value, mask, scale=own)
+
+
+@mistake("scaled_dot_product_attention")
+def over_queries(query, key, value, mask=None, *, scale=None):
+    """Softmax ran over the queries: the columns of the weights sum to 1. It runs along the last axis, over keys."""
+    w = hide(scaled(query, key, scale), mask).softmax(dim=-2)
+    return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)
+
+
+@mistake("scaled_dot_product_attention")
+def over_axis_one(query, key, value, mask=None, *, scale=None):
+    """Softmax ran along axis 1, which is the keys only for a table. Count from the end: -1."""
+    w = hide(scaled(query, key, scale), mask).softmax(dim=1)
+    return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)
+
+
+@mistake("scaled_dot_product_attention")
+def over_axis_zero(query, key, value, mask=None, *, scale=None):
+    """Softmax ran along the first axis, so weights of different queries or sentences sum to 1. It runs along the last
+    axis."""
+    w = hide(scaled(query, key, scale), mask).softmax(dim=0).nan_to_num(0.25)
+    return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)
+
+
+@mistake("scaled_dot_product_attention")
+def without_softmax(query, key, value, mask=None, *, scale=None):
+    """Softmax is missing: these weights can be negative and do not sum to 1."""
+    return mixed(hide(scaled(query, key, scale), mask, 0.0), value)
+
+
+@mistake("scaled_dot_product_attention")
+def one_softmax_for_all(query, key, value, mask=None, *, scale=None):
+    """All weights together sum to 1. Each query has a whole unit of attention of its own."""
+    s = hide(scaled(query, key, scale), mask)
+    return mixed(s.flatten().softmax(dim=0).view(s.shape), value)
+
+
+@mistake("scaled_dot_product_attention")
+def mask_turned_round(query, key, value, mask=None, *, scale=None):
+    """The mask was turned round: hidden keys were seen and visible ones hidden. True means "may look"."""
+    return weighted(query, key, value, None if mask is None else ~mask, scale=scale)
+
+
+@mistake("scaled_dot_product_attention")
+def mask_ignored(query, key, value, mask=None, *, scale=None):
+    """The mask had no effect: hidden keys have weight. masked_fill returns a new tensor; is its result used?"""
+    return weighted(query, key, value, None, scale=scale)
+
+
+@mistake("scaled_dot_product_attention")
+def hidden_with_zero(query, key, value, mask=None, *, scale=None):
+    """Hidden keys still get weight: a score near 0 is a score like any other. Only minus infinity gives 0."""
+    return mixed(shares(hide(scaled(query, key, scale), mask, 0.0)), value)
+
+
+@mistake("scaled_dot_product_attention")
+def hidden_after_softmax(query, key, value, mask=None, *, scale=None):
+    """The weights were cut after softmax: rows sum to less than 1, and hidden keys shaped the rest."""
+    w = scaled(query, key, scale).softmax(dim=-1)
+    return mixed(w if mask is None else w * mask, value)
+
+
+@mistake("scaled_dot_product_attention")
+def hidden_with_a_billion(query, key, value, mask=None, *, scale=None):
+    """A large negative number instead of minus infinity: a query with nothing to look at mixes hidden values."""
+    return mixed(hide(scaled(query, key, scale), mask, -1e9).softmax(dim=-1), value)
+
+
+@mistake("scaled_dot_product_attention")
+def nan_in_empty_rows(query, key, value, mask=None, *, scale=None):
+    """A query with nothing to look at came out as NaN. It should get zeros: exercise 5.4 has the softmax for that."""
+    return mixed(hide(scaled(query, key, scale), mask).softmax(dim=-1), value)
+
+
+@mistake("scaled_dot_product_attention")
+def nan_mended_afterwards(query, key, value, mask=None, *, scale=None):
+    """The values are right, the gradients are NaN: the empty row was mended after softmax. See exercise 5.4."""
+    s = scaled(query, key, scale)
+    s = s if mask is None else s + torch.zeros_like(s).masked_fill(~mask, -math.inf)
+    return mixed(s.softmax(dim=-1).nan_to_num(0.0), value)
+
+
+@mistake("scaled_dot_product_attention")
+def output_only_mended(query, key, value, mask=None, *, scale=None):
+    """The output is right, but the weights of an empty row are NaN: they were mended too late."""
+    s = scaled(query, key, scale)
+    w = hide(s, mask).softmax(dim=-1)
+    return shares(hide(s, mask)) @ value, w
+
+
+@mistake("scaled_dot_product_attention")
+def mask_as_numbers(query, key, value, mask=None, *, scale=None):
+    """The mask was added to the scores as 0 and 1, so that hidden keys stay visible."""
+    s = scaled(query, key, scale)
+    return mixed(shares(s if mask is None else s + mask.to(s.dtype)), value)
+
+
+@mistake("scaled_dot_product_attention")
+def keys_mixed(query, key, value, mask=None, *, scale=None):
+    """The keys were mixed. They decide how much; the values are what is mixed."""
+    return weighted(query, key, key, mask, scale=scale)
+
+
+@mistake("scaled_dot_product_attention")
+def query_and_key_swapped(query, key, value, mask=None, *, scale=None):
+    """Queries and keys changed places: the table of scores lies on its side. Rows belong to queries."""
+    w = shares(scaled(key, query, scale))
+    return w.mT @ value, w
+
+
+@mistake("scaled_dot_product_attention")
+def pair_swapped(query, key, value, mask=None, *, scale=None):
+    """The right tensors in the wrong order: first the output, then the weights."""
+    return weighted(query, key, value, mask, scale=scale)[::-1]
+
+
+@mistake("scaled_dot_product_attention")
+def output_alone(query, key, value, mask=None, *, scale=None):
+    """Only the output came back. The weights are asked for as well."""
+    return weighted(query, key, value, mask, scale=scale)[0]
+
+
+@mistake("scaled_dot_product_attention")
+def pytorchs_own(query, key, value, mask=None, *, scale=None):
+    """The weights are missing: PyTorch's function gives the output alone. Write the steps yourself."""
+    return functional.scaled_dot_product_attention(
+        query, key, value, mask, scale=scale
+    ), None
+
+
+@mistake("scaled_dot_product_attention")
+def scores_returned(query, key, value, mask=None, *, scale=None):
+    """The second result holds scores. Weights are what softmax makes of them."""
+    return weighted(query, key, value, mask, scale=scale)[0], scaled(query, key, scale)
+
+
+@mistake("scaled_dot_product_attention")
+def mask_is_needed(query, key, value, mask=None, *, scale=None):
+    """It stopped when no mask was given. None allows everything."""
+    return weighted(query, key, value, mask & torch.ones_like(mask), scale=scale)
+
+
+@mistake("scaled_dot_product_attention")
+def scores_before_scale_overflow(query, key, value, mask=None, *, scale=None):
+    """Right for small scores. Large ones overflow: exp without a shift. Use softmax, as in lesson 4."""
+    e = scaled(query, key, scale).exp()
+    e = e if mask is None else e * mask
+    total = e.sum(dim=-1, keepdim=True)
+    return mixed(
+        torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0), value
+    )

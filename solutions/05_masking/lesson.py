@@ -1,0 +1,651 @@
+# %% [markdown]
+# # 5. Masking
+#
+# After this lesson you can hide keys from queries, whether they are the future or padding, prove that nothing leaks, and read the four ways in which libraries write a mask. You need lesson 4. About 75 minutes.
+#
+# ## The idea
+#
+# A fair coin is flipped eight times. A small model reads the flips and says, at each of them, what the *next* one will be.
+
+# %% setup
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder import check, plot, predict, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+
+# %%
+def flips(n: int, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, 2, (n, 8), generator=generator)  # (B, L)
+
+
+flips(3, seed=0)
+
+# %% [markdown]
+# Each row is one sequence. The model is the attention of lessons 2 and 3, between a table that turns flip and position into a vector and a matrix that turns the output into two scores, one for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
+
+
+# %%
+class Guesser(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.side, self.place = nn.Embedding(2, 16), nn.Embedding(8, 16)
+        self.q_proj, self.k_proj, self.v_proj = (nn.Linear(16, 16) for _ in range(3))
+        self.out = nn.Linear(16, 2)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        h = self.side(x) + self.place.weight[: x.size(1)]  # (B, L, E)
+        q, k, v = self.q_proj(h), self.k_proj(h), self.v_proj(h)
+        return self.out(functional.scaled_dot_product_attention(q, k, v, mask))
+
+
+# %% [markdown]
+# It trains on fresh flips in every step, 200 steps. Afterwards we count how often it is right on 2000 sequences that it has never seen. The last flip has no next one, so seven guesses per sequence count.
+
+
+# %%
+def trained(mask: Tensor | None) -> Guesser:
+    torch.manual_seed(0)
+    model = Guesser()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+    for step in range(200):
+        x = flips(64, seed=step)
+        guesses = model(x, mask)[:, :-1]
+        loss = functional.cross_entropy(guesses.flatten(0, 1), x[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+# %% [markdown]
+# **Predict.** Nothing in a fair coin's past tells its next side. How often will the model be right?
+
+# %%
+predict("right guesses", options=("about half", "about three quarters", "always"))
+
+# %%
+model = trained(mask=None)
+x = flips(2000, seed=999)
+accuracy = (model(x)[:, :-1].argmax(dim=-1) == x[:, 1:]).double().mean()
+reveal("right guesses", "always")
+print(f"right: {accuracy:.0%}")
+
+# %% [markdown]
+# It predicts coins, every time, on sequences it has never seen. Do not bet yet. Let it guess as it would have to at the table, where the later flips have not happened. It is shown the first five and asked for the sixth:
+
+# %%
+guess = model(x[:, :5])[:, -1].argmax(dim=-1)
+print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
+
+# %% [markdown]
+# Half, as for anybody. In training the whole sequence lay open, and the answer to each question was the next entry of the input. The model's weights show what it learned, averaged over the 2000 sequences:
+
+# %%
+h = model.side(x) + model.place.weight
+scores = model.q_proj(h) @ model.k_proj(h).mT / math.sqrt(16)
+names = [f"flip {i}" for i in range(8)]
+plot.heatmap(
+    scores.softmax(dim=-1).mean(dim=0),
+    names,
+    names,
+    "Each flip looks at the next one",
+    alt="Rows 0 to 6 put nearly all weight one place to the right of the diagonal. The last row has no next flip.",
+)
+
+# %% [markdown]
+# It copied from its neighbour. This is what a *leak* looks like: perfect in training, worthless in use, and no error anywhere. A model that writes text is trained in exactly this way, on sentences whose ends are known, so it must be kept from looking ahead.
+#
+# A leak can be tested for without training. Change the last flip. Whatever was said *before* it must not move:
+
+
+# %%
+def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
+    one = flips(1, seed=5)
+    other = one.clone()
+    other[0, -1] = 1 - one[0, -1]
+    return (model(one, mask) != model(other, mask)).any(dim=-1)[0]  # (L,)
+
+
+moved(model, mask=None)
+
+# %% [markdown]
+# Everything moved. That is the *leak test*, and it needs no training: an untrained model would fail it as well.
+#
+# ## By hand
+#
+# The scores of one query are 0, ln 2 and ln 3, its weights $\tfrac16, \tfrac13, \tfrac12$. The third key shall be hidden from it. Three ways suggest themselves. The first: set its weight to 0.
+
+# %%
+scores = torch.tensor([0.0, math.log(2), math.log(3)])
+may_look = torch.tensor([True, True, False])
+scores.softmax(dim=-1) * may_look
+
+# %% [markdown]
+# The hidden key gets nothing, and the rest sums to a half. Its score has already been in the sum that the others were divided by, so from the *sizes* of the remaining weights one can tell how large it was. It shaped the result without being seen.
+#
+# The second: set its score to 0, before softmax. **Predict** the weight of the hidden key.
+
+# %%
+predict("hidden by a score of 0", options=("0", "1/6", "1/4"))
+
+# %%
+reveal("hidden by a score of 0", "1/4")
+scores.masked_fill(~may_look, 0.0).softmax(dim=-1)
+
+# %% [markdown]
+# A quarter. A score of 0 is a score like any other: $e^0 = 1$, so the exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`; `~` turns a boolean mask around.)
+#
+# What score has the exponential 0? None that is finite. So take −∞. On paper: which weights do the scores 0, ln 2 and −∞ have, and which output, if the values are [6, 0], [0, 6] and [12, 12]?
+
+# %%
+weights = scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1)
+weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
+
+# %% [markdown]
+# One third and two thirds of the first two values: [2, 4]. It is as if the third key did not exist, which is what hiding means. Its own score may be anything; it no longer enters.
+#
+# ## In PyTorch
+#
+# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means: this query may look at this key**. `scaled_dot_product_attention` reads masks in this way too. For "do not look ahead" query i may look at keys 0 to i. That is a triangle, and it is called a *causal mask*.
+
+# %%
+causal = torch.ones(3, 3, dtype=torch.bool).tril()
+causal
+
+# %% [markdown]
+# Three tokens, small enough to follow. Queries and keys are the same here, and the scores are divided by $\sqrt2$ before anything is hidden.
+
+# %%
+q = k = torch.tensor([[1.0, 0], [0, 1], [1, 1]])
+v = torch.tensor([[1.0, 2, 3], [4, 5, 6], [7, 8, 9]])
+scores = q @ k.mT / math.sqrt(2)
+weights = scores.masked_fill(~causal, -torch.inf).softmax(dim=-1)
+plot.heatmap(
+    weights,
+    ["token 0", "token 1", "token 2"],
+    ["token 0", "token 1", "token 2"],
+    "The future is hidden, each row still sums to 1",
+    mask=causal,
+)
+
+# %%
+weights @ v, scores.softmax(dim=-1) @ v
+
+# %% [markdown]
+# Token 0 can see only itself and gives back its own value, [1, 2, 3]. Token 1 mixes two values, and the last row is the same with and without the mask, because the last token may see everything.
+#
+# Now train the coin model again, with the mask, and put it through both tests.
+
+# %%
+mask = torch.ones(8, 8, dtype=torch.bool).tril()
+honest = trained(mask)
+accuracy = (honest(x, mask)[:, :-1].argmax(dim=-1) == x[:, 1:]).double().mean()
+print(f"right: {accuracy:.1f}")
+moved(honest, mask)
+
+# %% [markdown]
+# Half, at last. And in the leak test only the last output moved, which is where the changed flip itself stands.
+#
+# When a model writes, it keeps the keys and values of all earlier tokens and computes queries for the new ones only. There are fewer queries than keys then, and the *last* query belongs to the *last* key. The triangle sits at the bottom right:
+
+# %%
+plot.masks(
+    [
+        ("4 queries, 4 keys", torch.ones(4, 4, dtype=torch.bool).tril()),
+        ("3 new queries, 7 keys", torch.ones(3, 7, dtype=torch.bool).tril(4)),
+        ("1 new query, 5 keys", torch.ones(1, 5, dtype=torch.bool)),
+    ],
+    "A causal mask ends at the last key",
+)
+
+# %% [markdown]
+# ## Exercise 5.1: the causal mask
+#
+# Make the mask for any number of queries and keys, the last query standing at the last key. Without `k_len` there are as many keys as queries. `device` is where the tensor shall live; PyTorch's functions that make tensors take an argument of that name.
+
+# %% hints causal_mask [markdown]
+# Write down which keys the *first* of 2 new queries may see if there are 5 keys. How many more is that than the first of 5 queries may see?
+#
+# `tril` keeps a triangle and takes a `diagonal`: 0 starts in the top left corner, larger numbers move the edge to the right. By how many columns must it move?
+#
+# The result is boolean from the start: `torch.ones` takes a `dtype`. Test the case of equal lengths and of one query on paper, with your formula for the diagonal.
+
+
+# %% exercise causal_mask
+def causal_mask(
+    q_len: int, k_len: int | None = None, *, device: torch.device | str | None = None
+) -> Tensor:
+    """Return which keys each query may look at when none may look ahead.
+
+    The last of q_len queries stands at the last of k_len keys; k_len is q_len if it is not given.
+    Returns a boolean tensor (q_len, k_len) on the device, True where the query may look.
+    """
+    ### BEGIN SOLUTION
+    k_len = q_len if k_len is None else k_len
+    every = torch.ones(q_len, k_len, dtype=torch.bool, device=device)
+    return every.tril(k_len - q_len)
+    ### END SOLUTION
+
+
+# %% check causal_mask
+
+# %% [markdown]
+# ### Sentences of different lengths
+#
+# A batch is a rectangle and sentences are not. The short ones are filled up with a *padding* token that means nothing, and nobody may look at it. For the batch "the cat sat" and "the cat sat on the mat", with lengths 3 and 6:
+
+# %%
+lengths, positions = torch.tensor([3, 6]), torch.arange(6)
+is_token = positions < lengths[:, None]  # (B, S)
+is_token
+
+# %% [markdown]
+# `lengths[:, None]` is a column, and comparing a column with a row makes a table: row b says which positions of sentence b are real.
+#
+# This table has a row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch lines up shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, nothing even complains:
+
+# %%
+two_by_two = torch.tensor([[True, False], [True, True]])  # lengths 1 and 2
+scores = torch.zeros(2, 1, 2, 2)  # (B, H, L, S)
+as_it_is = scores.masked_fill(~two_by_two, -torch.inf)
+with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
+as_it_is[0, 0], with_axes[0, 0]
+
+# %% [markdown]
+# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. On the left, query 1 still sees it. On the right the mask has the shape `(B, 1, 1, S)`: one row of keys per sentence, the same for all heads and all queries.
+#
+# ## Exercise 5.2: the padding mask
+#
+# Turn lengths into such a mask.
+
+# %% hints padding_mask [markdown]
+# A sentence of length 3 in a batch of width 5: which positions are real, counted from 0? Is position 3 one of them?
+#
+# Compare all positions with each length. Which of the two has to become a column so that the comparison makes a table?
+#
+# The table has a row per sentence and a column per key. Heads and queries go between the two, as axes of size 1. The lengths may live on another device; positions should be made there.
+
+
+# %% exercise padding_mask
+def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
+    """Return which keys are tokens and which are padding.
+
+    lengths is (B,), integers from 0 to max_len. Sentence b has tokens at positions 0 to lengths[b] - 1.
+    Returns a boolean tensor (B, 1, 1, max_len), True where there is a token.
+    """
+    ### BEGIN SOLUTION
+    positions = torch.arange(max_len, device=lengths.device)
+    return (positions < lengths[:, None])[:, None, None]
+    ### END SOLUTION
+
+
+# %% check padding_mask
+
+# %% [markdown]
+# ### Several rules at once
+#
+# A model that writes in batches needs both: no future *and* no padding. Say it as a sentence and you have the operator. A query may look at a key if the first rule allows it **and** the second does.
+
+# %%
+causal = torch.ones(5, 5, dtype=torch.bool).tril()
+padding = torch.tensor([[True, True, True, False, False]]).expand(5, 5)
+window = torch.ones(5, 5, dtype=torch.bool).triu(-1)
+plot.masks(
+    [
+        ("causal", causal),
+        ("padding", padding),
+        ("causal and padding", causal & padding),
+        ("causal and near", causal & window),
+    ],
+    "Rules are combined with &",
+)
+
+# %% [markdown]
+# The last one, a *sliding window*, lets each query see itself and the token before. Queries 3 and 4 of the third mask stand at padding. They may look at the tokens before them; what they get is ignored later.
+#
+# ## Exercise 5.3: combine masks
+#
+# Combine any number of masks. `None` stands for "no rule", and a mask's axes of size 1 stand for "the same for all".
+
+# %% hints combine_masks [markdown]
+# If one of the masks is `None`, what does it forbid? If all of them are, or none was given at all, what should come back?
+#
+# First leave out what is `None`. Then there are zero, one or more masks left, and only the last case needs work.
+#
+# `&` works entry by entry and lines up axes of size 1. It makes a new tensor, where an assignment with it would write into somebody's mask.
+
+
+# %% exercise combine_masks
+def combine_masks(*masks: Tensor | None) -> Tensor | None:
+    """Allow what every mask allows.
+
+    Each mask is boolean, True where a query may look, with shapes that broadcast; None forbids nothing.
+    Returns a boolean tensor of their common shape (..., L, S), or None if nothing is forbidden.
+    """
+    ### BEGIN SOLUTION
+    combined = None
+    for mask in masks:
+        if mask is not None:
+            combined = mask if combined is None else combined & mask
+    return combined
+    ### END SOLUTION
+
+
+# %% check combine_masks
+
+# %% [markdown]
+# ### A query with nothing to look at
+#
+# Combine rules and sooner or later a row has no `True` left: an empty sentence in a batch is enough. Its scores are all −∞. **Predict** what softmax makes of them.
+
+# %%
+predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))
+
+# %%
+nothing = torch.full((3,), -torch.inf)
+reveal("softmax of -inf, -inf, -inf", "nan")
+nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
+
+# %% [markdown]
+# `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch.
+#
+# The second result is what older code does: it writes minus one billion instead of −∞. No `nan`, and something worse: the query looks at all *hidden* keys alike. Padding enters the output, and nothing complains. (In float16 it does, because a billion does not fit.)
+#
+# The honest answer is: nothing to look at, nothing gets weight, the output is 0. PyTorch's function agrees:
+
+# %%
+q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
+mask = torch.tensor([[True, True, False], [False, False, False], [True, True, True]])
+functional.scaled_dot_product_attention(q, k, v, mask)
+
+# %% [markdown]
+# Query 1 gets zeros. The tempting repair is to let softmax make its `nan` and replace it afterwards. The value is right then. Look at the gradient, in the style of lesson 4:
+
+# %%
+scores = torch.zeros(3, requires_grad=True)
+weights = (scores - torch.inf).softmax(dim=-1).nan_to_num(0.0)
+weights[0].backward()
+weights.detach(), scores.grad
+
+# %% [markdown]
+# The weights are what we want. The gradient is `nan`, and one optimizer step later the model is `nan` as well. On the way back everything passes through softmax again, where `nan` times anything is `nan`, a replaced entry included.
+#
+# So make sure that softmax never sees such a row, or that nothing of it comes back. `masked_fill` helps twice: what it writes over gets the gradient 0, *exactly* 0, whatever arrives from behind.
+#
+# ## Exercise 5.4: masked softmax
+#
+# Hidden keys get exactly 0, visible ones share 1. A row without visible keys is all zeros. Gradients are finite everywhere.
+
+# %% hints masked_softmax [markdown]
+# Which steps does a row with at least one visible key need? What is different about a row with none, and at which point can you still tell the two apart?
+#
+# Hide scores with `masked_fill`, take softmax, and clean up with `masked_fill` once more. The second one writes zeros. Where?
+#
+# What `masked_fill` writes over gets a gradient of exactly 0, so it also stops a `nan` that comes from behind, if the write-over happens on both sides of the softmax.
+
+
+# %% exercise masked_softmax
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Share out each row among the keys that the mask allows.
+
+    scores is (..., L, S); mask is boolean, broadcasts to it, True where a query may look; None allows all.
+    Returns weights (..., L, S) of the same dtype, 0 where hidden. A row that may look nowhere is 0.
+    Values and gradients are finite, for scores of any size.
+    """
+    ### BEGIN SOLUTION
+    if mask is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    return weights.masked_fill(~mask, 0.0)
+    ### END SOLUTION
+
+
+# %% check masked_softmax
+
+# %% [markdown]
+# ## Exercise 5.5: scaled dot-product attention
+#
+# Everything so far in one function: scores, scale, mask, softmax, values. It is PyTorch's function of this name, with the weights in addition. You may use what you wrote in exercise 5.4; PyTorch's own attention would not teach you anything here.
+
+# %% hints scaled_dot_product_attention [markdown]
+# In which order do the five steps of the heading come? Which of them did lesson 3 do, and by which number did it divide if nothing else was asked for?
+#
+# A scale of 0.0 is a scale, although Python counts it as false. How do you ask whether an argument was given at all?
+#
+# The mask has to act on the scores and the empty rows have to come out as 0, in the weights and so in the output. Return the pair in the order of lesson 2.
+
+
+# %% exercise scaled_dot_product_attention
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    scale: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Attention with a scale and a mask (Vaswani et al. 2017, equation 1).
+
+    query is (..., L, D), key is (..., S, D), value is (..., S, D_v); mask is boolean, broadcasts to (..., L, S),
+    True where a query may look. scale multiplies the scores; it is 1/sqrt(D) if it is not given.
+    Returns output (..., L, D_v) and weights (..., L, S). A query that may look nowhere gets zeros in both.
+    """
+    ### BEGIN SOLUTION
+    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    weights = masked_softmax(scale * query @ key.mT, mask)
+    return weights @ value, weights
+    ### END SOLUTION
+
+
+# %% check scaled_dot_product_attention
+
+# %% [markdown]
+# ## What can go wrong
+#
+# ### The test that likes everything
+#
+# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? Here are 21, made from PyTorch's with one fault each. Eight have a wrong scale or mix up their inputs:
+
+# %%
+sdpa = functional.scaled_dot_product_attention
+WRONG = {
+    "no scale": lambda q, k, v, m: sdpa(q, k, v, m, scale=1.0),
+    "over d": lambda q, k, v, m: sdpa(q, k, v, m, scale=1 / q.size(-1)),
+    "times root d": lambda q, k, v, m: sdpa(q, k, v, m, scale=q.size(-1) ** 0.5),
+    "over root d_v": lambda q, k, v, m: sdpa(q, k, v, m, scale=v.size(-1) ** -0.5),
+    "over root S": lambda q, k, v, m: sdpa(q, k, v, m, scale=k.size(-2) ** -0.5),
+    "scaled last": lambda q, k, v, m: sdpa(q, k, v, m, scale=1.0) / q.size(-1) ** 0.5,
+    "keys mixed": lambda q, k, v, m: sdpa(q, k, k, m),
+    "query and key swapped": lambda q, k, v, m: sdpa(k, q, v, m),
+}
+
+# %% [markdown]
+# Five do something else than softmax along the last axis. They start from scores that are scaled and masked as they should be:
+
+
+# %%
+def scores_of(q: Tensor, k: Tensor, m: Tensor | None) -> Tensor:
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    return scores if m is None else scores.masked_fill(~m, -torch.inf)
+
+
+# %%
+WRONG |= {
+    "softmax over queries": lambda q, k, v, m: scores_of(q, k, m).softmax(-2) @ v,
+    "softmax over axis 0": lambda q, k, v, m: scores_of(q, k, m).softmax(0) @ v,
+    "softmax over axis 1": lambda q, k, v, m: scores_of(q, k, m).softmax(1) @ v,
+    "no softmax": lambda q, k, v, m: scores_of(q, k, m) @ v,
+    "all in one": lambda q, k, v, m: (
+        (s := scores_of(q, k, m)).exp() / s.exp().sum() @ v
+    ),
+}
+
+# %% [markdown]
+# And eight do something wrong with the mask. Where there is none, they are right. Some write another number over hidden scores than −∞:
+
+
+# %%
+def filled(q: Tensor, k: Tensor, v: Tensor, m: Tensor, fill: float) -> Tensor:
+    return scores_of(q, k, None).masked_fill(~m, fill).softmax(dim=-1) @ v
+
+
+WRONG_MASK = {
+    "turned round": lambda q, k, v, m: sdpa(q, k, v, ~m),
+    "ignored": lambda q, k, v, m: sdpa(q, k, v),
+    "weights cut": lambda q, k, v, m: (scores_of(q, k, None).softmax(-1) * m) @ v,
+    "0 or 1 added": lambda q, k, v, m: sdpa(q, k, v, m.to(q.dtype)),
+    "score 0": lambda q, k, v, m: filled(q, k, v, m, 0.0),
+    "score 1e-9, a typo": lambda q, k, v, m: filled(q, k, v, m, 1e-9),
+    "minus a billion": lambda q, k, v, m: filled(q, k, v, m, -1_000_000_000.0),
+    "minus infinity": lambda q, k, v, m: filled(q, k, v, m, -torch.inf),
+}
+
+# %% [markdown]
+# A wrong function *survives* an example if it gives the right output there. One that stops with an error does not.
+
+
+# %%
+def survives(name: str, q: Tensor, k: Tensor, v: Tensor, m: Tensor | None) -> bool:
+    if name in WRONG_MASK and m is None:
+        return True
+    try:
+        output = {**WRONG, **WRONG_MASK}[name](q, k, v, m)
+    except RuntimeError:
+        return False
+    right = sdpa(q, k, v, m)
+    return output.shape == right.shape and output.allclose(right)
+
+
+# %% [markdown]
+# Five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens with queries, keys and values all alike and no mask: how many of the 21 does it let through?
+
+# %%
+generator = torch.Generator().manual_seed(0)
+x = torch.randn(1, 4, 4, generator=generator)
+t, v3 = torch.tensor([[[1.0, 0], [0, 1], [1, 1]]]), torch.arange(1.0, 10).view(1, 3, 3)
+q, k = (torch.randn(2, 3, n, 4, generator=generator) for n in (5, 7))
+v = torch.randn(2, 3, 7, 6, generator=generator)
+holes = torch.rand(2, 1, 5, 7, generator=generator) < 0.6
+holes[..., 0] = True  # no row is empty
+empty = holes.clone()
+empty[0, 0, 2] = False
+predict("survivors of the first example", options=("none", "about 5", "12"))
+
+# %%
+reveal("survivors of the first example", "12")
+for example, inputs in {
+    "a sentence with itself, L = D": (x, x, x, None),
+    "the three tokens from above": (t, t, v3, None),
+    "every size another one": (q, k, v, None),
+    "the same with a mask": (q, k, v, holes),
+    "the same with an empty row": (q, k, v, empty),
+}.items():
+    alive = [name for name in [*WRONG, *WRONG_MASK] if survives(name, *inputs)]
+    print(f"{len(alive):2} of 21 survive: {example}", alive if len(alive) < 5 else "")
+
+# %% [markdown]
+# The first example accepts 12 of 21 wrong functions: without a mask no mask can be wrong, and where queries, keys and values are the same and all sizes are 4, nothing that is confused shows. Different sizes everywhere are worth more than many examples. A mask with holes leaves two, and they are told apart from the right one by a single empty row.
+#
+# ### Four conventions
+#
+# The same rule is written in four ways, and each library is sure of its own:
+#
+# | | where | hidden is | from ours |
+# |---|---|---|---|
+# | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
+# | boolean, hide | `nn.MultiheadAttention`, many older codes | `True` | `~mask` |
+# | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
+# | added to the scores | also accepted by both of the first two | −∞ | zeros, filled with −∞ where `~mask` |
+#
+# A mask in the wrong convention rarely raises an error. Here is ours, causal, given to PyTorch's module as it is, and then turned round:
+
+# %%
+torch.manual_seed(0)
+module = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
+x, causal = torch.randn(1, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
+for mask in (causal, ~causal):
+    print(module(x, x, x, attn_mask=mask)[1][0].detach() > 0)
+
+# %% [markdown]
+# The first table is the opposite of causal: token 0 looks at tokens 1 and 2, and the last token, with nothing left, at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table is right.
+#
+# The most treacherous is a mask of *floats* 0 and 1 given to `scaled_dot_product_attention`. Floats are read as the fourth convention and added: allowed scores rise by 1, hidden ones stay. A mask of integers it refuses:
+
+# %%
+q = k = torch.zeros(1, 3, 4)
+v = torch.eye(3)[None]  # with these values the output is the table of weights
+print(sdpa(q, k, v, causal.float())[0])
+try:
+    sdpa(q, k, v, causal.int())
+except RuntimeError as error:
+    print(str(error)[:52])
+
+# %% [markdown]
+# Token 0 gives 0.576 to itself and 0.212 to each token of its future: $e / (e + 2)$ and $1 / (e + 2)$. Integers have one more trap. On them `~` flips bits, so that `~torch.tensor([1, 0])` is [−2, −1], which is true twice.
+#
+# **`is_causal=True` starts at the top left.** PyTorch's shortcut puts the triangle into the other corner. With as many queries as keys there is no difference. With one new query and a cache of five keys it lets the query see the *first* key only:
+
+# %%
+q, k, v = torch.zeros(1, 1, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
+sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
+
+# %% [markdown]
+# **A mask shapes what is seen, not who sees.** Padding masks hide padding as *keys*. The queries at padding still get outputs, and whoever reads those or trains on them has to leave them out.
+#
+# ## What you learned
+#
+# | | rule | what to remember |
+# |---|---|---|
+# | mask | boolean, `True` = may look | applied to scores, before softmax, with −∞ |
+# | causal mask | keys up to the query's own | ends at the last key; without it training is a leak |
+# | padding mask | keys that are tokens | `(B, 1, 1, S)`, the same for all heads and queries |
+# | several rules | `&` | `None` forbids nothing |
+# | empty row | weights 0, output 0 | finite in value *and* gradient |
+# | leak test | change a later token | earlier outputs must not move, trained or not |
+#
+# Were you right about the coin? A perfect score on something that cannot be predicted is not success: it is the first sign of a leak.
+#
+# ## Questions
+#
+# **Question R5a** (2 points, read by a person). A colleague's mask has worked for a year in `nn.MultiheadAttention`. Moved to `scaled_dot_product_attention`, the loss falls much faster than before and the texts that the model writes are nonsense. What happened, why was there no error, and which test of five lines would have shown it?
+
+# %% question R5a [markdown] points=2
+# In nn.MultiheadAttention True means "hide", in scaled_dot_product_attention it means "may look". Both take the same boolean tensor of the same shape, so nothing can complain. After the move each token sees its future and not its past (a causal mask turned round), so the next token is there to be copied: the loss falls, and when the model writes there is no future to copy from. The repair is ~mask. The leak test shows it: change the last token, and compare all earlier outputs; they must not move.
+#
+# | points | rubric |
+# |---|---|
+# | 2 | The opposite meaning of True, why that is a leak (or why no error), and the leak test or an equivalent one |
+# | 1 | The opposite meaning, without a test or without explaining the falling loss |
+# | 0 | Neither, or "the mask was wrong" without how |
+
+# %% [markdown]
+# **Question R5b** (2 points, read by a person). Padding could be handled in three places: hidden as keys, its queries set to 0, or its positions left out of the loss. Which of the three are necessary in a model with several layers, and what does each of the others change?
+
+# %% question R5b [markdown] points=2
+# Hidden as keys: necessary, in every layer. Otherwise real tokens mix padding into their outputs, and how much depends on how long the other sentences of the batch are. Left out of the loss: necessary wherever a loss is taken per position, or the model is trained to predict padding, and its loss looks better than it is.
+#
+# Queries set to 0: not necessary. What comes out at a padding position is never seen by real tokens, because it is hidden as a key in the next layer, and it does not count in the loss. Nor is it enough for an average over positions: the zeros still count in the denominator.
+#
+# | points | rubric |
+# |---|---|
+# | 2 | Keys and loss with a reason each, and why queries need not be masked |
+# | 1 | Keys with a reason, one of the other two wrong or without a reason |
+# | 0 | No reason, or queries instead of keys |
+
+# %% [markdown]
+# ## Further reading
+#
+# - PyTorch's documentation of [scaled_dot_product_attention](https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html): read what it says about `attn_mask` and `is_causal` with this lesson beside it.
+# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3: where a translating network needs which mask.
+#
+# **Next:** lesson 6, Multi-head attention. One attention can look at one place at a time; what if two are needed? Back to [lesson 4](../04_softmax/04_softmax.ipynb).
