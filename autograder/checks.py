@@ -83,7 +83,9 @@ class Check:
     def values(self, work: Any, seed: int) -> Outcome:
         """Run the check on a piece of work: a student's, the reference or a mistake."""
         draw = Draw(seed, self.name)
-        outcome = outcome_of(lambda: self.run(work, draw))
+        with torch.random.fork_rng(devices=[]):  # what work draws itself, such as dropout, is repeatable too
+            torch.manual_seed(seed)
+            outcome = outcome_of(lambda: self.run(work, draw))
         return replace(outcome, changed=draw.changed) if isinstance(outcome, Returned) else outcome
 
     def summarise(self, outcome: Outcome) -> Outcome:

@@ -29,8 +29,8 @@ class Picture:
 
 def name_of(path: str) -> str:
     """Return a leaf's path as a student would write it; a summary's leaves have names of their own."""
-    own = re.fullmatch(r"\['([^']*)'\]", path)
-    return own[1] if own else f"result{path}"
+    own = re.fullmatch(r"\['([^']*)'\](.*)", path)
+    return own[1] + own[2] if own else f"result{path}"
 
 
 def stopped(outcome: Raised | Lost) -> str:
@@ -90,9 +90,8 @@ def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     if mine["shape"] != theirs["shape"]:
         return f"{name} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
-        return (
-            f"{name} is {mine['dtype']}; the inputs ask for {theirs['dtype']}. What makes a tensor needs their dtype."
-        )
+        made = " What makes a tensor needs the dtype of the inputs." if "float" in theirs["dtype"] else ""
+        return f"{name} is {mine['dtype']}; it should be {theirs['dtype']}.{made}"
     if mine["nan"] and not theirs["nan"]:
         return f"{name} contains NaN in {mine['nan']} of its entries."
     return ""
@@ -119,10 +118,10 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
 
 def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
     """Compare two leaves. A bool is not a number, and an int is not a float."""
+    if isinstance(mine, Tensor) and isinstance(theirs, Tensor):
+        return mine.shape == theirs.shape and mine.dtype == theirs.dtype and bool(close(mine, theirs, tolerance).all())
     if type(mine) is not type(theirs):
         return False
-    if isinstance(mine, Tensor):
-        return mine.shape == theirs.shape and mine.dtype == theirs.dtype and bool(close(mine, theirs, tolerance).all())
     if isinstance(mine, float):
         limit = 1e-9 if tolerance is None else tolerance
         return bool(abs(mine - theirs) <= limit * max(1.0, abs(theirs)))

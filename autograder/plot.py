@@ -12,7 +12,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import INK, PAPER, annotate, describe, draw_matrix, hatch, hull, label, seen, show
+from .drawing import INK, PAPER, WEIGHTS, annotate, describe, draw_matrix, hatch, hull, label, seen, show
 
 WIDEST = 7.5
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": ""}
@@ -112,6 +112,29 @@ def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequen
     show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
 
 
+def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str) -> None:
+    """Draw the weights of several heads as maps side by side, without numbers.
+
+    Args:
+        weights: `(H, L, L)`.
+        places: labels along both axes of each map.
+        title: the claim that the figure makes.
+        alt: what to see, in a sentence.
+    """
+    figure = Figure(figsize=(WIDEST, 0.9 + WIDEST / len(weights)), layout="constrained")
+    grid = figure.subplots(1, len(weights), squeeze=False)[0]
+    for h, (axes, matrix) in enumerate(zip(grid, weights.detach(), strict=True)):
+        image = axes.imshow(matrix, **WEIGHTS)
+        axes.set_title(f"head {h}", fontsize=10)
+        label(axes, places, places)
+        axes.tick_params(labelsize=8)
+    grid[0].set_ylabel("queries")
+    figure.supxlabel("keys", fontsize=10)
+    figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
+    figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {alt}")
+
+
 def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Sequence[str], title: str) -> None:
     """Draw values and the outputs mixed from them as points of the plane.
 
@@ -151,17 +174,16 @@ def curves(
     log: bool = False,
     alt: str = "",
 ) -> None:
-    """Draw lines over a common axis, each with a dash, a marker and a label of its own.
+    """Draw at most four lines over a common axis, each with a dash, a marker and a label of its own.
 
     Args:
         x: positions along the axis.
-        lines: a label and one number per position for each line; at most four lines.
+        lines: a label and one number per position for each line.
         title: the claim that the figure makes.
         xlabel: what the positions are.
         ylabel: what the numbers are.
         log: space the positions by their logarithm.
-        alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words, because
-            their digits differ from computer to computer.
+        alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words.
     """
     figure = Figure(figsize=(6.2, 3.6), layout="constrained")
     axes = figure.add_subplot()

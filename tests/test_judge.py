@@ -46,7 +46,7 @@ def test_points_are_whole_and_per_check() -> None:
         ((RIGHT, RIGHT), "It returned a tuple of 2. What was asked for is one tensor."),
         ("text", "result is the value 'text'; one tensor was asked for."),
         (RIGHT[:1], "result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.float(), "result is float32; the inputs ask for float64. What makes a tensor needs their dtype."),
+        (RIGHT.float(), "result is float32; it should be float64. What makes a tensor needs the dtype of the inputs."),
         (RIGHT * torch.nan, "result contains NaN in 4 of its entries."),
         (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "result[1, 1] is 0.625; it should be 0.500."),
     ],

@@ -8,23 +8,30 @@ from torch import Tensor
 from autograder.checks import Draw, check
 
 
-def rule(draw: Draw, *shape: int) -> Tensor:
-    """Draw a mask with about half of its entries True and at least one in each row."""
+def rule(draw: Draw, *shape: int, empty: Any = None) -> Tensor:
+    """Draw a mask with about half of its entries True and at least one in each row, but for the empty ones."""
     mask = draw.normal(*shape) > 0
     mask[..., draw.integer(0, shape[-1] - 1)] = True
+    if empty is not None:
+        mask[empty] = False
     return draw.give(mask)
 
 
 @check("causal_mask", points=1, show=True)
 def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
     """Four queries and four keys, with k_len given and without."""
-    return causal_mask(4), causal_mask(4, 4)
+    return {"causal_mask(4)": causal_mask(4), "causal_mask(4, 4)": causal_mask(4, 4)}
 
 
 @check("causal_mask", points=1, show=True)
 def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
-    """Two new queries after three kept keys, and three after one."""
-    return causal_mask(2, 5), causal_mask(3, k_len=4)
+    """Two queries at the end of five keys, three at the end of four, and another device."""
+    elsewhere = causal_mask(2, 3, device="meta").device.type
+    tables = {
+        "causal_mask(2, 5)": causal_mask(2, 5),
+        "causal_mask(3, 4)": causal_mask(3, k_len=4),
+    }
+    return {**tables, "the device of causal_mask(2, 3, device=META)": elsewhere}
 
 
 @check("padding_mask", points=1, show=True)
@@ -49,12 +56,12 @@ def two_rules(combine_masks: Any, draw: Draw) -> Any:
 def some_are_none(combine_masks: Any, draw: Draw) -> Any:
     """One mask alone, None among masks, nothing but None, and no mask at all."""
     one, two = rule(draw, 2, 3), rule(draw, 2, 3)
-    return (
-        combine_masks(one),
-        combine_masks(None, one, None, two),
-        combine_masks(None, None),
-        combine_masks(),
-    )
+    return {
+        "combine_masks(a)": combine_masks(one),
+        "combine_masks(None, a, None, b)": combine_masks(None, one, None, two),
+        "combine_masks(None, None)": combine_masks(None, None),
+        "combine_masks()": combine_masks(),
+    }
 
 
 @check("masked_softmax", points=1, show=True)
@@ -65,20 +72,22 @@ def a_few_hidden(masked_softmax: Any, draw: Draw) -> Any:
 
 @check("masked_softmax", points=1, show=True)
 def an_empty_row(masked_softmax: Any, draw: Draw) -> Any:
-    """One row with nothing to look at."""
-    mask = rule(draw, 3, 4)
-    mask[1] = False
-    return masked_softmax(draw.normal(3, 4), draw.give(mask))
+    """One row with nothing to look at: weights, and the gradient that comes back to the scores."""
+    scores = draw.normal(3, 4).requires_grad_()
+    weights = masked_softmax(scores, rule(draw, 3, 4, empty=1))
+    (weights * draw.normal(3, 4)).sum().backward()
+    return {"weights": weights, "gradient": scores.grad}
 
 
 @check("masked_softmax", points=1)
 def no_mask_broadcast_large(masked_softmax: Any, draw: Draw) -> Any:
     """No mask; one mask for three heads, with an empty sentence; scores of ten thousand."""
-    scores, mask = draw.normal(2, 3, 4, 5), rule(draw, 2, 1, 1, 5)
-    mask[1] = False
-    large = draw.give(1e4 * draw.normal(6, 5))
-    heads = masked_softmax(scores, mask=draw.give(mask))
-    return masked_softmax(scores), heads, masked_softmax(large, rule(draw, 6, 5))
+    scores, large = draw.normal(2, 3, 4, 5), draw.give(1e4 * draw.normal(6, 5))
+    return {
+        "without a mask": masked_softmax(scores),
+        "with heads": masked_softmax(scores, mask=rule(draw, 2, 1, 1, 5, empty=1)),
+        "with large scores": masked_softmax(large, rule(draw, 6, 5)),
+    }
 
 
 @check("scaled_dot_product_attention", points=1, show=True)
@@ -89,13 +98,21 @@ def without_a_mask(attention: Any, draw: Draw) -> Any:
 
 @check("scaled_dot_product_attention", points=1)
 def with_a_mask(attention: Any, draw: Draw) -> Any:
-    """A mask, in two sentences with three heads."""
+    """A mask, in two sentences with three heads; one query may look nowhere."""
     q, k, v = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6)
-    return attention(q, k, v, rule(draw, 2, 1, 5, 7))
+    return attention(q, k, v, rule(draw, 2, 1, 5, 7, empty=(1, 0, 2)))
 
 
 @check("scaled_dot_product_attention", points=1)
 def with_a_scale(attention: Any, draw: Draw) -> Any:
-    """Scales of one's own: 2, 1 and 0."""
-    q, k, v = draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2)
-    return [attention(q, k, v, scale=scale) for scale in (2.0, 1.0, 0.0)]
+    """Scales of one's own: 2, 1 and 0, and 0 with a mask."""
+    q, k, v, mask = (
+        draw.normal(3, 4),
+        draw.normal(5, 4),
+        draw.normal(5, 2),
+        rule(draw, 3, 5),
+    )
+    results = {
+        f"scale={scale:g}": attention(q, k, v, scale=scale) for scale in (2.0, 1.0, 0.0)
+    }
+    return {**results, "scale=0 and a mask": attention(q, k, v, mask, scale=0.0)}

@@ -81,6 +81,13 @@ def not_divided(x, dim=-1):
 
 
 @mistake("stable_softmax")
+def divided_by_the_mean(x, dim=-1):
+    """The exponentials were divided by their mean, so each row sums to the number of keys. Divide by the sum."""
+    e = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return e / e.mean(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
 def another_axis_for_the_largest(x, dim=-1):
     """The largest scores were taken along another axis than the sums. Both go along dim."""
     e = (x - x.amax(dim=0, keepdim=True)).exp()

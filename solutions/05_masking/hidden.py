@@ -26,12 +26,13 @@ def one_query(causal_mask: Any, draw: Draw) -> Any:
 
 @check("causal_mask", points=1)
 def on_a_device(causal_mask: Any, draw: Draw) -> Any:
-    """edge: the device that was asked for."""
-    elsewhere = causal_mask(2, 3, device="meta")
+    """edge: the device that was asked for, and a long sequence."""
+    elsewhere = causal_mask(2, device="meta")
     return (
         elsewhere.device.type,
         tuple(elsewhere.shape),
         causal_mask(2, 3, device="cpu"),
+        causal_mask(40, 60),
     )
 
 
@@ -261,6 +262,18 @@ def only_at_the_length(lengths, max_len):
     return (torch.arange(max_len) == lengths[:, None] - 1)[:, None, None]
 
 
+@mistake("padding_mask")
+def no_column(lengths, max_len):
+    """Positions and lengths were compared entry by entry. One of them has to be a column, so that each meets each."""
+    return (torch.arange(max_len) < lengths)[:, None, None]
+
+
+@mistake("padding_mask")
+def positions_as_column(lengths, max_len):
+    """Positions run down and sentences across. A sentence is a row: make the lengths the column."""
+    return (torch.arange(max_len)[:, None] < lengths)[:, None, None]
+
+
 # Several masks
 
 
@@ -385,28 +398,37 @@ def written_into_a_mask(*masks):
     return found[0].logical_and_(found[0]) if found else None
 
 
+@mistake("combine_masks")
+def python_and(*masks):
+    """`and`, `or`, `not` and `if` want one truth value, and a mask has many. Use &, and ask `is not None`."""
+    found = [m for m in masks if m is not None]
+    result = found[0] if found else None
+    for m in found[1:]:
+        result = result and m
+    return result
+
+
 # Masked softmax
 
 
 @check("masked_softmax", points=1)
 def gradients(masked_softmax: Any, draw: Draw) -> Any:
     """edge: gradients, with an empty row."""
-    scores, mask = draw.normal(3, 4).requires_grad_(), rule(draw, 3, 4)
-    mask[2] = False
-    (masked_softmax(scores, mask) * draw.normal(3, 4)).sum().backward()
+    scores = draw.normal(2, 3, 4).requires_grad_()
+    (
+        masked_softmax(scores, rule(draw, 2, 3, 4, empty=(1, 2))) * draw.normal(2, 3, 4)
+    ).sum().backward()
     return scores.grad
 
 
 @check("masked_softmax", points=1)
 def precision_and_size(masked_softmax: Any, draw: Draw) -> Any:
     """edge: half precision, scores of ten thousand, inputs left as they were."""
-    mask = rule(draw, 4, 5)
-    mask[0] = False
+    mask = rule(draw, 4, 5, empty=0)
     half, large = (
         draw.normal(4, 5, dtype=torch.float16),
         draw.give(1e4 * draw.normal(4, 5)),
     )
-    draw.give(mask)
     return masked_softmax(half, mask), masked_softmax(large, mask)
 
 
@@ -529,6 +551,16 @@ def nan_replaced(scores, mask=None):
 
 
 @mistake("masked_softmax")
+def zero_times_infinity(scores, mask=None):
+    """NaN everywhere: infinity was multiplied with the mask, and 0 times infinity is NaN. Write it with masked_fill."""
+    return (
+        scores.softmax(dim=-1)
+        if mask is None
+        else (scores + (1 - mask.to(scores.dtype)) * -math.inf).softmax(-1)
+    )
+
+
+@mistake("masked_softmax")
 def along_queries(scores, mask=None):
     """Softmax ran over the queries: columns sum to 1. It runs along the last axis, over keys."""
     w = hide(scores, mask).softmax(dim=-2)
@@ -600,9 +632,7 @@ def empty_rows_and_gradients(attention: Any, draw: Draw) -> Any:
         draw.normal(*shape).requires_grad_()
         for shape in ((2, 4, 3), (2, 5, 3), (2, 5, 2))
     )
-    mask = rule(draw, 2, 4, 5)
-    mask[0, 1] = False
-    output, weights = attention(q, k, v, draw.give(mask))
+    output, weights = attention(q, k, v, rule(draw, 2, 4, 5, empty=(0, 1)))
     (output * draw.normal(2, 4, 2)).sum().backward()
     return output, weights, q.grad, k.grad, v.grad
 
@@ -862,3 +892,25 @@ def scores_before_scale_overflow(query, key, value, mask=None, *, scale=None):
     return mixed(
         torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0), value
     )
+
+
+@mistake("scaled_dot_product_attention")
+def masked_before_scaling(query, key, value, mask=None, *, scale=None):
+    """The mask came before the scale: minus infinity times 0 is NaN. Scale the scores first, then hide."""
+    s = hide(query @ key.mT, mask) * (
+        query.size(-1) ** -0.5 if scale is None else scale
+    )
+    return mixed(
+        s.softmax(dim=-1)
+        if mask is None
+        else s.softmax(dim=-1).masked_fill(~mask, 0.0),
+        value,
+    )
+
+
+@mistake("scaled_dot_product_attention")
+def all_axes_turned(query, key, value, mask=None, *, scale=None):
+    """Right for tables. With batches and heads other axes were swapped than the last two of the key: use .mT."""
+    turned = key.permute(*range(key.dim() - 1, -1, -1))
+    s = query @ turned * (query.size(-1) ** -0.5 if scale is None else scale)
+    return mixed(shares(hide(s, mask)), value)

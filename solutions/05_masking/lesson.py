@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide keys from queries, whether they are the future or padding, prove that nothing leaks, and read the four ways in which libraries write a mask. You need lesson 4. About 75 minutes.
+# After this lesson you can hide keys from queries, whether they are the future or padding, test for leaks, and read the four ways in which libraries write a mask. You need lesson 4. About 75 minutes.
 #
 # ## The idea
 #
@@ -105,7 +105,7 @@ plot.heatmap(
 # %% [markdown]
 # It copied from its neighbour. This is what a *leak* looks like: perfect in training, worthless in use, and no error anywhere. A model that writes text is trained in exactly this way, on sentences whose ends are known, so it must be kept from looking ahead.
 #
-# A leak can be tested for without training. Change the last flip. Whatever was said *before* it must not move:
+# A leak can be tested for without training. Change the last flip. Whatever is said *before* it must not move:
 
 
 # %%
@@ -116,10 +116,10 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
     return (model(one, mask) != model(other, mask)).any(dim=-1)[0]  # (L,)
 
 
-moved(model, mask=None)
+moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Everything moved. That is the *leak test*, and it needs no training: an untrained model would fail it as well.
+# Everything moved, in a model that has not even been trained. That is the *leak test*. (The thorough version changes every flip in turn and not the last one only.)
 #
 # ## By hand
 #
@@ -131,7 +131,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, and the rest sums to a half. Its score has already been in the sum that the others were divided by, so from the *sizes* of the remaining weights one can tell how large it was. It shaped the result without being seen.
+# The hidden key gets nothing, and the rest sums to a half. Its exponential was in the sum that the others were divided by, so from the *sizes* of the remaining weights one can tell how large it was. It shaped the result without being seen.
 #
 # The second: set its score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -145,7 +145,7 @@ scores.masked_fill(~may_look, 0.0).softmax(dim=-1)
 # %% [markdown]
 # A quarter. A score of 0 is a score like any other: $e^0 = 1$, so the exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`; `~` turns a boolean mask around.)
 #
-# What score has the exponential 0? None that is finite. So take −∞. On paper: which weights do the scores 0, ln 2 and −∞ have, and which output, if the values are [6, 0], [0, 6] and [12, 12]?
+# What score has the exponential 0? On paper none that is finite. So take −∞. Which weights do the scores 0, ln 2 and −∞ have, and which output, if the values are [6, 0], [0, 6] and [12, 12]?
 
 # %%
 weights = scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1)
@@ -196,13 +196,13 @@ moved(honest, mask)
 # %% [markdown]
 # Half, at last. And in the leak test only the last output moved, which is where the changed flip itself stands.
 #
-# When a model writes, it keeps the keys and values of all earlier tokens and computes queries for the new ones only. There are fewer queries than keys then, and the *last* query belongs to the *last* key. The triangle sits at the bottom right:
+# When a model writes, it keeps the keys and values of all earlier tokens, in a *cache*, and computes queries for the new ones only. There are fewer queries than keys then, and the *last* query belongs to the *last* key. The triangle sits at the bottom right:
 
 # %%
 plot.masks(
     [
         ("4 queries, 4 keys", torch.ones(4, 4, dtype=torch.bool).tril()),
-        ("3 new queries, 7 keys", torch.ones(3, 7, dtype=torch.bool).tril(4)),
+        ("3 new queries, 7 keys", torch.arange(7) <= torch.tensor([[4], [5], [6]])),
         ("1 new query, 5 keys", torch.ones(1, 5, dtype=torch.bool)),
     ],
     "A causal mask ends at the last key",
@@ -227,7 +227,7 @@ def causal_mask(
 ) -> Tensor:
     """Return which keys each query may look at when none may look ahead.
 
-    The last of q_len queries stands at the last of k_len keys; k_len is q_len if it is not given.
+    The last of q_len queries stands at the last of k_len keys. k_len is at least q_len, and q_len if it is not given.
     Returns a boolean tensor (q_len, k_len) on the device, True where the query may look.
     """
     ### BEGIN SOLUTION
@@ -245,13 +245,11 @@ def causal_mask(
 # A batch is a rectangle and sentences are not. The short ones are filled up with a *padding* token that means nothing, and nobody may look at it. For the batch "the cat sat" and "the cat sat on the mat", with lengths 3 and 6:
 
 # %%
-lengths, positions = torch.tensor([3, 6]), torch.arange(6)
-is_token = positions < lengths[:, None]  # (B, S)
-is_token
+is_token = torch.tensor(
+    [[True, True, True, False, False, False], [True, True, True, True, True, True]]
+)  # (B, S)
 
 # %% [markdown]
-# `lengths[:, None]` is a column, and comparing a column with a row makes a table: row b says which positions of sentence b are real.
-#
 # This table has a row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch lines up shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, nothing even complains:
 
 # %%
@@ -330,7 +328,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     """Allow what every mask allows.
 
     Each mask is boolean, True where a query may look, with shapes that broadcast; None forbids nothing.
-    Returns a boolean tensor of their common shape (..., L, S), or None if nothing is forbidden.
+    Returns a boolean tensor of their common shape (..., L, S), or None if there is no mask at all.
     """
     ### BEGIN SOLUTION
     combined = None
@@ -359,7 +357,7 @@ nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 # %% [markdown]
 # `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch.
 #
-# The second result is what older code does: it writes minus one billion instead of −∞. No `nan`, and something worse: the query looks at all *hidden* keys alike. Padding enters the output, and nothing complains. (In float16 it does, because a billion does not fit.)
+# The second result is what older code does: it writes minus one billion instead of −∞. No `nan`, and something worse: the query looks at all *hidden* keys alike. Padding enters the output, and nothing complains. (In float16, where numbers end at 65504, `masked_fill` refuses a billion.)
 #
 # The honest answer is: nothing to look at, nothing gets weight, the output is 0. PyTorch's function agrees:
 
@@ -369,18 +367,19 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. The tempting repair is to let softmax make its `nan` and replace it afterwards. The value is right then. Look at the gradient, in the style of lesson 4:
+# Query 1 gets zeros. The tempting repair is to let softmax make its `nan` and replace it afterwards. Here it is done twice, for a row in which everything is hidden: first −∞ is *added* to the scores, as older code does, then it is written over them.
 
 # %%
-scores = torch.zeros(3, requires_grad=True)
-weights = (scores - torch.inf).softmax(dim=-1).nan_to_num(0.0)
-weights[0].backward()
-weights.detach(), scores.grad
+for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(s == s, -torch.inf)):
+    scores = torch.zeros(3, requires_grad=True)
+    weights = hide(scores).softmax(dim=-1).nan_to_num(0.0)
+    weights[0].backward()
+    print(weights.detach(), scores.grad)
 
 # %% [markdown]
-# The weights are what we want. The gradient is `nan`, and one optimizer step later the model is `nan` as well. On the way back everything passes through softmax again, where `nan` times anything is `nan`, a replaced entry included.
+# The weights are right both times. The first gradient is `nan`, and one optimizer step later the model is `nan` as well. A gradient comes back through softmax first, where it meets the `nan` that was replaced too late, and then through the step that hid the scores. An addition passes on whatever arrives. `masked_fill` passes on *nothing* from the entries that it wrote over: their gradient is exactly 0.
 #
-# So make sure that softmax never sees such a row, or that nothing of it comes back. `masked_fill` helps twice: what it writes over gets the gradient 0, *exactly* 0, whatever arrives from behind.
+# So use it on both sides. Before softmax it stops the gradient, after softmax it writes the zeros.
 #
 # ## Exercise 5.4: masked softmax
 #
@@ -391,7 +390,7 @@ weights.detach(), scores.grad
 #
 # Hide scores with `masked_fill`, take softmax, and clean up with `masked_fill` once more. The second one writes zeros. Where?
 #
-# What `masked_fill` writes over gets a gradient of exactly 0, so it also stops a `nan` that comes from behind, if the write-over happens on both sides of the softmax.
+# Ask what a hidden key should get, whether its row is empty or not. If one answer fits both cases, the empty row needs no treatment of its own.
 
 
 # %% exercise masked_softmax
@@ -415,10 +414,10 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% [markdown]
 # ## Exercise 5.5: scaled dot-product attention
 #
-# Everything so far in one function: scores, scale, mask, softmax, values. It is PyTorch's function of this name, with the weights in addition. You may use what you wrote in exercise 5.4; PyTorch's own attention would not teach you anything here.
+# Everything so far in one function: scores, scale, mask, softmax, values. It is PyTorch's function of this name, with the weights in addition. You may use what you wrote in exercise 5.4. PyTorch's own attention is not allowed here: the steps are the exercise.
 
 # %% hints scaled_dot_product_attention [markdown]
-# In which order do the five steps of the heading come? Which of them did lesson 3 do, and by which number did it divide if nothing else was asked for?
+# Does it matter whether the mask or the scale comes first? Try minus infinity times a scale of 0. And by which number did lesson 3 divide, if nothing else was asked for?
 #
 # A scale of 0.0 is a scale, although Python counts it as false. How do you ask whether an argument was given at all?
 #
@@ -531,7 +530,7 @@ def survives(name: str, q: Tensor, k: Tensor, v: Tensor, m: Tensor | None) -> bo
 
 # %%
 generator = torch.Generator().manual_seed(0)
-x = torch.randn(1, 4, 4, generator=generator)
+same = torch.randn(1, 4, 4, generator=generator)
 t, v3 = torch.tensor([[[1.0, 0], [0, 1], [1, 1]]]), torch.arange(1.0, 10).view(1, 3, 3)
 q, k = (torch.randn(2, 3, n, 4, generator=generator) for n in (5, 7))
 v = torch.randn(2, 3, 7, 6, generator=generator)
@@ -539,12 +538,12 @@ holes = torch.rand(2, 1, 5, 7, generator=generator) < 0.6
 holes[..., 0] = True  # no row is empty
 empty = holes.clone()
 empty[0, 0, 2] = False
-predict("survivors of the first example", options=("none", "about 5", "12"))
+predict("survivors of the first example", options=("none", "about 5", "about 12"))
 
 # %%
-reveal("survivors of the first example", "12")
+reveal("survivors of the first example", "about 12")
 for example, inputs in {
-    "a sentence with itself, L = D": (x, x, x, None),
+    "a sentence with itself, L = D": (same, same, same, None),
     "the three tokens from above": (t, t, v3, None),
     "every size another one": (q, k, v, None),
     "the same with a mask": (q, k, v, holes),
@@ -554,7 +553,7 @@ for example, inputs in {
     print(f"{len(alive):2} of 21 survive: {example}", alive if len(alive) < 5 else "")
 
 # %% [markdown]
-# The first example accepts 12 of 21 wrong functions: without a mask no mask can be wrong, and where queries, keys and values are the same and all sizes are 4, nothing that is confused shows. Different sizes everywhere are worth more than many examples. A mask with holes leaves two, and they are told apart from the right one by a single empty row.
+# The first example accepts 12 of 21 wrong functions: without a mask no mask can be wrong, and where queries, keys and values are the same and all sizes are 4, nothing that is confused shows. With different sizes everywhere only the faults of masks are left, all eight. A mask with holes leaves two of those, and a single empty row finds them.
 #
 # ### Four conventions
 #
@@ -563,7 +562,7 @@ for example, inputs in {
 # | | where | hidden is | from ours |
 # |---|---|---|---|
 # | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
-# | boolean, hide | `nn.MultiheadAttention`, many older codes | `True` | `~mask` |
+# | boolean, hide | `nn.MultiheadAttention`, much older code | `True` | `~mask` |
 # | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
 # | added to the scores | also accepted by both of the first two | −∞ | zeros, filled with −∞ where `~mask` |
 #
@@ -572,9 +571,9 @@ for example, inputs in {
 # %%
 torch.manual_seed(0)
 module = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
-x, causal = torch.randn(1, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
+tokens, causal = torch.randn(1, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
 for mask in (causal, ~causal):
-    print(module(x, x, x, attn_mask=mask)[1][0].detach() > 0)
+    print(module(tokens, tokens, tokens, attn_mask=mask)[1][0].detach() > 0)
 
 # %% [markdown]
 # The first table is the opposite of causal: token 0 looks at tokens 1 and 2, and the last token, with nothing left, at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table is right.
@@ -629,18 +628,18 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # | 0 | Neither, or "the mask was wrong" without how |
 
 # %% [markdown]
-# **Question R5b** (2 points, read by a person). Padding could be handled in three places: hidden as keys, its queries set to 0, or its positions left out of the loss. Which of the three are necessary in a model with several layers, and what does each of the others change?
+# **Question R5b** (2 points, read by a person). Padding could be handled in three places: hidden as keys, the *outputs* at padding set to 0, or its positions left out of the loss. Which of the three are necessary in a model that stacks several attentions, and what does each of the others change?
 
 # %% question R5b [markdown] points=2
 # Hidden as keys: necessary, in every layer. Otherwise real tokens mix padding into their outputs, and how much depends on how long the other sentences of the batch are. Left out of the loss: necessary wherever a loss is taken per position, or the model is trained to predict padding, and its loss looks better than it is.
 #
-# Queries set to 0: not necessary. What comes out at a padding position is never seen by real tokens, because it is hidden as a key in the next layer, and it does not count in the loss. Nor is it enough for an average over positions: the zeros still count in the denominator.
+# Outputs set to 0: not necessary. What comes out at a padding position is never seen by real tokens, because it is hidden as a key in the next layer, and it does not count in the loss. Nor is it enough for an average over positions: the zeros still count in the denominator.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Keys and loss with a reason each, and why queries need not be masked |
+# | 2 | Keys and loss with a reason each, and why the outputs need nothing |
 # | 1 | Keys with a reason, one of the other two wrong or without a reason |
-# | 0 | No reason, or queries instead of keys |
+# | 0 | No reason, or outputs instead of keys |
 
 # %% [markdown]
 # ## Further reading
@@ -648,4 +647,4 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # - PyTorch's documentation of [scaled_dot_product_attention](https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html): read what it says about `attn_mask` and `is_causal` with this lesson beside it.
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3: where a translating network needs which mask.
 #
-# **Next:** lesson 6, Multi-head attention. One attention can look at one place at a time; what if two are needed? Back to [lesson 4](../04_softmax/04_softmax.ipynb).
+# **Next:** [lesson 6, Multi-head attention](../06_multi_head_attention/06_multi_head_attention.ipynb). One attention can look at one place at a time; what if two are needed? Back to [lesson 4](../04_softmax/04_softmax.ipynb).

@@ -1,0 +1,156 @@
+"""The checks of lesson 6 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checks import Draw, check
+
+LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+def what_happens(call: Callable[[], Any]) -> str:
+    """Return the name of the error that a call raises, or 'no error'."""
+    try:
+        call()
+    except Exception as error:
+        return type(error).__name__
+    return "no error"
+
+
+def numbered(*shape: int) -> Tensor:
+    """Make a tensor that holds 0, 1, 2 and so on, so that one sees where each number went."""
+    return torch.arange(torch.Size(shape).numel(), dtype=torch.float32).view(shape)
+
+
+@check("split_heads", points=1, show=True)
+def numbered_tokens(split_heads: Any, draw: Draw) -> Any:
+    """Two sentences of five tokens with twelve numbers each, in three heads."""
+    return split_heads(draw.give(numbered(2, 5, 12)), 3)
+
+
+@check("split_heads", points=1)
+def widths_that_do_not_fit(split_heads: Any, draw: Draw) -> Any:
+    """Widths that the heads do not divide are refused, and others are not."""
+    x = draw.normal(1, 4, 10)
+    return [
+        what_happens(lambda n=n: split_heads(x, n)) for n in (3, 4, 5)
+    ], split_heads(x, 5)
+
+
+@check("merge_heads", points=1, show=True)
+def numbered_heads(merge_heads: Any, draw: Draw) -> Any:
+    """Two sentences, three heads of four numbers, five tokens."""
+    return merge_heads(draw.give(numbered(2, 3, 5, 4)))
+
+
+@check("merge_heads", points=1, show=True)
+def as_many_heads_as_tokens(merge_heads: Any, draw: Draw) -> Any:
+    """As many heads as tokens."""
+    return merge_heads(draw.give(numbered(1, 3, 3, 2)))
+
+
+def filled(module: nn.Module, draw: Draw, bias: bool = False) -> nn.Module:
+    """Give a module's four layers drawn numbers in float64, and no other."""
+    module = module.double()
+    for name in LAYERS:
+        layer = getattr(module, name)
+        layer.weight.data = (
+            draw.normal(*layer.weight.shape) / layer.weight.size(-1) ** 0.5
+        )
+        if bias:
+            layer.bias.data = draw.normal(*layer.bias.shape)
+    return module.eval()
+
+
+def parameters_of(module: nn.Module) -> dict[str, Any]:
+    """List what a module learns: names and shapes."""
+    return {name: str(tuple(p.shape)) for name, p in sorted(module.named_parameters())}
+
+
+@check("MultiHeadAttention", points=2)
+def its_layers(attention_class: Any, draw: Draw) -> Any:
+    """The four layers, with and without bias, and the refusal of 3 heads for a width of 10."""
+    kept = isinstance(attention_class(12, 3), nn.Module)
+    refused = what_happens(lambda: attention_class(10, 3))
+    with_bias = parameters_of(attention_class(4, 2, bias=True))
+    return kept, refused, parameters_of(attention_class(12, 3)), with_bias
+
+
+@check("MultiHeadAttention", points=3, show=True)
+def tokens_among_themselves(attention_class: Any, draw: Draw) -> Any:
+    """Self-attention of two sentences in three heads, without a mask: output and weights."""
+    module = filled(attention_class(6, 3), draw)
+    return module(draw.normal(2, 4, 6), need_weights=True)
+
+
+@check("MultiHeadAttention", points=2)
+def another_sequence(attention_class: Any, draw: Draw) -> Any:
+    """Keys and values from another sequence, values from a third, and None for weights that nobody needs."""
+    module = filled(attention_class(6, 2, bias=True), draw, bias=True)
+    query, key, value = draw.normal(2, 3, 6), draw.normal(2, 5, 6), draw.normal(2, 5, 6)
+    return (
+        module(query, key),
+        module(query, key, value),
+        module(query, key, need_weights=True),
+    )
+
+
+@check("MultiHeadAttention", points=2)
+def masks_of_each_kind(attention_class: Any, draw: Draw) -> Any:
+    """Masks of two, three and four axes, as many sentences as heads, a query that may look nowhere."""
+    module, x = filled(attention_class(6, 2), draw), draw.normal(2, 4, 6)
+    rules = [
+        draw.normal(*shape) > -0.5
+        for shape in ((4, 4), (2, 4, 4), (2, 1, 1, 4), (2, 2, 4, 4))
+    ]
+    rules[1][0, 1] = False
+    rules[1][1, :, 0] = True
+    return [module(x, mask=draw.give(rule), need_weights=True) for rule in rules]
+
+
+class FourLayers(nn.Module):
+    """Holds layers as a MultiHeadAttention does, and does nothing with them."""
+
+    def __init__(self, width: int, bias: bool) -> None:
+        super().__init__()
+        for name in LAYERS:
+            setattr(self, name, nn.Linear(width, width, bias=bias))
+
+
+def pair(draw: Draw, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
+    """Make two modules, the second with drawn numbers in float64."""
+    reference = nn.MultiheadAttention(6, 2, bias=bias, batch_first=True).double()
+    for parameter in reference.parameters():
+        parameter.data = draw.normal(*parameter.shape)
+    return FourLayers(6, bias).double(), reference
+
+
+@check("copy_torch_weights", points=1, show=True)
+def four_matrices(copy_torch_weights: Any, draw: Draw) -> Any:
+    """The four weights after copying, without biases."""
+    mine, reference = pair(draw, bias=False)
+    copy_torch_weights(mine, reference)
+    return {name: getattr(mine, name).weight for name in LAYERS}
+
+
+@check("copy_torch_weights", points=1)
+def four_biases(copy_torch_weights: Any, draw: Draw) -> Any:
+    """The four weights and the four biases."""
+    mine, reference = pair(draw, bias=True)
+    copy_torch_weights(mine, reference)
+    return {
+        name: [getattr(mine, name).weight, getattr(mine, name).bias] for name in LAYERS
+    }
+
+
+@check("count_parameters", points=1)
+def two_sizes(count_parameters: Any, draw: Draw) -> Any:
+    """Widths of 12 and 64, with and without bias, with few heads and many."""
+    return [
+        count_parameters(width, heads, bias)
+        for width, heads in ((12, 3), (64, 8))
+        for bias in (False, True)
+    ]

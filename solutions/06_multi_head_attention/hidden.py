@@ -1,0 +1,1027 @@
+"""The hidden checks of lesson 6, and the mistakes that students make in it. Never given to students."""
+
+import math
+from typing import Any
+
+import torch
+from checks import LAYERS, filled, pair
+from torch import nn
+from torch.nn import functional
+
+from autograder.checks import Draw, check, mistake
+
+# Split
+
+
+@check("split_heads", points=1)
+def other_memory_order(split_heads: Any, draw: Draw) -> Any:
+    """edge: tokens that do not lie in memory in their order, in half precision."""
+    return split_heads(draw.give(draw.normal(3, 6, 4, dtype=torch.float16).mT), 2)
+
+
+@check("split_heads", points=1)
+def one_head_and_many(split_heads: Any, draw: Draw) -> Any:
+    """edge: one head, as many heads as numbers, a single token."""
+    x = draw.normal(2, 3, 4)
+    return split_heads(x, 1), split_heads(x, 4), split_heads(draw.normal(1, 1, 8), 2)
+
+
+def fitting(x, num_heads):
+    """Refuse what cannot be divided, and return the width of a head."""
+    if x.size(-1) % num_heads:
+        raise ValueError("heads do not divide the width")
+    return x.size(-1) // num_heads
+
+
+@mistake("split_heads")
+def sequence_cut(x, num_heads):
+    """The sequence was cut: head 0 holds parts of few tokens instead of a part of each. Cut the last axis, then
+    move it."""
+    return x.reshape(x.size(0), num_heads, x.size(1), fitting(x, num_heads))
+
+
+@mistake("split_heads")
+def numbers_interleaved(x, num_heads):
+    """The numbers are interleaved: head 0 has every third one or so. Of the two new axes the head comes first."""
+    d = fitting(x, num_heads)
+    return x.reshape(x.size(0), x.size(1), d, num_heads).permute(0, 3, 1, 2)
+
+
+@mistake("split_heads")
+def heads_left_behind_tokens(x, num_heads):
+    """The shape is (B, L, H, D): the heads stand behind the tokens. Attention would run over heads then."""
+    return x.reshape(x.size(0), x.size(1), num_heads, fitting(x, num_heads))
+
+
+@mistake("split_heads")
+def heads_first(x, num_heads):
+    """The heads came first, before the sentences. The batch stays the first axis: (B, H, L, D)."""
+    d = fitting(x, num_heads)
+    return x.reshape(x.size(0), x.size(1), num_heads, d).permute(2, 0, 1, 3)
+
+
+@mistake("split_heads")
+def heads_last(x, num_heads):
+    """Tokens and numbers changed places: each head is (D, L). It should be (L, D), a row per token."""
+    d = fitting(x, num_heads)
+    return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 2, 3, 1)
+
+
+@mistake("split_heads")
+def scrambled_after_the_move(x, num_heads):
+    """The axes were moved first and cut afterwards, so numbers of different tokens ended up in one row."""
+    d = fitting(x, num_heads)
+    return x.transpose(1, 2).reshape(x.size(0), num_heads, x.size(1), d)
+
+
+@mistake("split_heads")
+def any_width(x, num_heads):
+    """Widths that the heads do not divide stop with another error than ValueError, or with none. Ask first."""
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+@mistake("split_heads")
+def rest_dropped(x, num_heads):
+    """A width that the heads do not divide was accepted and its rest dropped. Raise a ValueError."""
+    d = x.size(-1) // num_heads
+    return torch.stack([x[..., h * d : (h + 1) * d] for h in range(num_heads)], dim=1)
+
+
+@mistake("split_heads")
+def assertion(x, num_heads):
+    """Widths that do not fit are refused, with another error than ValueError. `assert` raises AssertionError."""
+    assert x.size(-1) % num_heads == 0
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+@mistake("split_heads")
+def fitting_widths_refused(x, num_heads):
+    """A width that fits was refused. The rest of the division decides, not the quotient."""
+    if x.size(-1) % num_heads == 0:
+        raise ValueError("refused")
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+@mistake("split_heads")
+def stacked_behind(x, num_heads):
+    """The heads were stacked along another axis than 1."""
+    d = fitting(x, num_heads)
+    return torch.stack([x[..., h * d : (h + 1) * d] for h in range(num_heads)], dim=-1)
+
+
+@mistake("split_heads")
+def list_of_heads(x, num_heads):
+    """This is a tuple or list of heads. One tensor was asked for, with the heads as axis 1."""
+    return list(x.split(fitting(x, num_heads), dim=-1))
+
+
+@mistake("split_heads")
+def number_as_width(x, num_heads):
+    """num_heads was taken for the width of a head. It is how many heads there are."""
+    fitting(x, num_heads)
+    return torch.stack(x.split(num_heads, dim=-1), dim=1)
+
+
+@mistake("split_heads")
+def only_contiguous(x, num_heads):
+    """It stopped on tokens that do not lie in memory in order: `view` needs that. `reshape` and `unflatten` do not."""
+    d = fitting(x, num_heads)
+    return x.view(-1).view(x.size(0), x.size(1), num_heads, d).transpose(1, 2)
+
+
+# Merge
+
+
+@check("merge_heads", points=1)
+def moved_heads(merge_heads: Any, draw: Draw) -> Any:
+    """edge: heads that do not lie in memory in order, one head, heads of one number."""
+    moved = draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2))
+    return (
+        merge_heads(moved),
+        merge_heads(draw.normal(2, 1, 3, 4)),
+        merge_heads(draw.normal(1, 4, 3, 1)),
+    )
+
+
+@mistake("merge_heads")
+def tokens_scrambled(x):
+    """Tokens are scrambled: rows hold numbers of several of them. Bring heads next to the numbers, then join."""
+    b, h, n, d = x.shape
+    return x.reshape(b, n, h * d)
+
+
+@mistake("merge_heads")
+def heads_added(x):
+    """The heads were added up. They stand side by side: (B, L, H * D)."""
+    return x.sum(dim=1)
+
+
+@mistake("merge_heads")
+def heads_averaged(x):
+    """The heads were averaged. They stand side by side: (B, L, H * D)."""
+    return x.mean(dim=1)
+
+
+@mistake("merge_heads")
+def view_of_moved_numbers(x):
+    """It stopped: after a transpose the numbers do not lie in order, which `view` needs. Use `reshape` or `flatten`."""
+    b, h, n, d = x.shape
+    return (
+        x.permute(0, 2, 1, 3).expand(b, n, h, d).view(b, n * h * d // (h * d), h * d)
+        if h > 1
+        else x[:, 0]
+    )
+
+
+@mistake("merge_heads")
+def numbers_interleaved_back(x):
+    """The numbers of the heads are interleaved. All numbers of head 0 come first, then those of head 1."""
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@mistake("merge_heads")
+def tokens_behind(x):
+    """Tokens came last. The result is (B, L, E), a row per token."""
+    return x.transpose(1, 2).flatten(2).mT
+
+
+@mistake("merge_heads")
+def moved_only(x):
+    """The axes were moved and not joined: the result has four axes, it should have three."""
+    return x.transpose(1, 2)
+
+
+@mistake("merge_heads")
+def first_head_only(x):
+    """Only one head came out. All of them stand side by side."""
+    return x[:, 0]
+
+
+@mistake("merge_heads")
+def joined_along_tokens(x):
+    """The heads were joined with the tokens, one below the other. They belong side by side, along the last axis."""
+    return torch.cat(list(x.unbind(dim=1)), dim=1)
+
+
+@mistake("merge_heads")
+def everything_joined(x):
+    """Too many axes were joined. Sentences and tokens stay apart."""
+    return x.transpose(1, 2).flatten(1)
+
+
+# The module
+
+
+@check("MultiHeadAttention", points=1)
+def dropout_in_training_only(attention_class: Any, draw: Draw) -> Any:
+    """edge: dropout on the weights, in training and not otherwise."""
+    module = filled(attention_class(8, 2, dropout=0.5), draw)
+    x = draw.normal(1, 6, 8)
+    calm = [module(x, need_weights=True) for _ in range(2)]
+    module.out_proj.weight.data = torch.eye(8, dtype=torch.float64)
+    query, key = draw.normal(200, 1, 8), draw.normal(1, 1, 8).expand(200, 1, 8)
+    single = module(query, key)[
+        0
+    ]  # one key: its weight is 1, so each head is its value, dropped or doubled
+    module.train()
+    output, weights = module(query, key, need_weights=True)
+    factors = (output / single).view(200, 2, 4).round(decimals=6)
+    together = bool((factors == factors[..., :1]).all())
+    return (
+        calm,
+        weights,
+        factors.unique(),
+        together,
+        filled(attention_class(8, 2), draw).training,
+    )
+
+
+@check("MultiHeadAttention", points=1)
+def learning(attention_class: Any, draw: Draw) -> Any:
+    """edge: gradients of every parameter and of the input, with a query that may look nowhere; names for saving."""
+    module, x = (
+        filled(attention_class(4, 2, bias=True), draw, bias=True),
+        draw.normal(2, 3, 4).requires_grad_(),
+    )
+    mask = torch.ones(3, 3, dtype=torch.bool).tril()
+    mask[0] = False
+    output, _ = module(x, mask=draw.give(mask))
+    (output * draw.normal(2, 3, 4)).sum().backward()
+    gradients = {name: p.grad for name, p in sorted(module.named_parameters())}
+    return gradients, x.grad, sorted(module.state_dict())
+
+
+class Heads(nn.Module):
+    """Attention in heads with one thing after another to get wrong."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError("heads do not divide the width")
+        self.num_heads, self.p = num_heads, dropout
+        self.q_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.k_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.v_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+
+    def merge(self, x):
+        return x.transpose(1, 2).flatten(2)
+
+    def sources(self, query, key, value):
+        key = query if key is None else key
+        return query, key, key if value is None else value
+
+    def scale(self, q):
+        return math.sqrt(q.size(-1))
+
+    def axes(self, mask):
+        return mask[:, None] if mask.dim() == 3 else mask
+
+    def share(self, scores, mask):
+        if mask is None:
+            return scores.softmax(dim=-1)
+        mask = self.axes(mask)
+        return (
+            scores.masked_fill(~mask, -math.inf).softmax(dim=-1).masked_fill(~mask, 0.0)
+        )
+
+    def drop(self, weights):
+        return functional.dropout(weights, self.p, self.training)
+
+    def finish(self, x):
+        return self.out_proj(x)
+
+    def attend(self, query, key, value, mask):
+        query, key, value = self.sources(query, key, value)
+        q, k, v = (
+            self.split(self.q_proj(query)),
+            self.split(self.k_proj(key)),
+            self.split(self.v_proj(value)),
+        )
+        weights = self.share(q @ k.mT / self.scale(q), mask)
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        output, weights = self.attend(query, key, value, mask)
+        return output, weights if need_weights else None
+
+
+@mistake("MultiHeadAttention")
+class RootOfTheWholeWidth(Heads):
+    """Scaled by the root of the whole width. The products are taken between vectors of ONE head: use its width."""
+
+    def scale(self, q):
+        return math.sqrt(q.size(-1) * self.num_heads)
+
+
+@mistake("MultiHeadAttention")
+class NotScaled(Heads):
+    """The scores were not scaled. Divide by the root of one head's width."""
+
+    def scale(self, q):
+        return 1.0
+
+
+@mistake("MultiHeadAttention")
+class WidthWithoutRoot(Heads):
+    """Divided by the width of a head instead of its root."""
+
+    def scale(self, q):
+        return q.size(-1)
+
+
+@mistake("MultiHeadAttention")
+class RootOfTheHeads(Heads):
+    """Scaled by the root of the number of heads. It is the width of a head that makes scores large."""
+
+    def scale(self, q):
+        return math.sqrt(self.num_heads)
+
+
+@mistake("MultiHeadAttention")
+class NoOutputProjection(Heads):
+    """The heads stand side by side but are never mixed: out_proj was not applied."""
+
+    def finish(self, x):
+        return x
+
+
+@mistake("MultiHeadAttention")
+class MergedWithoutMoving(Heads):
+    """Tokens were scrambled when the heads were merged: bring heads next to the numbers first (exercise 6.2)."""
+
+    def merge(self, x):
+        b, h, n, d = x.shape
+        return x.reshape(b, n, h * d)
+
+
+@mistake("MultiHeadAttention")
+class SequenceCut(Heads):
+    """The sequence was cut instead of the width: a head holds parts of few tokens (exercise 6.1)."""
+
+    def split(self, x):
+        return x.reshape(x.size(0), self.num_heads, x.size(1), -1)
+
+    def merge(self, x):
+        return x.transpose(1, 2).flatten(2)
+
+
+@mistake("MultiHeadAttention")
+class Interleaved(Heads):
+    """The numbers are interleaved among the heads. Head 0 gets the first D numbers of each token (exercise 6.1)."""
+
+    def split(self, x):
+        return x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)
+
+
+@mistake("MultiHeadAttention")
+class OverHeads(Heads):
+    """Attention ran over heads: the weights are (B, L, H, H). Move the heads in front of the tokens first."""
+
+    def split(self, x):
+        return x.unflatten(-1, (self.num_heads, -1))
+
+    def merge(self, x):
+        return x.flatten(2)
+
+
+@mistake("MultiHeadAttention")
+class OneHeadOnly(Heads):
+    """There is one head, whatever num_heads says: the width was never cut."""
+
+    def split(self, x):
+        return x[:, None]
+
+    def merge(self, x):
+        return x[:, 0]
+
+
+@mistake("MultiHeadAttention")
+class HeadsAveraged(Heads):
+    """The weights were averaged over the heads. Each head's own are asked for: (B, H, L, S)."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        output, weights = self.attend(query, key, value, mask)
+        return output, weights.mean(dim=1) if need_weights else None
+
+
+@mistake("MultiHeadAttention")
+class SecondSequenceIgnored(Heads):
+    """The second sequence had no effect: keys and values came from the query. Does `forward` use key and value?"""
+
+    def sources(self, query, key, value):
+        return query, query, query
+
+
+@mistake("MultiHeadAttention")
+class ValueFromTheQuery(Heads):
+    """A missing value was replaced by the query. It defaults to the KEY, which may be another sequence."""
+
+    def sources(self, query, key, value):
+        return query, query if key is None else key, query if value is None else value
+
+
+@mistake("MultiHeadAttention")
+class ValueIgnored(Heads):
+    """Values of their own had no effect: the keys were mixed instead."""
+
+    def sources(self, query, key, value):
+        key = query if key is None else key
+        return query, key, key
+
+
+@mistake("MultiHeadAttention")
+class KeysNeeded(Heads):
+    """It stopped when only a query was given. The key defaults to the query, and the value to the key."""
+
+    def sources(self, query, key, value):
+        if key is None and value is None and query.size(0):
+            raise TypeError("key is None")
+        return query, key, key if value is None else value
+
+
+@mistake("MultiHeadAttention")
+class MaskWithoutHeadAxis(Heads):
+    """A mask (B, L, S) met the heads with its sentences. Give it a head axis behind the batch: (B, 1, L, S)."""
+
+    def axes(self, mask):
+        return mask
+
+
+@mistake("MultiHeadAttention")
+class HeadAxisForEveryMask(Heads):
+    """A head axis was put into every mask. Only one with three axes needs it; the others line up by themselves."""
+
+    def axes(self, mask):
+        return mask.unsqueeze(1)
+
+
+@mistake("MultiHeadAttention")
+class MaskTurnedRound(Heads):
+    """The mask was turned round. True means "may look", unlike in nn.MultiheadAttention."""
+
+    def share(self, scores, mask):
+        return super(self.__class__, self).share(
+            scores, None if mask is None else ~mask
+        )
+
+
+@mistake("MultiHeadAttention")
+class MaskIgnored(Heads):
+    """The mask had no effect. Is the result of masked_fill used, and is softmax taken after it?"""
+
+    def share(self, scores, mask):
+        return scores.softmax(dim=-1)
+
+
+@mistake("MultiHeadAttention")
+class EmptyRowIsNan(Heads):
+    """A query that may look nowhere came out as NaN. Its weights are zeros, as in exercise 5.4."""
+
+    def share(self, scores, mask):
+        return (
+            scores if mask is None else scores.masked_fill(~self.axes(mask), -math.inf)
+        ).softmax(dim=-1)
+
+
+@mistake("MultiHeadAttention")
+class LargeNegativeNumber(Heads):
+    """A query that may look nowhere looked at hidden keys: a large negative number is finite. Hide with minus
+    infinity, then zero."""
+
+    def share(self, scores, mask):
+        return (
+            scores if mask is None else scores.masked_fill(~self.axes(mask), -1e9)
+        ).softmax(dim=-1)
+
+
+@mistake("MultiHeadAttention")
+class CutAfterSoftmax(Heads):
+    """The weights were cut after softmax: rows sum to less than 1. Hide scores, before softmax."""
+
+    def share(self, scores, mask):
+        return scores.softmax(dim=-1) * (1.0 if mask is None else self.axes(mask))
+
+
+@mistake("MultiHeadAttention")
+class MendedAfterwards(Heads):
+    """The values are right, the gradients are NaN: an empty row was mended after softmax. See exercise 5.4."""
+
+    def share(self, scores, mask):
+        hidden = (
+            0.0
+            if mask is None
+            else torch.zeros_like(scores).masked_fill(~self.axes(mask), -math.inf)
+        )
+        return (scores + hidden).softmax(dim=-1).nan_to_num(0.0)
+
+
+@mistake("MultiHeadAttention")
+class OverQueries(Heads):
+    """Softmax ran over the queries: columns sum to 1. It runs along the last axis, over keys."""
+
+    def share(self, scores, mask):
+        return scores.softmax(dim=-2)
+
+
+@mistake("MultiHeadAttention")
+class AlwaysDropping(Heads):
+    """Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass self.training."""
+
+    def drop(self, weights):
+        return functional.dropout(weights, self.p)
+
+
+@mistake("MultiHeadAttention")
+class NeverDropping(Heads):
+    """Dropout has no effect in training. Is the module that drops applied to the weights?"""
+
+    def drop(self, weights):
+        return weights
+
+
+@mistake("MultiHeadAttention")
+class OutputDropped(Heads):
+    """Dropout acts on the output instead of the weights: single numbers vanish where a whole value should."""
+
+    def drop(self, weights):
+        return weights
+
+    def merge(self, x):
+        return functional.dropout(x.transpose(1, 2).flatten(2), self.p, self.training)
+
+
+@mistake("MultiHeadAttention")
+class DroppedWeightsReturned(Heads):
+    """The returned weights were taken after dropout: their rows do not sum to 1. Return those from before it."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        seen = []
+        own = self.drop
+
+        def spying(weights):
+            seen.append(own(weights))
+            return seen[-1]
+
+        self.drop = spying
+        output, _ = self.attend(query, key, value, mask)
+        del self.drop
+        return output, seen[-1] if need_weights else None
+
+
+@mistake("MultiHeadAttention")
+class ShareThatIsKept(Heads):
+    """dropout was taken for the share that is kept. It is the share that is set to 0."""
+
+    def drop(self, weights):
+        return functional.dropout(weights, min(1 - self.p + 0.25, 1.0), self.training)
+
+
+@mistake("MultiHeadAttention")
+class PlainList(Heads):
+    """The layers are missing from the parameters, so nothing would be learned: a plain list hides them. Store each as
+    an attribute."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
+        layers = {
+            name: self._modules.pop(name)
+            for name in ("q_proj", "k_proj", "v_proj", "out_proj")
+        }
+        self.hidden = [layers]
+
+    def __getattr__(self, name):
+        hidden = self.__dict__.get("hidden")
+        return (
+            hidden[0][name]
+            if hidden and name in hidden[0]
+            else nn.Module.__getattr__(self, name)
+        )
+
+
+@mistake("MultiHeadAttention")
+class PlainTensors(nn.Module):
+    """No parameters are registered, or other ones than asked for. Use nn.Linear with the names of the docstring."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError("heads do not divide the width")
+        self.q_proj = torch.randn(d_model, d_model)
+        self.k_proj = torch.randn(d_model, d_model)
+
+
+@mistake("MultiHeadAttention")
+class OneSharedProjection(Heads):
+    """One layer serves several roles: parameters are missing. Queries, keys and values each have their own."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
+        self.k_proj = self.v_proj = self.q_proj
+
+
+@mistake("MultiHeadAttention")
+class OneStackedProjection(Heads):
+    """Queries, keys and values share one stacked layer. Here they have a layer each, named as in the docstring."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
+        del self.q_proj, self.k_proj, self.v_proj
+        self.qkv_proj = nn.Linear(d_model, 3 * d_model, bias=bias)
+
+
+@mistake("MultiHeadAttention")
+class AlwaysBias(Heads):
+    """The layers have biases that nobody asked for: pass `bias` on to nn.Linear, whose default is True."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=True)
+
+
+@mistake("MultiHeadAttention")
+class NeverBias(Heads):
+    """bias=True had no effect. Pass it on to each nn.Linear."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=False)
+
+
+@mistake("MultiHeadAttention")
+class OutputWithoutBias(Heads):
+    """out_proj has no bias although one was asked for, or has one although none was."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias=False)
+
+
+@mistake("MultiHeadAttention")
+class NarrowLayers(Heads):
+    """The layers project to the width of one head. They go from E to E; the cut into heads comes after them."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
+        for name in ("q_proj", "k_proj", "v_proj"):
+            setattr(self, name, nn.Linear(d_model, d_model // num_heads, bias=bias))
+
+
+@mistake("MultiHeadAttention")
+class AnyWidth(Heads):
+    """A width that the heads do not divide was accepted. Raise a ValueError in __init__."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        Heads.__init__(self, d_model, 1, dropout=dropout, bias=bias)
+        self.num_heads = num_heads
+
+
+@mistake("MultiHeadAttention")
+class RefusedByAssert(Heads):
+    """A width that the heads do not divide is refused with another error than ValueError. `assert` raises
+    AssertionError."""
+
+    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
+        assert d_model % num_heads == 0
+        Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
+
+
+@mistake("MultiHeadAttention")
+class WeightsAlways(Heads):
+    """Weights came back although nobody needed them. Without need_weights the second result is None."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        return self.attend(query, key, value, mask)
+
+
+@mistake("MultiHeadAttention")
+class OutputAlone(Heads):
+    """Only the output came back. A pair is asked for: the output, and the weights or None."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        output, weights = self.attend(query, key, value, mask)
+        return (output, weights) if need_weights else output
+
+
+@mistake("MultiHeadAttention")
+class WeightsNever(Heads):
+    """The weights did not come back although they were needed. Without return or need_weights?"""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        return self.attend(query, key, value, mask)[0], None
+
+
+@mistake("MultiHeadAttention")
+class ScoresReturned(Heads):
+    """The second result holds scores. Weights are what softmax makes of them."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        output, weights = self.attend(query, key, value, mask)
+        return output, weights.log() if need_weights else None
+
+
+@mistake("MultiHeadAttention")
+class ResidualAdded(Heads):
+    """The input was added to the output. A transformer block does that around this module, not inside it."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        output, weights = self.attend(query, key, value, mask)
+        return query + output, weights if need_weights else None
+
+
+@mistake("MultiHeadAttention")
+class KeysAndValuesSwapped(Heads):
+    """k_proj and v_proj changed places: keys are compared, values are mixed."""
+
+    def attend(self, query, key, value, mask):
+        query, key, value = self.sources(query, key, value)
+        q, k, v = (
+            self.split(self.q_proj(query)),
+            self.split(self.v_proj(key)),
+            self.split(self.k_proj(value)),
+        )
+        weights = self.share(q @ k.mT / self.scale(q), mask)
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
+
+
+# Copying
+
+
+@check("copy_torch_weights", points=1)
+def still_two_modules(copy_torch_weights: Any, draw: Draw) -> Any:
+    """edge: the two modules do not share numbers afterwards."""
+    mine, reference = pair(draw, bias=True)
+    copy_torch_weights(mine, reference)
+    with torch.no_grad():
+        for parameter in reference.parameters():
+            parameter.add_(100.0)
+    return {
+        name: [getattr(mine, name).weight, getattr(mine, name).bias] for name in LAYERS
+    }
+
+
+@check("copy_torch_weights", points=1)
+def same_objects(copy_torch_weights: Any, draw: Draw) -> Any:
+    """edge: the parameters stay the same objects and still learn, and the reference is as it was."""
+    mine, reference = pair(draw, bias=True)
+    before = dict(mine.named_parameters())
+    kept = {name: p.detach().clone() for name, p in reference.named_parameters()}
+    copy_torch_weights(mine, reference)
+    now = dict(mine.named_parameters())
+    same = [now.get(name) is parameter for name, parameter in before.items()]
+    learning = [p.requires_grad and p.is_leaf for p in now.values()]
+    untouched = [bool(p.equal(kept[name])) for name, p in reference.named_parameters()]
+    return same, learning, untouched, mine.v_proj.weight
+
+
+def copied(mine, weights, biases=None):
+    """Copy given tensors into the four layers, in place."""
+    layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
+    with torch.no_grad():
+        for layer, weight in zip(layers, weights, strict=True):
+            layer.weight.copy_(weight)
+        for layer, bias in zip(layers, biases or (None,) * 4, strict=True):
+            if bias is not None:
+                layer.bias.copy_(bias)
+
+
+def parts(reference):
+    """Cut the stacked weights."""
+    return (*reference.in_proj_weight.chunk(3), reference.out_proj.weight)
+
+
+def bias_parts(reference):
+    """Cut the stacked biases, where there are any."""
+    if reference.in_proj_bias is None:
+        return None
+    return (*reference.in_proj_bias.chunk(3), reference.out_proj.bias)
+
+
+@mistake("copy_torch_weights")
+def transposed(mine, reference):
+    """The matrices were transposed on the way. Both modules keep weights as (out, in)."""
+    copied(mine, [w.mT for w in parts(reference)], bias_parts(reference))
+
+
+@mistake("copy_torch_weights")
+def cut_across(mine, reference):
+    """The stacked matrix was cut along the wrong axis. Rows belong to outputs: cut along axis 0."""
+    pieces = [
+        w.reshape(mine.q_proj.weight.shape)
+        for w in reference.in_proj_weight.chunk(3, dim=1)
+    ]
+    copied(mine, [*pieces, reference.out_proj.weight], bias_parts(reference))
+
+
+@mistake("copy_torch_weights")
+def chunked_across(mine, reference):
+    """It stopped, because the stacked matrix was cut along the wrong axis: cut (3E, E) along its rows, axis 0."""
+    copied(mine, [*reference.in_proj_weight.chunk(3, dim=1), reference.out_proj.weight])
+
+
+@mistake("copy_torch_weights")
+def another_order(mine, reference):
+    """The order is another one: queries, keys, values, from top to bottom."""
+    q, k, v, out = parts(reference)
+    biases = bias_parts(reference)
+    copied(mine, (k, q, v, out), biases and (biases[1], biases[0], *biases[2:]))
+
+
+@mistake("copy_torch_weights")
+def keys_and_values_mixed_up(mine, reference):
+    """Keys and values changed places. The stack holds queries, keys, values, from top to bottom."""
+    q, k, v, out = parts(reference)
+    biases = bias_parts(reference)
+    copied(
+        mine, (q, v, k, out), biases and (biases[0], biases[2], biases[1], biases[3])
+    )
+
+
+@mistake("copy_torch_weights")
+def values_first(mine, reference):
+    """The order is turned round: queries, keys, values, from top to bottom."""
+    q, k, v, out = parts(reference)
+    biases = bias_parts(reference)
+    copied(mine, (v, k, q, out), biases and (*biases[2::-1], biases[3]))
+
+
+@mistake("copy_torch_weights")
+def every_third_row(mine, reference):
+    """The rows are mixed up: queries are the first E rows of the stack, not every third one."""
+    w, b = reference.in_proj_weight, reference.in_proj_bias
+    biases = None if b is None else (b[0::3], b[1::3], b[2::3], reference.out_proj.bias)
+    copied(mine, (w[0::3], w[1::3], w[2::3], reference.out_proj.weight), biases)
+
+
+@mistake("copy_torch_weights")
+def output_forgotten(mine, reference):
+    """out_proj was not copied. It is a layer of its own in both modules."""
+    biases = bias_parts(reference)
+    own = mine.out_proj
+    copied(
+        mine,
+        (*parts(reference)[:3], torch.zeros_like(own.weight)),
+        biases and (*biases[:3], own.bias * 0),
+    )
+
+
+@mistake("copy_torch_weights")
+def first_part_everywhere(mine, reference):
+    """All three layers got the same part of the stack. Each has its own rows."""
+    q, _, _, out = parts(reference)
+    biases = bias_parts(reference)
+    copied(mine, (q, q, q, out), biases and (*[biases[0]] * 3, biases[3]))
+
+
+@mistake("copy_torch_weights")
+def biases_forgotten(mine, reference):
+    """Weights are right, biases were not copied. in_proj_bias is stacked as the weights are."""
+    biases = bias_parts(reference)
+    copied(mine, parts(reference), biases and [b * 0 for b in biases])
+
+
+@mistake("copy_torch_weights")
+def output_bias_forgotten(mine, reference):
+    """The bias of out_proj was not copied, or those of the three projections were not."""
+    biases = bias_parts(reference)
+    copied(mine, parts(reference), biases and (*biases[:3], biases[3] * 0))
+
+
+@mistake("copy_torch_weights")
+def biases_expected(mine, reference):
+    """It stopped where there are no biases: in_proj_bias is None then. Ask first."""
+    copied(
+        mine,
+        parts(reference),
+        (*reference.in_proj_bias.chunk(3), reference.out_proj.bias),
+    )
+
+
+@mistake("copy_torch_weights")
+def shared_numbers(mine, reference):
+    """Both modules share their numbers now: training one would change the other. Copy the numbers, with copy_."""
+    for layer, weight in zip(
+        (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj),
+        parts(reference),
+        strict=True,
+    ):
+        layer.weight.data = weight.data
+    if reference.in_proj_bias is not None:
+        for layer, bias in zip(
+            (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj),
+            bias_parts(reference),
+            strict=True,
+        ):
+            layer.bias.data = bias.data
+
+
+@mistake("copy_torch_weights")
+def new_parameters(mine, reference):
+    """The parameters were replaced by new objects: an optimizer would go on training the old ones. Use copy_."""
+    layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
+    for layer, weight in zip(layers, parts(reference), strict=True):
+        layer.weight = nn.Parameter(weight.detach().clone())
+    if reference.in_proj_bias is not None:
+        for layer, bias in zip(layers, bias_parts(reference), strict=True):
+            layer.bias = nn.Parameter(bias.detach().clone())
+
+
+@mistake("copy_torch_weights")
+def autograd_in_the_way(mine, reference):
+    """It stopped: a parameter that learns must not be written to while autograd watches. Use torch.no_grad()."""
+    mine.q_proj.weight.copy_(reference.in_proj_weight.chunk(3)[0])
+
+
+@mistake("copy_torch_weights")
+def frozen(mine, reference):
+    """The copied parameters do not learn any more: requires_grad was turned off and not on again."""
+    mine.requires_grad_(False)
+    copied(mine, parts(reference), bias_parts(reference))
+
+
+@mistake("copy_torch_weights")
+def wrong_direction(mine, reference):
+    """The copy went the other way, or nothing was copied: mine must get the numbers of reference."""
+    copied(mine, [torch.full_like(w, 0.0) for w in parts(reference)])
+    for parameter in mine.parameters():
+        parameter.data.zero_()
+
+
+# Counting
+
+
+@check("count_parameters", points=1)
+def large_models(count_parameters: Any, draw: Draw) -> Any:
+    """edge: one head, and the sizes of well-known models."""
+    return [
+        count_parameters(width, heads, bias)
+        for width, heads in ((8, 1), (768, 12), (4096, 32))
+        for bias in (True, False)
+    ]
+
+
+@mistake("count_parameters")
+def three_matrices(d_model, num_heads, bias):
+    """Three matrices were counted. There is a fourth: out_proj."""
+    return 3 * (d_model * d_model + d_model * bias)
+
+
+@mistake("count_parameters")
+def times_heads(d_model, num_heads, bias):
+    """The heads were counted as if each had matrices of full size. They share four E × E matrices."""
+    return 4 * num_heads * (d_model * d_model + d_model * bias)
+
+
+@mistake("count_parameters")
+def three_biases(d_model, num_heads, bias):
+    """Three biases were counted. out_proj has one too."""
+    return 4 * d_model * d_model + 3 * d_model * bias
+
+
+@mistake("count_parameters")
+def one_bias(d_model, num_heads, bias):
+    """One bias was counted. Each of the four layers has one of its own."""
+    return 4 * d_model * d_model + d_model * bias
+
+
+@mistake("count_parameters")
+def one_head(d_model, num_heads, bias):
+    """This counts matrices D × D, of the width of a head. The layers go from E to E."""
+    return 4 * (d_model // num_heads) ** 2 + 4 * (d_model // num_heads) * bias
+
+
+@mistake("count_parameters")
+def narrow_inputs(d_model, num_heads, bias):
+    """This counts E × D per layer, one head only. All heads together are E wide."""
+    return 4 * d_model * (d_model // num_heads) + 4 * d_model * bias
+
+
+@mistake("count_parameters")
+def bias_ignored(d_model, num_heads, bias):
+    """Right without bias. With it there are four vectors more."""
+    return 4 * d_model * d_model
+
+
+@mistake("count_parameters")
+def bias_always(d_model, num_heads, bias):
+    """Biases were counted although there are none."""
+    return 4 * d_model * d_model + 4 * d_model
+
+
+@mistake("count_parameters")
+def one_number_per_bias(d_model, num_heads, bias):
+    """A bias was counted as a single number. It has one per output of its layer."""
+    return 4 * d_model * d_model + 4 * bias
+
+
+@mistake("count_parameters")
+def bytes_not_numbers(d_model, num_heads, bias):
+    """These are bytes, at four per number. The numbers themselves were asked for."""
+    return 16 * (d_model * d_model + d_model * bias)
+
+
+@mistake("count_parameters")
+def a_float(d_model, num_heads, bias):
+    """The right number as a float. A count is an int: use // instead of /, or leave the division out."""
+    return 4.0 * (d_model * d_model + d_model * bias)
