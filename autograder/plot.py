@@ -12,8 +12,10 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import INK, PAPER, WEIGHTS, annotate, describe, draw_matrix, hatch, hull, label, seen, show
+from .diagrams import diagram, mixture
+from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, show
 
+__all__ = ["curves", "diagram", "heads", "heatmap", "masks", "matrices", "mixture"]
 WIDEST = 7.5
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": ""}
 LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))
@@ -133,35 +135,6 @@ def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str) -> No
     figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
     figure.suptitle(title, fontsize=11)
     show(figure, f"{title}. {alt}")
-
-
-def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Sequence[str], title: str) -> None:
-    """Draw values and the outputs mixed from them as points of the plane.
-
-    Args:
-        values: `(S, 2)`, drawn as squares joined by their outline.
-        outputs: `(L, 2)`, drawn as crosses.
-        labels: a label per value.
-        names: a label per output.
-        title: the claim that the figure makes.
-    """
-    figure = Figure(figsize=(5.2, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    outline = values[hull(values)]
-    axes.fill(outline[:, 0], outline[:, 1], facecolor="#f1eedf", edgecolor="#6b6b6b", linewidth=1)
-    axes.scatter(values[:, 0], values[:, 1], marker="s", s=60, color="#00204d", zorder=3, label="values")
-    axes.scatter(
-        outputs[:, 0], outputs[:, 1], marker="X", s=80, color="#b8860b", edgecolor=INK, zorder=4, label="outputs"
-    )
-    annotate(axes, values, labels, outwards=12)
-    annotate(axes, outputs, names, outwards=0)
-    axes.margins(0.25)
-    axes.set_xlabel("first number")
-    axes.set_ylabel("second number")
-    axes.legend(loc="upper left", frameon=True, fontsize=9)
-    axes.set_title(title, fontsize=11)
-    parts = [f"{text} at ({x:.2f}, {y:.2f})" for text, (x, y) in zip(names, outputs.tolist(), strict=True)]
-    show(figure, f"{title}. Outputs inside the outline of the values: {', '.join(parts)}.")
 
 
 def curves(

@@ -451,4 +451,4 @@ shares * lengths
 # - Jay Alammar, [The Illustrated Transformer](https://jalammar.github.io/illustrated-transformer/): the same steps as drawings.
 # - PyTorch, [`torch.matmul`](https://docs.pytorch.org/docs/stable/generated/torch.matmul.html): which axes multiply and which are carried along.
 #
-# **Next:** [lesson 3, Scaling](../03_scaling/03_scaling.ipynb). The query in *By hand* got more insistent when it got longer. Real vectors have 64 numbers or 128. What does that do to the weights?
+# **Next:** [lesson 3, Scaling](../03_scaling/03_scaling.ipynb). The query in *By hand* got more insistent when it got longer. Real vectors have 64 numbers or 128. What does that do to the weights? Back to [lesson 1](../01_why_attention/01_why_attention.ipynb).

@@ -1,0 +1,72 @@
+"""Figures that are not matrices: points of the plane, boxes and arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from .drawing import INK, annotate, hull, show
+
+
+def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Sequence[str], title: str) -> None:
+    """Draw values and the outputs mixed from them as points of the plane.
+
+    Args:
+        values: `(S, 2)`, drawn as squares joined by their outline.
+        outputs: `(L, 2)`, drawn as crosses.
+        labels: a label per value.
+        names: a label per output.
+        title: the claim that the figure makes.
+    """
+    figure = Figure(figsize=(5.2, 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    outline = values[hull(values)]
+    axes.fill(outline[:, 0], outline[:, 1], facecolor="#f1eedf", edgecolor="#6b6b6b", linewidth=1)
+    axes.scatter(values[:, 0], values[:, 1], marker="s", s=60, color="#00204d", zorder=3, label="values")
+    axes.scatter(
+        outputs[:, 0], outputs[:, 1], marker="X", s=80, color="#b8860b", edgecolor=INK, zorder=4, label="outputs"
+    )
+    annotate(axes, values, labels, outwards=12)
+    annotate(axes, outputs, names, outwards=0)
+    axes.margins(0.25)
+    axes.set_xlabel("first number")
+    axes.set_ylabel("second number")
+    axes.legend(loc="upper left", frameon=True, fontsize=9)
+    axes.set_title(title, fontsize=11)
+    parts = [f"{text} at ({x:.2f}, {y:.2f})" for text, (x, y) in zip(names, outputs.tolist(), strict=True)]
+    show(figure, f"{title}. Outputs inside the outline of the values: {', '.join(parts)}.")
+
+
+def diagram(
+    boxes: Mapping[str, tuple[float, float]],
+    arrows: Sequence[tuple[str, str] | tuple[str, str, float]],
+    title: str,
+    *,
+    alt: str,
+    marked: Sequence[str] = (),
+) -> None:
+    """Draw named boxes and arrows between them.
+
+    Args:
+        boxes: where the middle of each box is; one unit to the right is the distance of two boxes.
+        arrows: from, to, and a weight from 0 to 1 that decides how thick the arrow is (0.25 if there is none).
+        title: the claim that the figure makes.
+        alt: what to see, in a sentence.
+        marked: the boxes that the figure is about; they are dark.
+    """
+    xs, ys = zip(*boxes.values(), strict=True)
+    width, height = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
+    figure = Figure(figsize=(min(0.95 * width, 7.5), 0.85 * height), layout="constrained")
+    axes = figure.add_subplot(xlim=(min(xs) - 0.6, max(xs) + 0.6), ylim=(min(ys) - 0.5, max(ys) + 0.5))
+    axes.set_axis_off()
+    for start, end, *weight in arrows:
+        style = {"arrowstyle": "-|>", "color": "#4d4d4d", "linewidth": 0.4 + 4 * (weight[0] if weight else 0.25)}
+        axes.annotate("", boxes[end], boxes[start], arrowprops={**style, "shrinkA": 15, "shrinkB": 15})
+    for name, (x, y) in boxes.items():
+        dark = name in marked
+        style = {"boxstyle": "round,pad=0.35", "facecolor": "#00204d" if dark else "#f1eedf", "edgecolor": "#6b6b6b"}
+        axes.text(x, y, name, ha="center", va="center", fontsize=10, color="white" if dark else INK, bbox=style)
+    axes.set_title(title, fontsize=11)
+    show(figure, f"{title}. {alt}")
