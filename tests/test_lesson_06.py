@@ -86,7 +86,6 @@ def printed() -> str:
         "equal to PyTorch's: True",
         "right, everywhere: True",
         "1024 tokens: 50% in attention",
-        "[0.007, 0.400, 0.300]",
         "(True, False)",
     ],
 )

@@ -355,6 +355,8 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 # %% [markdown]
 # Mostly animal: 0.83. *sat* asked who sat and got an answer from the rest of the sentence. That is what attention is for. (Here the answer replaces the row of *sat*; lesson 8 adds it to the row, so that nothing is lost.)
 #
+# This is how attention differs from a linear layer. A linear layer mixes its inputs with numbers that were learned and are the same for every sentence. Attention's table of weights is made from the sentence itself: another sentence, another table. Learned are only the three matrices that make it.
+#
 # ## Exercise 2.4: look one back
 #
 # So far the vectors were given and the weights followed. Now turn it around: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Parts that do exactly this appear in trained language models; lesson 9 finds one.

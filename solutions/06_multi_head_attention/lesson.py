@@ -552,13 +552,7 @@ plot.heatmap(
 #
 # ## What can go wrong
 #
-# **A map taken for an explanation.** You saw it: the most important head for one answer has the least readable map. There is a second reason. A large weight on a small value moves nothing. Toy numbers: weights 0.7, 0.2 and 0.1, values of length 0.01, 2 and 3.
-
-# %%
-torch.tensor([0.7, 0.2, 0.1]) * torch.tensor([0.01, 2.0, 3.0])
-
-# %% [markdown]
-# The favourite contributes 0.007, the other two 0.4 and 0.3. Whoever reads the weights alone reads the opposite. Claims about what a head is for need an experiment, such as the one above.
+# **A map taken for an explanation.** You saw it: the most important head for one answer has the least readable map. Lesson 2 gave a second reason, a large weight on a small value. Claims about what a head is for need an experiment, such as the one above.
 #
 # **The order of the tokens does not matter, until something says it does.** Shuffle the tokens of a self-attention, and its outputs are shuffled in the same way (it is *equivariant*, not invariant). The sentence as a set of tokens is all that it sees:
 
