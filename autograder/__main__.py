@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .errors import CourseError
 from .lessons import Course, find_course
+
+CORES = os.cpu_count() or 1
 
 Command = Callable[[Course, argparse.Namespace], int]
 
@@ -27,7 +30,7 @@ def verify(course: Course, options: argparse.Namespace) -> int:
     """Prove that lessons, checks and grading fit together."""
     from .verify import verify as verify_lesson
 
-    problems = [line for lesson in course.chosen(options.lesson) for line in verify_lesson(course, lesson)]
+    problems = [line for lesson in course.chosen(options.lesson) for line in verify_lesson(course, lesson, CORES)]
     print("\n".join(problems) if problems else "every lesson is proved")
     return 1 if problems else 0
 
@@ -47,10 +50,14 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     from .course import grade as grade_lesson
     from .course import table
 
+    settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if options.allow_unsandboxed:
+        settings["allow_unsandboxed"] = True
     rows = [
         row
         for lesson in course.chosen(options.lesson)
-        for row in grade_lesson(course, lesson, force=options.force, seed=options.seed)
+        for row in grade_lesson(course, lesson, force=options.force, jobs=options.jobs, options=settings)
     ]
     print("\n".join(table(rows)))
     return 1 if any(row.needs_person for row in rows) else 0
@@ -95,6 +102,9 @@ def parser() -> argparse.ArgumentParser:
             command.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
         if name == "grade":
             command.add_argument("--force", action="store_true", help="grade again what is graded already")
+            command.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
+            command.add_argument("--demonstrations", action="store_true", help="run the lesson's own cells too")
+            command.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
             command.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
     return made
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,13 @@ from nbgrader.plugins.export import CsvExportPlugin
 from tqdm import tqdm
 
 from .build import register
-from .errors import CourseError, SubmissionError
-from .grade import RECORD, current_kit, digest, lesson_digest
-from .lessons import Course, Lesson
-from .nbgrader_api import api_of, gradebook_of, require
+from .engine import FLAGS, current_kit, lesson_digest
+from .errors import CourseError, NoSandboxError, SubmissionError
+from .grade import RECORD
+from .lessons import Course, Lesson, digest
+from .nbgrader_api import api_of, gradebook_of, load_config, require
+from .sandbox import missing
+from .turns import in_turns, taking_turns
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,13 @@ class Row:
 
 
 def grade(
-    course: Course, lesson: Lesson, *, force: bool = False, seed: int | None = None, demonstrations: bool = True
+    course: Course,
+    lesson: Lesson,
+    *,
+    force: bool = False,
+    jobs: int = 1,
+    options: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
 ) -> list[Row]:
     """Grade a lesson's submissions that are new or changed; one student's trouble never stops another's grade.
 
@@ -45,15 +57,34 @@ def grade(
         course: where the submissions are.
         lesson: which lesson.
         force: grade again what is graded already.
-        seed: what hidden inputs are drawn from; a recorded one repeats a run.
-        demonstrations: run the lesson's own demonstration cells too.
+        jobs: how many submissions run at once.
+        options: settings of GradeSubmission for this run, such as the seed of an earlier one.
+        executor: runs the submissions, in place of `jobs` threads with a sandbox each.
     """
     ensure_registered(course, lesson)
-    seed = secrets.randbits(31) if seed is None else seed
+    settings = {**setting(course), **(options or {})}
+    if missing() and not settings.get("allow_unsandboxed"):
+        raise NoSandboxError(missing())
+    if settings.get("seed") is None:
+        settings["seed"] = secrets.randbits(31)
     students = sorted(folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir())
-    bar = tqdm(students, desc=lesson.name, unit="submission", disable=None)
-    options = {"seed": seed, "run_demonstrations": demonstrations}
-    return [grade_one(course, lesson, student, options, force) for student in bar]
+    works = [partial(grade_one, course, lesson, student, settings, force) for student in students]
+    with taking_turns(jobs, executor) as turns, closing_bar(lesson, len(works)) as bar:
+        rows = []
+        for row in in_turns(turns, jobs, works):
+            rows.append(row)
+            bar.update()
+    return sorted(rows, key=lambda row: row.student)
+
+
+def setting(course: Course) -> dict[str, Any]:
+    """Return what nbgrader_config.py sets for grading."""
+    return dict(load_config(course.root).get("GradeSubmission", {}))
+
+
+def closing_bar(lesson: Lesson, total: int) -> Any:
+    """Return a progress bar with a rate; none where nobody watches."""
+    return tqdm(total=total, desc=lesson.name, unit="submission", disable=None)
 
 
 def grade_one(course: Course, lesson: Lesson, student: str, options: dict[str, Any], force: bool) -> Row:
@@ -112,8 +143,16 @@ def with_score(course: Course, row: Row) -> Row:
     """Read a row's score from the gradebook."""
     with gradebook_of(course) as gradebook:
         submission = gradebook.find_submission(row.lesson, row.student)
-        note = "questions wait for a person's grade" if submission.needs_manual_grade else ""
-        return Row(row.student, row.lesson, row.status, submission.score, submission.max_score, note)
+        notes = flags(course, row)
+        if submission.needs_manual_grade:
+            notes.append("questions wait for a person's grade")
+        return Row(row.student, row.lesson, row.status, submission.score, submission.max_score, "; ".join(notes))
+
+
+def flags(course: Course, row: Row) -> list[str]:
+    """Return what grading found that an instructor should know."""
+    graded = course.autograded / row.student / row.lesson / f"{row.lesson}.ipynb"
+    return [str(flag) for flag in nbformat.read(graded, as_version=4).metadata.get(FLAGS, [])]
 
 
 def table(rows: list[Row]) -> list[str]:

@@ -43,6 +43,18 @@ class SandboxError(CourseError):
     """The process that runs a submission's code was lost."""
 
 
+class NoSandboxError(SandboxError):
+    """Submissions cannot be isolated here, and nobody allowed to go on without that."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"Submissions cannot be isolated here: {reason}. Without it their code runs with your rights: it can read "
+            "and change your files, see solutions and the gradebook, use the network, and leave processes behind; "
+            "memory and processes are not limited. Values are compared here all the same. To grade people you trust: "
+            "`make grade GRADE_ARGS=--allow-unsandboxed`."
+        )
+
+
 class CheckFailed(AssertionError):  # noqa: N818 - a student reads this name in every traceback
     """An exercise's check did not pass. Its text is the message for the student."""
 

@@ -17,6 +17,7 @@ from .checks import HOME_SEED, Check, checks_in, load_module
 from .errors import CheckFailed, CourseError, NotStarted
 from .judge import Target, Verdict, judge
 from .lessons import student_files
+from .shortcuts import Shortcut, barred, found_in, source_of
 
 
 def check(work: Any) -> None:
@@ -42,8 +43,9 @@ def check(work: Any) -> None:
 class HomeFiles:
     """A lesson's checks.py and fingerprints.json."""
 
-    def __init__(self, checks: Sequence[Check], exercises: Mapping[str, Any]) -> None:
+    def __init__(self, checks: Sequence[Check], exercises: Mapping[str, Any], shortcuts: Sequence[Shortcut]) -> None:
         self.checks = checks
+        self.shortcuts = shortcuts
         self.exercises = exercises
 
     @classmethod
@@ -68,7 +70,9 @@ class HomeFiles:
         mine = [c for c in self.checks if c.exercise == exercise]
         targets = [target_of(c, known["checks"][c.name]) for c in mine]
         outcomes = [c.summarise(c.values(work, HOME_SEED)) for c in mine]
-        return judge(exercise, targets, outcomes, known["messages"]), known["hidden"]
+        verdict = judge(exercise, targets, outcomes, known["messages"])
+        short = found_in(self.shortcuts, exercise, source_of(work))
+        return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
 
 def target_of(check: Check, data: Mapping[str, Any]) -> Target:
@@ -89,4 +93,5 @@ def load_files(checks: Path, prints: Path, *_changed: int) -> HomeFiles:
     """Read the two files. The modification times are part of the cache's key."""
     module = load_module(checks.read_text(encoding="utf-8"), str(checks))
     data = json.loads(prints.read_text(encoding="utf-8"))
-    return HomeFiles(checks_in(module), data["exercises"])
+    shortcuts = [item for item in vars(module).values() if isinstance(item, Shortcut)]
+    return HomeFiles(checks_in(module), data["exercises"], shortcuts)

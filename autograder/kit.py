@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import io
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -18,10 +20,12 @@ from .fingerprint import Fingerprint, fingerprint
 from .judge import Target
 from .lesson_text import LessonCell, exercises_in, read_lesson, reference_source
 from .lessons import Lesson
+from .shortcuts import Shortcut
 from .values import Raised, Returned
 
 ROUNDING = 3
 MOST_TARGETS = 100
+ONE_AT_A_TIME = threading.RLock()  # the reference draws from torch's one stream of random numbers
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Kit:
     visible: list[Check]
     hidden: list[Check]
     mistakes: list[Mistake]
+    shortcuts: list[Shortcut]
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
 
     @property
@@ -68,11 +73,12 @@ class Kit:
     def targets(self, exercise: str, seed: int) -> list[Target]:
         """Return what the right answer and each mistake give on inputs drawn from `seed`; computed once."""
         key = (exercise, seed)
-        if len(self._targets) > MOST_TARGETS:
-            self._targets.clear()
-        if key not in self._targets:
-            self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
-        return self._targets[key]
+        with ONE_AT_A_TIME:
+            if len(self._targets) > MOST_TARGETS:
+                self._targets.clear()
+            if key not in self._targets:
+                self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
+            return self._targets[key]
 
     def _target(self, check: Check, seed: int) -> Target:
         right = check.summarise(check.values(self.reference[check.exercise], seed))
@@ -159,16 +165,25 @@ def rounded(tensor: Tensor) -> Any:
     return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
 
 
+def shortcuts_in(module: ModuleType) -> list[Shortcut]:
+    """Return what a checks file forbids."""
+    return [item for item in vars(module).values() if isinstance(item, Shortcut)]
+
+
 def load_kit(lesson: Lesson) -> Kit:
     """Load a lesson. Raises LessonError where checks and exercises do not belong together."""
     cells = read_lesson(lesson)
     checks = load_module(lesson.checks.read_text(encoding="utf-8"), str(lesson.checks))
     hidden = load_module(lesson.hidden.read_text(encoding="utf-8"), str(lesson.hidden), checks)
-    kit = Kit(lesson, cells, checks_in(checks), checks_in(hidden), mistakes_in(hidden))
-    declared: list[Check | Mistake] = [*kit.visible, *kit.hidden, *kit.mistakes]
+    kit = Kit(lesson, cells, checks_in(checks), checks_in(hidden), mistakes_in(hidden), shortcuts_in(checks))
+    declared: list[Any] = [*kit.visible, *kit.hidden, *kit.mistakes, *kit.shortcuts]
     for item in declared:
         if item.exercise not in kit.exercises:
-            file = lesson.checks if item in kit.visible else lesson.hidden
+            file = lesson.checks if item in (*kit.visible, *kit.shortcuts) else lesson.hidden
             remedy = f"Exercises of {lesson.name}: {', '.join(kit.exercises)}."
-            raise LessonError(lesson.shown(file), f"{item.name} belongs to {item.exercise!r}, no exercise.", remedy)
+            raise LessonError(
+                lesson.shown(file),
+                f"{getattr(item, 'name', 'a shortcut')} belongs to {item.exercise!r}, no exercise.",
+                remedy,
+            )
     return kit

@@ -46,7 +46,7 @@ def graded(classroom: Course, hand_in, right) -> Course:
     hand_in(classroom, "ben", {**right, "attend": WRONG})
     hand_in(classroom, "eve", {**right, "attend": HALF})
     hand_in(classroom, "tom", {})
-    grade(classroom, classroom.lesson(LESSON), seed=5)
+    grade(classroom, classroom.lesson(LESSON), options={"seed": 5})
     return classroom
 
 
@@ -82,7 +82,7 @@ def test_nbgraders_own_command_gives_the_same_rows(graded: Course) -> None:
 
 def test_the_seed_of_a_run_is_recorded_with_its_result(graded: Course, hand_in, right) -> None:
     hand_in(graded, "zoe", right)
-    grade(graded, graded.lesson(LESSON), seed=5)
+    grade(graded, graded.lesson(LESSON), options={"seed": 5})
     path = graded.autograded / "zoe" / LESSON / f"{LESSON}.ipynb"
     assert nbformat.read(path, 4).metadata[RECORD]["seed"] == 5
 
@@ -101,7 +101,7 @@ def test_demonstrations_can_be_skipped_and_a_students_own_cells_never_are(scratc
     path = hand_in(scratch, "ada", changed)
     lesson = scratch.lesson(LESSON)
     path.write_text(path.read_text().replace("shares * lengths", "shares * lengths * 10"))
-    (row,) = grade(scratch, lesson, demonstrations=False)
+    (row,) = grade(scratch, lesson)
     cells = nbformat.read(scratch.autograded / "ada" / LESSON / f"{LESSON}.ipynb", 4).cells
     shown = {cell.source: bool(cell.outputs) for cell in cells if cell.cell_type == "code"}
     assert row.score == 12

@@ -80,7 +80,7 @@ def test_a_solution_on_another_dtype_or_device_is_told_so() -> None:
         weights = (query @ key.mT).softmax(dim=-1).float()
         return weights @ value.float(), weights
 
-    with pytest.raises(CheckFailed, match="result\\[0\\] is float32; the inputs ask for float64"):
+    with pytest.raises(CheckFailed, match="result\\[0\\] is float32; it should be float64"):
         autograder.check(attend)
 
 

@@ -68,7 +68,7 @@ def rows(classroom: Course, hand_in, right) -> dict[str, Row]:
     hand_in(classroom, "renamed", right).rename(classroom.submitted / "renamed" / LESSON / "mine.ipynb")
     (classroom.submitted / "empty" / LESSON).mkdir(parents=True)
     hand_in(classroom, "zz_good", right)
-    return {row.student: row for row in grade(classroom, classroom.lesson(LESSON))}
+    return {row.student: row for row in grade(classroom, classroom.lesson(LESSON), jobs=2)}
 
 
 @pytest.mark.parametrize("student", ["aa_good", "zz_good", "duplicated", "deleted", "warning", "printed"])

@@ -1,11 +1,10 @@
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
 
 from autograder.checks import Check, checks_in, load_module
-from autograder.sandbox import Limits, Session, open_process
+from autograder.sandbox import Bubble, Limits, Session, missing, open_process
 from autograder.values import Lost, Raised, Returned
 
 CHECKS = '''
@@ -25,9 +24,23 @@ def other_number(double, draw):
 A_NUMBER, OTHER_NUMBER = checks_in(load_module(CHECKS, "checks.py"))
 
 
-@pytest.fixture
-def session(tmp_path: Path) -> Iterator[Session]:
-    with open_process(tmp_path, Limits(cell_seconds=5, check_seconds=2)) as opened:
+LIMITS = Limits(cell_seconds=5, check_seconds=2)
+
+
+@pytest.fixture(scope="module")
+def bubble() -> Iterator[Bubble | None]:
+    """A sandbox, which tests need as much as graders do; without bubblewrap its tests are skipped."""
+    opened = None if missing() else Bubble(LIMITS)
+    yield opened
+    if opened:
+        opened.close()
+
+
+@pytest.fixture(params=["isolated", "ordinary"])
+def session(request: pytest.FixtureRequest, bubble: Bubble | None) -> Iterator[Session]:
+    if request.param == "isolated" and bubble is None:
+        pytest.skip(missing())
+    with bubble.session({}) if request.param == "isolated" else open_process({}, LIMITS) as opened:
         yield opened
 
 
@@ -92,7 +105,7 @@ def test_ending_the_process_in_a_check_loses_that_check_only(session: Session, e
 
 def test_ending_the_process_in_a_cell_is_told_from_then_on(session: Session) -> None:
     assert session.run("import os; os._exit(0)").outputs[0]["ename"] == "SubmissionStopped"
-    assert ask(session) == Lost("The Python process ended before this cell.")
+    assert ask(session) == Lost("The Python process ended in this cell.")
 
 
 def test_an_endless_cell_ends_the_notebook_there(session: Session) -> None:

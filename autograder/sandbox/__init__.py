@@ -4,8 +4,9 @@ Into it go the submission's cells, the source of one check at a time, and a seed
 values: JSON and safetensors, never pickle, and never a verdict. `Session` is the border; a backend opens one.
 """
 
+from .bubble import Bubble, missing
 from .client import CellResult, Session
 from .limits import Limits
 from .process import open_process
 
-__all__ = ["CellResult", "Limits", "Session", "open_process"]
+__all__ = ["Bubble", "CellResult", "Limits", "Session", "missing", "open_process"]

@@ -27,6 +27,22 @@ def send(channel: socket.socket, message: bytes) -> None:
         raise ClosedError("The submission's process has ended.") from error
 
 
+def send_descriptor(channel: socket.socket, descriptor: int) -> None:
+    """Send an open file along with one byte, after the message that announces it."""
+    try:
+        socket.send_fds(channel, [b"+"], [descriptor])
+    except OSError as error:
+        raise ClosedError("The submission's process has ended.") from error
+
+
+def receive_descriptor(channel: socket.socket) -> int:
+    """Receive one open file."""
+    _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+    if len(descriptors) != 1:
+        raise ClosedError("No open file came.")
+    return descriptors[0]
+
+
 def receive(channel: socket.socket, largest: int, seconds: float | None = None) -> bytes:
     """Receive one message.
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ..checks import Check
 from ..errors import SandboxError
 from ..values import Lost, Outcome
-from .channel import TooSlowError, receive, send
+from .channel import TooSlowError, receive, send, send_descriptor
 from .limits import Limits
 from .wire import pack, unpack, unpack_outcome
 
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 GRACE_SECONDS = 5.0
+COPY_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -28,17 +28,43 @@ class CellResult:
 
 
 class Session:
-    """One submission's process.
+    """One submission's process, or a copy of it as it was at some moment.
 
     Args:
         channel: the socket to it.
         limits: how much it may use.
-        stop: ends it at once.
+        family: where it and all its copies are listed, so that they can be closed together.
     """
 
-    def __init__(self, channel: socket.socket, limits: Limits, stop: Callable[[], None]) -> None:
-        self._channel, self._limits, self._stop = channel, limits, stop
-        self._lost = ""
+    def __init__(self, channel: socket.socket, limits: Limits, family: list[Session] | None = None) -> None:
+        self._channel, self._limits = channel, limits
+        self._family = [] if family is None else family
+        self._family.append(self)
+        self.lost = ""
+
+    def copy(self) -> Session | None:
+        """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
+        if self.lost:
+            return None
+        ours, theirs = socket.socketpair()
+        try:
+            send(self._channel, pack({"do": "copy"}))
+            send_descriptor(self._channel, theirs.fileno())
+            theirs.close()
+            receive(ours, self._limits.reply_bytes, COPY_SECONDS)
+        except SandboxError:
+            ours.close()
+            return None
+        return Session(ours, self._limits, self._family)
+
+    def close(self) -> None:
+        """Let the process end."""
+        self._channel.close()
+
+    def close_all(self) -> None:
+        """Let the process and all its copies end."""
+        for session in self._family:
+            session.close()
 
     def run(self, source: str) -> CellResult:
         """Run one cell."""
@@ -65,18 +91,18 @@ class Session:
             return Lost(self._lose(error, seconds))
 
     def _ask(self, request: dict[str, Any], seconds: float) -> bytes:
-        if self._lost:
-            raise SandboxError(self._lost)
+        if self.lost:
+            raise SandboxError(self.lost)
         send(self._channel, pack(request))
         return receive(self._channel, self._limits.reply_bytes, seconds)
 
     def _lose(self, error: SandboxError, seconds: float) -> str:
         """End the process after it broke the protocol or a limit; return why, in words for the student."""
-        if not self._lost:
-            slow = f"A cell was still running after {seconds:g} seconds, so the notebook was stopped there."
-            self._lost = slow if isinstance(error, TooSlowError) else "The Python process ended before this cell."
-            self._stop()
-        return self._lost
+        if not self.lost:
+            slow = f"A cell was still running after {seconds:g} seconds, so it was stopped."
+            self.lost = slow if isinstance(error, TooSlowError) else "The Python process ended in this cell."
+            self.close()
+        return self.lost
 
 
 def read_result(header: dict[str, Any]) -> CellResult:

@@ -12,11 +12,21 @@ class Limits:
     Args:
         cell_seconds: wall-clock time of one cell.
         check_seconds: wall-clock time of one check.
+        cpu_seconds: processor time of one process.
+        memory_bytes: memory that one process may allocate.
+        processes: how many processes and threads there may be at once.
+        file_bytes: size of one file, and of all files together.
+        open_files: how many files one process may have open.
         reply_bytes: size of one message from the submission's process.
         output_bytes: what one cell may print and show.
     """
 
     cell_seconds: float = 30.0
     check_seconds: float = 20.0
+    cpu_seconds: int = 60
+    memory_bytes: int = 1536 * 2**20
+    processes: int = 64
+    file_bytes: int = 64 * 2**20
+    open_files: int = 256
     reply_bytes: int = 64 * 2**20
     output_bytes: int = 2 * 2**20

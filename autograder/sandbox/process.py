@@ -5,11 +5,14 @@ It keeps a submission out of the grading process's memory, and no more than that
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,13 +25,23 @@ SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inli
 
 
 @contextmanager
-def open_process(folder: Path, limits: Limits) -> Iterator[Session]:
+def open_process(files: Mapping[str, str], limits: Limits) -> Iterator[Session]:
     """Start a process for one submission and end it afterwards.
 
     Args:
-        folder: its working directory.
-        limits: how much it may use.
+        files: what lies in its working directory, by name.
+        limits: how much it may use; only times and sizes of messages are enforced.
     """
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        with started(Path(folder), limits) as session:
+            yield session
+
+
+@contextmanager
+def started(folder: Path, limits: Limits) -> Iterator[Session]:
+    """Start the process in a folder."""
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "autograder.sandbox.server", str(theirs.fileno())]
     process = subprocess.Popen(
@@ -42,8 +55,13 @@ def open_process(folder: Path, limits: Limits) -> Iterator[Session]:
     theirs.close()
     try:
         receive(ours, limits.reply_bytes, START_SECONDS)
-        yield Session(ours, limits, process.kill)
+        session = Session(ours, limits)
+        try:
+            yield session
+        finally:
+            session.close_all()
     finally:
         ours.close()
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -1,10 +1,12 @@
 """The inside: runs a submission's cells, and each check in a throw-away fork.
 
-Started as `python -m autograder.sandbox.server DESCRIPTOR`; ends when the other side closes the socket.
+Started as `python -m autograder.sandbox.server DESCRIPTOR`, or forked by `warm`; ends when the other side closes the
+socket. On request it forks: the copy answers on a socket of its own and keeps the state of that moment.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -16,7 +18,7 @@ import torch
 from ..checks import checks_in, load_module
 from ..errors import SandboxError
 from ..values import Lost, Outcome, Raised
-from .channel import ClosedError, TooSlowError, receive, send
+from .channel import ClosedError, TooSlowError, receive, receive_descriptor, send
 from .limits import Limits
 from .shell import GradingShell
 from .wire import pack, pack_outcome, unpack
@@ -26,17 +28,35 @@ NO_SUCH_NAME = "NotDefined"
 
 def main(descriptor: int) -> None:
     """Answer requests until the other side has gone."""
-    channel = socket.socket(fileno=descriptor)
     torch.set_num_threads(1)
     silence()
-    shell = GradingShell.instance()
+    serve(socket.socket(fileno=descriptor), GradingShell.instance())
+
+
+def serve(channel: socket.socket, shell: Any) -> None:
+    """Say that all is ready, then answer requests."""
     send(channel, pack({"ready": True}))
     while True:
         try:
             request, _ = unpack(receive(channel, Limits.reply_bytes))
+            if request["do"] == "copy":
+                channel = copied(channel)
+                continue
         except ClosedError:
             return
         send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request))
+
+
+def copied(channel: socket.socket) -> socket.socket:
+    """Fork. Return the channel to go on with: the old one, or in the copy the one that came with the request."""
+    descriptor = receive_descriptor(channel)
+    if os.fork():
+        os.close(descriptor)
+        return channel
+    channel.close()
+    own = socket.socket(fileno=descriptor)
+    send(own, pack({"ready": True}))
+    return own
 
 
 def silence() -> None:
@@ -59,7 +79,10 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
 def run_check(shell: Any, request: dict[str, Any]) -> bytes:
     """Run one check in a fork, so that nothing of it stays in the submission's process."""
     ours, theirs = socket.socketpair()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:
+        return pack_outcome(Lost(f"The check could not be started: {error.strerror}."))
     if child == 0:
         try:
             ours.close()
@@ -74,8 +97,9 @@ def run_check(shell: Any, request: dict[str, Any]) -> bytes:
     except SandboxError:
         return pack_outcome(Lost("The Python process ended in the middle of it."))
     finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        with contextlib.suppress(OSError):
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
         ours.close()
 
 

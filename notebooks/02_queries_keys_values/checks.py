@@ -6,6 +6,14 @@ import torch
 from torch import Tensor
 
 from autograder.checks import Draw, check
+from autograder.shortcuts import shortcut
+
+NO_ATTEND = shortcut(
+    "attend",
+    "scaled_dot_product_attention",
+    "MultiheadAttention",
+    because="Writing its steps is the exercise.",
+)
 
 
 @check("project_qkv", points=1, show=True)

@@ -5,6 +5,23 @@ from typing import Any
 import torch
 
 from autograder.checks import Draw, check
+from autograder.shortcuts import shortcut
+
+NO_STABLE_SOFTMAX = shortcut(
+    "stable_softmax",
+    "softmax",
+    "log_softmax",
+    "logsumexp",
+    "Softmax",
+    because="Use exp: the exercise is about what happens inside softmax.",
+)
+NO_STREAMING_ATTEND = shortcut(
+    "streaming_attend",
+    "softmax",
+    "logsumexp",
+    "scaled_dot_product_attention",
+    because="The scores come in pieces: write the one pass.",
+)
 
 
 @check("stable_softmax", points=1, show=True)

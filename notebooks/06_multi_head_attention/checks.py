@@ -7,8 +7,17 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checks import Draw, check
+from autograder.shortcuts import shortcut
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+NO_MULTI_HEAD_ATTENTION = shortcut(
+    "MultiHeadAttention",
+    "scaled_dot_product_attention",
+    "MultiheadAttention",
+    "multi_head_attention_forward",
+    because="Writing its steps is the exercise.",
+)
 
 
 def what_happens(call: Callable[[], Any]) -> str:

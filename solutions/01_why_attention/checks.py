@@ -5,6 +5,13 @@ from typing import Any
 from torch import Tensor
 
 from autograder.checks import Draw, check
+from autograder.shortcuts import shortcut
+
+NO_SOFT_LOOKUP = shortcut(
+    "soft_lookup",
+    "scaled_dot_product_attention",
+    because="Writing its steps is the exercise.",
+)
 
 
 @check("soft_lookup", points=1, show=True)

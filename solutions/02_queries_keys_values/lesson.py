@@ -292,7 +292,7 @@ weights @ v3  # (L, S) @ (S, D_v)
 #
 # ## Exercise 2.3: attention
 #
-# Write that line as a function that also returns the weights, because we will want to look at them. The figure shows all matrices of our small case in the order in which they are used. Scores stay as they are: some texts divide them, which is lesson 3.
+# Write that line as a function that also returns the weights, because we will want to look at them. The figure shows all matrices of our small case in the order in which they are used. Scores stay as they are: some texts divide them, which is lesson 3. (PyTorch has attention ready-made; here you write it.)
 
 # %%
 plot.matrices(

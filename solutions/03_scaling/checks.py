@@ -5,6 +5,21 @@ from typing import Any
 import torch
 
 from autograder.checks import Draw, check
+from autograder.shortcuts import shortcut
+
+NO_SOFTMAX_JACOBIAN = shortcut(
+    "softmax_jacobian",
+    "jacobian",
+    "jacrev",
+    "jacfwd",
+    because="Write the formula: the exercise is about what is inside.",
+)
+NO_SCALED_ATTEND = shortcut(
+    "scaled_attend",
+    "scaled_dot_product_attention",
+    "MultiheadAttention",
+    because="Writing its steps is the exercise.",
+)
 
 
 @check("scale_scores", points=1, show=True)

@@ -221,7 +221,7 @@ plot.heatmap(
 #
 # ## Exercise 3.3: the Jacobian of softmax
 #
-# Write the table for any number of rows of weights at once. It gets weights, to which softmax has been applied already.
+# Write the table for any number of rows of weights at once. It gets weights, to which softmax has been applied already. PyTorch can derive Jacobians by itself; here the formula is the exercise, so that is not allowed.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula sits on the diagonal only, and which part fills the whole table?

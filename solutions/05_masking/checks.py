@@ -6,6 +6,21 @@ import torch
 from torch import Tensor
 
 from autograder.checks import Draw, check
+from autograder.shortcuts import shortcut
+
+NO_MASKED_SOFTMAX = shortcut(
+    "masked_softmax",
+    "scaled_dot_product_attention",
+    "multi_head_attention_forward",
+    because="Writing its steps is the exercise.",
+)
+NO_SCALED_DOT_PRODUCT_ATTENTION = shortcut(
+    "scaled_dot_product_attention",
+    "scaled_dot_product_attention",
+    "MultiheadAttention",
+    "multi_head_attention_forward",
+    because="Writing its steps is the exercise.",
+)
 
 
 def rule(draw: Draw, *shape: int, empty: Any = None) -> Tensor:

@@ -287,7 +287,7 @@ scores.masked_fill(~mask, -torch.inf)[0].isinf().any(dim=(-1, -2))
 #
 # ## Exercise 6.3: the module
 #
-# Write the module. The docstrings are its contract; the table above is its plan. The layers must be `nn.Linear` with the names given, so that weights can be copied in from elsewhere. Use your `split_heads` and `merge_heads`, or not.
+# Write the module. The docstrings are its contract; the table above is its plan. The layers must be `nn.Linear` with the names given, so that weights can be copied in from elsewhere. Use your `split_heads` and `merge_heads`, or not; PyTorch's ready-made attentions are not allowed here.
 
 # %% hints MultiHeadAttention [markdown]
 # Which objects hold numbers that are learned, and how does `nn.Module` learn about them? What else must be known in `forward`, and could be stored in `__init__`?

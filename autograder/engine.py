@@ -1,0 +1,192 @@
+"""Grading one notebook, as a pure function: a sanitised notebook in, a graded one out, over any executor."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from .card import Card
+from .errors import NoSandboxError, SandboxError
+from .isolation import drop_sandbox, session_for
+from .judge import Verdict, judge
+from .kit import Kit, load_kit
+from .lessons import Course, Lesson, digest
+from .sandbox import Limits, Session
+from .shortcuts import barred, found_in
+from .values import Lost, Outcome, Raised
+
+CHECK_PREFIX = "check_"
+FLAGS = "autograder_flags"
+NOT_DEFINED = ("NotDefined", "NameError")
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that is needed to grade one notebook.
+
+    Args:
+        notebook: a sanitised notebook's text; check cells are recognised by their grade id.
+        root: the course's folder.
+        lesson: the lesson's name.
+        seed: what the inputs of all checks are drawn from.
+        limits: how much the submission may use.
+        demonstrations: run the lesson's own demonstration cells too.
+        unsandboxed: go on without isolation where there is none.
+    """
+
+    notebook: str
+    root: Path
+    lesson: str
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+    demonstrations: bool = False
+    unsandboxed: bool = False
+
+
+def graded(job: Job) -> str:
+    """Return the graded notebook's text: fresh outputs, and a card with points in each check cell.
+
+    A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing
+    then, everything runs again with them.
+
+    Raises:
+        NoSandboxError: there is no isolation, and nobody allowed to go on without it.
+        SandboxError: the sandbox itself failed, twice.
+    """
+    kit = current_kit(Course(job.root).lesson(job.lesson))
+    notebook, incomplete = attempt(job, kit, () if job.demonstrations else demonstrations(kit))
+    if incomplete and not job.demonstrations:
+        notebook, _ = attempt(job, kit, ())
+    return str(nbformat.writes(notebook))
+
+
+def attempt(job: Job, kit: Kit, skip: Collection[str]) -> tuple[Any, bool]:
+    """Grade once. A sandbox that broke is replaced and the notebook tried again, so no student pays for it."""
+    for last in (False, True):
+        try:
+            with session_for(kit.lesson, job.limits, unsandboxed=job.unsandboxed) as session:
+                return grade_notebook(nbformat.reads(job.notebook, as_version=4), kit, session, job.seed, skip)
+        except NoSandboxError:
+            raise
+        except SandboxError:
+            drop_sandbox()
+            if last:
+                raise
+    raise AssertionError("unreachable")
+
+
+def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collection[str] = ()) -> tuple[Any, bool]:
+    """Run the cells, then the checks; return the notebook and whether a name was missing.
+
+    At each check cell the process is copied. Only when the last cell has run, and nothing that the submission does can
+    be shown any more, do the copies run checks: first all visible ones, then all hidden ones.
+    """
+    copies: dict[str, Session | None] = {}
+    cards: dict[str, Any] = {}
+    for cell in nb.cells:
+        if cell.cell_type != "code" or cell.source in skip:
+            continue
+        exercise = exercise_of(cell)
+        if exercise in kit.exercises:
+            copies[exercise], cards[exercise] = session.copy(), cell
+        else:
+            session = run_cell(cell, session)
+    outcomes = {exercise: run_checks(kit, exercise, copies, seed, hidden=False) for exercise in cards}
+    for exercise in cards:
+        outcomes[exercise] |= run_checks(kit, exercise, copies, seed, hidden=True)
+    for exercise, cell in cards.items():
+        verdict = verdict_of(kit, exercise, outcomes[exercise], seed)
+        short = found_in(kit.shortcuts, exercise, sources_for(nb, exercise))
+        if short and verdict.started:
+            verdict = barred(verdict, *short)
+            nb.metadata.setdefault(FLAGS, []).append(f"{exercise} uses {short[0]}")
+        cell.outputs, cell.execution_count = [graded_output(verdict)], None
+    everything = [outcome for found in outcomes.values() for outcome in found.values()]
+    return nb, any(isinstance(o, Raised) and o.kind in NOT_DEFINED for o in everything)
+
+
+def run_cell(cell: Any, session: Session) -> Session:
+    """Run one cell; return the session to go on with: where the cell ended the process, a copy from before it."""
+    before = session.copy()
+    result = session.run(cell.source)
+    cell.outputs, cell.execution_count = as_outputs(result.outputs), result.count
+    if session.lost and before is not None:
+        return before
+    if before is not None:
+        before.close()
+    return session
+
+
+def run_checks(
+    kit: Kit, exercise: str, copies: Mapping[str, Session | None], seed: int, *, hidden: bool
+) -> dict[str, Outcome]:
+    """Run an exercise's visible or hidden checks on the copy that was made where its check cell stands."""
+    copy = copies[exercise]
+    return {
+        c.name: Lost("The Python process had ended before.")
+        if copy is None
+        else copy.check(c, kit.sandbox_source(c), seed)
+        for c in kit.checks_of(exercise)
+        if (c in kit.hidden) is hidden
+    }
+
+
+def verdict_of(kit: Kit, exercise: str, outcomes: Mapping[str, Outcome], seed: int) -> Verdict:
+    """Compare an exercise's values with the reference's."""
+    found = [c.summarise(outcomes[c.name]) for c in kit.checks_of(exercise)]
+    return judge(exercise, kit.targets(exercise, seed), found, kit.messages(exercise))
+
+
+def sources_for(nb: Any, exercise: str) -> list[str]:
+    """Return the code of a submission, an exercise's own cell first."""
+    code = [cell for cell in nb.cells if cell.cell_type == "code"]
+    own = [cell.source for cell in code if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise]
+    return own + [cell.source for cell in code if cell.source not in own]
+
+
+def demonstrations(kit: Kit) -> set[str]:
+    """Return the sources of the lesson's own demonstration cells. A cell that a student changed is not among them."""
+    return {cell.text for cell in kit.cells if cell.kind == "demo"}
+
+
+def exercise_of(cell: Any) -> str:
+    """Return the exercise that a cell checks, or ''."""
+    data = cell.metadata.get("nbgrader", {})
+    grade_id = str(data.get("grade_id", ""))
+    return grade_id.removeprefix(CHECK_PREFIX) if data.get("grade") and grade_id.startswith(CHECK_PREFIX) else ""
+
+
+def graded_output(verdict: Verdict) -> Any:
+    """Return the one output of a graded check cell: nbgrader reads the number, people read the card."""
+    card = Card(verdict, graded=True)._repr_html_()
+    return as_outputs(
+        [{"output_type": "execute_result", "data": {"text/plain": str(verdict.points), "text/html": card}}]
+    )[0]
+
+
+def as_outputs(outputs: list[dict[str, Any]]) -> list[Any]:
+    """Return outputs as the notebook format wants them."""
+    full = [
+        {"metadata": {}, "execution_count": None, **o} if o["output_type"] == "execute_result" else o for o in outputs
+    ]
+    return [nbformat.from_dict(output) for output in full]
+
+
+def current_kit(lesson: Lesson) -> Kit:
+    """Load a lesson once, and again when its files have changed."""
+    return _kit(lesson, lesson_digest(lesson))
+
+
+@lru_cache(maxsize=8)
+def _kit(lesson: Lesson, _digest: str) -> Kit:
+    return load_kit(lesson)
+
+
+def lesson_digest(lesson: Lesson) -> str:
+    """Return a checksum of everything that decides a lesson's points."""
+    return digest(lesson.text, lesson.checks, lesson.hidden)

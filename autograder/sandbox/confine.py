@@ -1,0 +1,62 @@
+"""What a submission's process gives up, with the kernel's own calls. Linux only; runs inside bubblewrap.
+
+Sources: unshare(2), mount(2), capabilities(7), prctl(2), setrlimit(2).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+
+from .limits import Limits
+
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
+MS_NOSUID, MS_NODEV = 2, 4
+PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 38, 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
+CAPABILITIES = 41
+CAPABILITY_VERSION_3 = 0x20080522
+HIDDEN = ("/proc", "/dev/shm")
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def require(result: int, what: str) -> None:
+    """Raise OSError where a call of the C library failed."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def separate() -> None:
+    """Give what is forked next its own processes, mounts and shared memory."""
+    require(libc.unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC), "unshare")
+
+
+def cover(path: str, size: int) -> None:
+    """Put an empty file system over a folder."""
+    options = f"size={size},nr_inodes=4096,mode=0755".encode()
+    require(libc.mount(b"tmpfs", path.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options), f"mount {path}")
+
+
+def confine(limits: Limits) -> None:
+    """Give up file systems, capabilities and resources, for this process and all that come from it."""
+    cover("/tmp", limits.file_bytes)
+    for path in HIDDEN:
+        cover(path, 4096)
+    require(libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "ambient capabilities")
+    for capability in range(CAPABILITIES):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
+    require(libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capabilities")
+    require(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+    for kind, most in (
+        (resource.RLIMIT_DATA, limits.memory_bytes),
+        (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_CPU, limits.cpu_seconds),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))
