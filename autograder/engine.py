@@ -88,14 +88,20 @@ def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collect
     """
     copies: dict[str, Session | None] = {}
     cards: dict[str, Any] = {}
+    latest: Session | None = None  # a copy of the process as it is now, where there is one
     for cell in nb.cells:
         if cell.cell_type != "code" or cell.source in skip:
             continue
         exercise = exercise_of(cell)
         if exercise in kit.exercises:
-            copies[exercise], cards[exercise] = session.copy(), cell
+            latest = latest or session.copy()
+            copies[exercise], cards[exercise] = latest, cell
+            continue
+        latest = latest or (None if is_locked(cell) else session.copy())
+        if not run_cell(cell, session):
+            session = (latest.copy() if latest else None) or session
         else:
-            session = run_cell(cell, session)
+            latest = None
     outcomes = {exercise: run_checks(kit, exercise, copies, seed, hidden=False) for exercise in cards}
     for exercise in cards:
         outcomes[exercise] |= run_checks(kit, exercise, copies, seed, hidden=True)
@@ -110,16 +116,16 @@ def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collect
     return nb, any(isinstance(o, Raised) and o.kind in NOT_DEFINED for o in everything)
 
 
-def run_cell(cell: Any, session: Session) -> Session:
-    """Run one cell; return the session to go on with: where the cell ended the process, a copy from before it."""
-    before = session.copy()
+def run_cell(cell: Any, session: Session) -> bool:
+    """Run one cell; return whether the process is still there afterwards."""
     result = session.run(cell.source)
     cell.outputs, cell.execution_count = as_outputs(result.outputs), result.count
-    if session.lost and before is not None:
-        return before
-    if before is not None:
-        before.close()
-    return session
+    return not session.lost
+
+
+def is_locked(cell: Any) -> bool:
+    """Say whether a cell is the course's own: nbgrader has restored it, so it cannot end the process."""
+    return bool(cell.metadata.get("nbgrader", {}).get("locked"))
 
 
 def run_checks(
