@@ -25,7 +25,7 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
     visible = torch.ones(matrix.shape, dtype=torch.bool) if mask is None else mask.expand(matrix.shape)
     numbers = matrix.detach().to(torch.float64)
     largest = max(float(numbers.abs().max()), 1e-9)
-    style = WEIGHTS if kind == "weights" else {**SCORES, "vmin": -largest, "vmax": largest}
+    style = WEIGHTS if kind in ("weights", "shares") else {**SCORES, "vmin": -largest, "vmax": largest}
     image = axes.imshow(numbers, aspect="auto", **style)
     axes.set_xticks([])
     axes.set_yticks([])

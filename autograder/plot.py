@@ -17,7 +17,7 @@ from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, 
 
 __all__ = ["curves", "diagram", "heads", "heatmap", "masks", "matrices", "mixture"]
 WIDEST = 7.5
-NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": ""}
+NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
 LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))
 
 
@@ -38,7 +38,8 @@ def heatmap(
         queries: `L` labels.
         keys: `S` labels.
         title: the claim that the figure makes.
-        kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0; `"numbers"` for a table of another kind.
+        kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0; `"numbers"` or `"shares"` (0 to 1) for
+            a table of another kind.
         mask: `(L, S)`, boolean, True where a query may look; the other cells are hatched.
         alt: what to see, in a sentence; by default where each row is largest. What a model has learned is described
             in words, because its digits differ from computer to computer.
@@ -55,7 +56,7 @@ def heatmap(
     axes = figure.add_subplot()
     image = draw_matrix(axes, weights, kind, mask)
     label(axes, queries, keys)
-    if kind != "numbers":
+    if NAMES[kind]:
         axes.set_xlabel("keys")
         axes.set_ylabel("queries")
     axes.set_title(title, fontsize=11)

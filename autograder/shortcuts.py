@@ -39,9 +39,10 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
         exercise: which of them count.
         sources: the exercise's own code first, then other cells; of those only what the first one leads to is read.
     """
-    nodes = reachable(sources)
-    for ban in shortcuts:
-        hits = [name for name in ban.names if ban.exercise == exercise and any(uses(node, name) for node in nodes)]
+    bans = [ban for ban in shortcuts if ban.exercise == exercise]
+    nodes = reachable(sources) if bans else []
+    for ban in bans:
+        hits = [name for name in ban.names if any(uses(node, name) for node in nodes)]
         if hits:
             return hits[0], ban.because
     return None

@@ -84,7 +84,7 @@ def printed() -> str:
         "one head, below 0.3:  True",
         "two heads, above 0.95: True",
         "equal to PyTorch's: True",
-        "right, everywhere: True",
+        "right: 100%",
         "1024 tokens: 50% in attention",
         "(True, False)",
     ],

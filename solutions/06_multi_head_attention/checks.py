@@ -57,8 +57,8 @@ def numbered_heads(merge_heads: Any, draw: Draw) -> Any:
 
 @check("merge_heads", points=1, show=True)
 def as_many_heads_as_tokens(merge_heads: Any, draw: Draw) -> Any:
-    """As many heads as tokens."""
-    return merge_heads(draw.give(numbered(1, 3, 3, 2)))
+    """As many heads as tokens: two."""
+    return merge_heads(draw.give(numbered(1, 2, 2, 3)))
 
 
 def filled(module: nn.Module, draw: Draw, bias: bool = False) -> nn.Module:
@@ -74,9 +74,10 @@ def filled(module: nn.Module, draw: Draw, bias: bool = False) -> nn.Module:
     return module.eval()
 
 
-def parameters_of(module: nn.Module) -> dict[str, Any]:
+def parameters_of(module: nn.Module) -> str:
     """List what a module learns: names and shapes."""
-    return {name: str(tuple(p.shape)) for name, p in sorted(module.named_parameters())}
+    found = sorted(module.named_parameters())
+    return ", ".join(f"{name} {tuple(p.shape)}" for name, p in found) or "none"
 
 
 @check("MultiHeadAttention", points=2)
@@ -85,13 +86,18 @@ def its_layers(attention_class: Any, draw: Draw) -> Any:
     kept = isinstance(attention_class(12, 3), nn.Module)
     refused = what_happens(lambda: attention_class(10, 3))
     with_bias = parameters_of(attention_class(4, 2, bias=True))
-    return kept, refused, parameters_of(attention_class(12, 3)), with_bias
+    return {
+        "the class is a module": kept,
+        "10 numbers in 3 heads": refused,
+        "the list of its parameters": parameters_of(attention_class(12, 3)),
+        "the list of its parameters with bias=True": with_bias,
+    }
 
 
 @check("MultiHeadAttention", points=3, show=True)
 def tokens_among_themselves(attention_class: Any, draw: Draw) -> Any:
-    """Self-attention of two sentences in three heads, without a mask: output and weights."""
-    module = filled(attention_class(6, 3), draw)
+    """Self-attention of two sentences in three heads, without a mask, in eval mode: output and weights."""
+    module = filled(attention_class(6, 3, dropout=0.5), draw)
     return module(draw.normal(2, 4, 6), need_weights=True)
 
 
@@ -111,13 +117,20 @@ def another_sequence(attention_class: Any, draw: Draw) -> Any:
 def masks_of_each_kind(attention_class: Any, draw: Draw) -> Any:
     """Masks of two, three and four axes, as many sentences as heads, a query that may look nowhere."""
     module, x = filled(attention_class(6, 2), draw), draw.normal(2, 4, 6)
+    x.requires_grad_()
     rules = [
         draw.normal(*shape) > -0.5
         for shape in ((4, 4), (2, 4, 4), (2, 1, 1, 4), (2, 2, 4, 4))
     ]
     rules[1][0, 1] = False
     rules[1][1, :, 0] = True
-    return [module(x, mask=draw.give(rule), need_weights=True) for rule in rules]
+    names = ("(L, S)", "(B, L, S)", "(B, 1, 1, S)", "(B, H, L, S)")
+    results = {
+        f"mask {name}": module(x, mask=draw.give(rule), need_weights=True)
+        for name, rule in zip(names, rules, strict=True)
+    }
+    sum(output.sum() for output, _ in results.values()).backward()
+    return {**results, "the gradient": x.grad}
 
 
 class FourLayers(nn.Module):
@@ -127,6 +140,8 @@ class FourLayers(nn.Module):
         super().__init__()
         for name in LAYERS:
             setattr(self, name, nn.Linear(width, width, bias=bias))
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
 
 
 def pair(draw: Draw, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
@@ -147,12 +162,15 @@ def four_matrices(copy_torch_weights: Any, draw: Draw) -> Any:
 
 @check("copy_torch_weights", points=1)
 def four_biases(copy_torch_weights: Any, draw: Draw) -> Any:
-    """The four weights and the four biases."""
+    """The four weights and the four biases, in the parameters that were there before."""
     mine, reference = pair(draw, bias=True)
+    before = dict(mine.named_parameters())
     copy_torch_weights(mine, reference)
-    return {
-        name: [getattr(mine, name).weight, getattr(mine, name).bias] for name in LAYERS
-    }
+    now = dict(mine.named_parameters())
+    numbers = {f"{name}.weight": getattr(mine, name).weight for name in LAYERS}
+    numbers |= {f"{name}.bias": getattr(mine, name).bias for name in LAYERS}
+    same = all(now.get(name) is p for name, p in before.items())
+    return {**numbers, "the parameters are the same objects": same}
 
 
 @check("count_parameters", points=1)

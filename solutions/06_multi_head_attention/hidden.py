@@ -82,7 +82,7 @@ def any_width(x, num_heads):
 
 @mistake("split_heads")
 def rest_dropped(x, num_heads):
-    """A width that the heads do not divide was accepted and its rest dropped. Raise a ValueError."""
+    """A width that the heads do not divide was accepted, or the error was returned. `raise` a ValueError."""
     d = x.size(-1) // num_heads
     return torch.stack([x[..., h * d : (h + 1) * d] for h in range(num_heads)], dim=1)
 
@@ -127,6 +127,20 @@ def only_contiguous(x, num_heads):
     """It stopped on tokens that do not lie in memory in order: `view` needs that. `reshape` and `unflatten` do not."""
     d = fitting(x, num_heads)
     return x.view(-1).view(x.size(0), x.size(1), num_heads, d).transpose(1, 2)
+
+
+@mistake("split_heads")
+def joined_to_the_batch(x, num_heads):
+    """The heads were joined to the sentences. They get an axis of their own: stack makes one, cat does not."""
+    fitting(x, num_heads)
+    return torch.cat(x.chunk(num_heads, dim=-1))
+
+
+@mistake("split_heads")
+def head_and_number_swapped(x, num_heads):
+    """Heads and numbers changed places: (B, D, L, H). The heads are axis 1, the numbers of a head come last."""
+    d = fitting(x, num_heads)
+    return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 3, 1, 2)
 
 
 # Merge
@@ -207,6 +221,20 @@ def joined_along_tokens(x):
 def everything_joined(x):
     """Too many axes were joined. Sentences and tokens stay apart."""
     return x.transpose(1, 2).flatten(1)
+
+
+@mistake("merge_heads")
+def numbers_and_tokens_swapped(x):
+    """Tokens and numbers changed places before joining. Heads and tokens must: bring heads next to the numbers."""
+    b, h, n, d = x.shape
+    return x.transpose(2, 3).reshape(b, n, h * d)
+
+
+@mistake("merge_heads")
+def sentences_moved(x):
+    """Sentences and heads changed places. Heads and tokens must: axes 1 and 2, counted from 0."""
+    b, h, n, d = x.shape
+    return x.transpose(0, 1).reshape(b, n, h * d)
 
 
 # The module
@@ -745,6 +773,68 @@ class KeysAndValuesSwapped(Heads):
         return self.finish(self.merge(self.drop(weights) @ v)), weights
 
 
+@mistake("MultiHeadAttention")
+class VisibleKeysHidden(Heads):
+    """The mask was read the wrong way round, and rows where everything may be seen became NaN. Hide where ~mask."""
+
+    def share(self, scores, mask):
+        hidden = (
+            scores if mask is None else scores.masked_fill(self.axes(mask), -math.inf)
+        )
+        return hidden.softmax(dim=-1)
+
+
+@mistake("MultiHeadAttention")
+class MaskAdded(Heads):
+    """The mask was added to the scores as 0 and 1: hidden keys stay visible. Write minus infinity over them."""
+
+    def share(self, scores, mask):
+        return (scores if mask is None else scores + self.axes(mask)).softmax(dim=-1)
+
+
+@mistake("MultiHeadAttention")
+class OverHeadsSoftmax(Heads):
+    """Softmax ran over the heads: axis 1. It runs over the keys, the last axis."""
+
+    def share(self, scores, mask):
+        return scores.softmax(dim=1)
+
+
+@mistake("MultiHeadAttention")
+class QueryProjectionForKeys(Heads):
+    """Keys went through q_proj. They have a projection of their own, k_proj."""
+
+    def attend(self, query, key, value, mask):
+        query, key, value = self.sources(query, key, value)
+        q, k = self.split(self.q_proj(query)), self.split(self.q_proj(key))
+        v, weights = (
+            self.split(self.v_proj(value)),
+            self.share(q @ k.mT / self.scale(q), mask),
+        )
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
+
+
+@mistake("MultiHeadAttention")
+class PairSwapped(Heads):
+    """The right tensors in the wrong order: first the output, then the weights or None."""
+
+    def forward(self, query, key=None, value=None, mask=None, need_weights=False):
+        output, weights = self.attend(query, key, value, mask)
+        return weights if need_weights else None, output
+
+
+@mistake("MultiHeadAttention")
+class OutputOnlyMended(Heads):
+    """The output of an empty row was mended, its weights are NaN still. Zero the weights themselves."""
+
+    def attend(self, query, key, value, mask):
+        output, weights = super(self.__class__, self).attend(query, key, value, mask)
+        if mask is None:
+            return output, weights
+        empty = ~self.axes(mask).any(dim=-1, keepdim=True)
+        return output, weights.masked_fill(empty, math.nan)
+
+
 # Copying
 
 
@@ -860,9 +950,7 @@ def output_forgotten(mine, reference):
     biases = bias_parts(reference)
     own = mine.out_proj
     copied(
-        mine,
-        (*parts(reference)[:3], torch.zeros_like(own.weight)),
-        biases and (*biases[:3], own.bias * 0),
+        mine, (*parts(reference)[:3], own.weight), biases and (*biases[:3], own.bias)
     )
 
 
@@ -1025,3 +1113,21 @@ def bytes_not_numbers(d_model, num_heads, bias):
 def a_float(d_model, num_heads, bias):
     """The right number as a float. A count is an int: use // instead of /, or leave the division out."""
     return 4.0 * (d_model * d_model + d_model * bias)
+
+
+@mistake("count_parameters")
+def precedence(d_model, num_heads, bias):
+    """0 without a bias: `a + b if bias else 0` reads as `(a + b) if bias else 0`. Put the condition in parentheses."""
+    return 4 * d_model * d_model + 4 * d_model if bias else 0
+
+
+@mistake("count_parameters")
+def tensors_counted(d_model, num_heads, bias):
+    """The tensors were counted. How many numbers does each of them hold?"""
+    return 8 if bias else 4
+
+
+@mistake("count_parameters")
+def whole_layer(d_model, num_heads, bias):
+    """The small network of a transformer layer was counted too. The module has attention's four matrices only."""
+    return 12 * d_model * d_model + 4 * d_model * bias
