@@ -332,9 +332,8 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Attend.
 
-        query is (B, L, E), key and value are (B, S, E); key is the query and value is the key if not given.
-        mask is boolean, (L, S), (B, L, S) or four axes that broadcast to (B, H, L, S); True where a query may look.
-        A query that may look nowhere has weights of 0.
+        query is (B, L, E), key and value are (B, S, E); key is the query and value is the key if not given. Empty rows have weights 0.
+        mask is boolean, (L, S), (B, L, S) or (B, H, L, S), as far as it broadcasts; True where a query may look.
         Returns the output (B, L, E), and the weights (B, H, L, S) before dropout if they are needed, else None.
         """
         ### BEGIN SOLUTION
