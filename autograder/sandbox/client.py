@@ -54,6 +54,7 @@ class Session:
             receive(ours, self._limits.reply_bytes, COPY_SECONDS)
         except SandboxError:
             ours.close()
+            theirs.close()
             return None
         return Session(ours, self._limits, self._family)
 

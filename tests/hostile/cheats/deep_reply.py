@@ -1,0 +1,4 @@
+def attend(query, key, value):
+    deep = query
+    for _ in range(100_000): deep = [deep]
+    return deep, key

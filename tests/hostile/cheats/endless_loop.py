@@ -1,0 +1,3 @@
+def attend(query, key, value):
+    while True: pass
+while True: pass

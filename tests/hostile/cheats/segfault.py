@@ -1,0 +1,3 @@
+import ctypes
+def attend(query, key, value):
+    ctypes.string_at(0)

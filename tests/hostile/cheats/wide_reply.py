@@ -1,0 +1,2 @@
+def attend(query, key, value):
+    return [[0] * 1000] * 1000, key
