@@ -36,8 +36,8 @@ verify: $(VENV)/ready  ## prove exercises, checks, mistakes and grading (LESSON=
 collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zips/)
 	$(COURSE) collect $(LESSON_OPTION) --from $(FROM)
 
-grade: $(VENV)/ready  ## grade what is new or changed (LESSON=…, GRADE_ARGS=--force)
-	$(COURSE) grade $(LESSON_OPTION) $(GRADE_ARGS)
+grade: $(VENV)/ready  ## grade what is new or changed (LESSON=…, JOBS=2, GRADE_ARGS=--force)
+	$(COURSE) grade $(LESSON_OPTION) $(if $(JOBS),--jobs $(JOBS)) $(GRADE_ARGS)
 
 feedback: $(VENV)/ready  ## make HTML feedback per student (LESSON=…)
 	$(COURSE) feedback $(LESSON_OPTION)

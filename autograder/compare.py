@@ -47,6 +47,8 @@ def contract(yours: Fingerprint, right: Fingerprint) -> str:
     if mine.get("", {}).get("type") == "NoneType" != theirs.get("", {}).get("type"):
         return "It returned None. Is there a `return` at the end?"
     if mine.keys() != theirs.keys():
+        if tops_of(mine) == tops_of(theirs) and "" not in mine:
+            return first_odd_part(mine, theirs)
         return f"It returned {structure(mine)}. What was asked for is {structure(theirs)}."
     for path, leaf in mine.items():
         problem = leaf_contract(name_of(path), leaf, theirs[path])
@@ -57,11 +59,27 @@ def contract(yours: Fingerprint, right: Fingerprint) -> str:
     return ""
 
 
+def tops_of(leaves: Fingerprint) -> list[str]:
+    """Return the names of the uppermost level of a tree, in order."""
+    return list(dict.fromkeys(top for path in leaves for top in re.findall(r"^\[.*?\]", path)))
+
+
+def first_odd_part(mine: Fingerprint, theirs: Fingerprint) -> str:
+    """Say which part of two trees with the same uppermost level is built otherwise."""
+    for top in tops_of(theirs):
+        ours, right = (
+            {p.removeprefix(top): leaf for p, leaf in t.items() if p.startswith(top)} for t in (mine, theirs)
+        )
+        if ours.keys() != right.keys():
+            return f"{name_of(top)} is {structure(ours)}; {structure(right)} was asked for."
+    return "It returned something of another structure than what was asked for."
+
+
 def structure(leaves: Fingerprint) -> str:
     """Describe a tree of results in words."""
     if "" in leaves:
         return kind(leaves[""])
-    tops = list(dict.fromkeys(top for path in leaves for top in re.findall(r"^\[.*?\]", path)))
+    tops = tops_of(leaves)
     if tops[0].startswith("['"):
         return f"a dictionary with {', '.join(top[1:-1] for top in tops)}"
     nested = "" if len(tops) == len(leaves) else f", with {len(leaves)} values in them"

@@ -166,6 +166,30 @@ def no_gradient(query, keys, values, temperature=1.0):
     return (keys.detach() @ query.detach() / temperature).softmax(dim=-1) @ values
 
 
+@mistake("soft_lookup")
+def rounded_down(query, keys, values, temperature=1.0):
+    """The scores were rounded down: // cuts the fraction off. Use /."""
+    return (keys @ query // temperature).softmax(dim=-1) @ values
+
+
+@mistake("soft_lookup")
+def softmax_twice(query, keys, values, temperature=1.0):
+    """Softmax was applied twice: the shares are too even. Once is enough."""
+    return (keys @ query / temperature).softmax(dim=-1).softmax(dim=-1) @ values
+
+
+@mistake("soft_lookup")
+def summed_over_the_wrong_axis(query, keys, values, temperature=1.0):
+    """Summed over the wrong axis: n numbers are left. Add up the n rows, so that D_v numbers are left."""
+    return ((keys @ query / temperature).softmax(dim=-1)[:, None] * values).sum(dim=-1)
+
+
+@mistake("soft_lookup")
+def logarithms_of_shares(query, keys, values, temperature=1.0):
+    """These shares do not sum to 1: log_softmax gives logarithms, sigmoid judges each score by itself. Use softmax."""
+    return (keys @ query / temperature).log_softmax(dim=-1) @ values
+
+
 # Additive scores
 
 
@@ -321,6 +345,31 @@ def batches_mixed(query, keys, w_q, w_k, v):
     )
 
 
+@mistake("additive_scores")
+def v_is_missing(query, keys, w_q, w_k, v):
+    """v is missing: each pair still has h numbers. v turns them into one score."""
+    return torch.tanh(summed(query, keys, w_q, w_k))
+
+
+@mistake("additive_scores")
+def v_inside_tanh(query, keys, w_q, w_k, v):
+    """v was multiplied inside tanh. It weights the h numbers after they were bent."""
+    return torch.tanh(summed(query, keys, w_q, w_k) * v).sum(dim=-1)
+
+
+@mistake("additive_scores")
+def scaled_scores(query, keys, w_q, w_k, v):
+    """The scores were divided by a root. That belongs to dot products (lesson 3), not here."""
+    return torch.tanh(summed(query, keys, w_q, w_k)) @ v / v.numel() ** 0.5
+
+
+@mistake("additive_scores")
+def rows_in_other_places(query, keys, w_q, w_k, v):
+    """The right numbers in the wrong places: reshape and view do not transpose. Build the table with queries first."""
+    scores = (torch.tanh(summed(query, keys, w_q, w_k)) @ v).mT
+    return scores.reshape(query.size(0), query.size(1), keys.size(1))
+
+
 # Additive attention
 
 
@@ -427,4 +476,34 @@ def one_softmax_for_all(query, keys, values, w_q, w_k, v):
     """All weights of a sentence together sum to 1. Each query has a whole unit of attention of its own."""
     scores = scored(query, keys, w_q, w_k, v)
     weights = scores.flatten(1).softmax(dim=-1).view(scores.shape)
+    return weights @ values, weights
+
+
+@mistake("additive_attention")
+def lying_on_its_side(query, keys, values, w_q, w_k, v):
+    """The table lies on its side, (B, S, L). Rows belong to queries, columns to keys."""
+    weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
+    return weights @ values, weights.mT
+
+
+@mistake("additive_attention")
+def divided_by_the_sum(query, keys, values, w_q, w_k, v):
+    """The scores were divided by their sum, without exp. Scores can be negative; softmax makes them positive first."""
+    scores = scored(query, keys, w_q, w_k, v)
+    weights = scores / scores.sum(dim=-1, keepdim=True)
+    return weights @ values, weights
+
+
+@mistake("additive_attention")
+def twice_softmax(query, keys, values, w_q, w_k, v):
+    """Softmax was applied twice: the weights are too even. Once is enough."""
+    weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1).softmax(dim=-1)
+    return weights @ values, weights
+
+
+@mistake("additive_attention")
+def tanh_taken_apart(query, keys, values, w_q, w_k, v):
+    """Every query got the same weights: tanh was taken of query and key apart. Add first, as in exercise 1.2."""
+    apart = torch.tanh(query @ w_q.mT)[:, :, None] + torch.tanh(keys @ w_k.mT)[:, None]
+    weights = (apart @ v).softmax(dim=-1)
     return weights @ values, weights

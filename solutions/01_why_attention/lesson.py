@@ -91,7 +91,7 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# While it trains, the decoder is told the right word before (`y`). Afterwards it has to use its own. A sequence counts as right only if all its words are.
+# While it trains, the decoder is told the right previous word (`y`). Afterwards it has to use its own. A sequence counts as right only if all its words are.
 
 
 # %%
@@ -144,24 +144,24 @@ reveal("16 words", "nearly never right")
 print([p > 0.8 for p in plain], [p < 0.2 for p in plain])
 
 # %% [markdown]
-# Right with 4 words, lost with 8, hopeless with 16. The task did not get harder: each word is repeated as it was. What grew is what has to pass through the last state. This is the *bottleneck* of the figure. More training helps somewhat and a longer state does too, but every state of fixed size has a length at which it is full.
+# Right with 4 words, lost with 8, hopeless with 16. No single word got harder: each is repeated as it was. What grew is what has to pass through the last state. This is the *bottleneck* of the figure. Longer training moves the limit, and so does a larger state; question R1 comes back to that.
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in these shares. The mixture is called the *context*. The decoder writes from its own state and from the context.
 
 # %%
 shares = {"h1": 0.1, "h2": 0.05, "h3": 0.6, "h4": 0.2, "h5": 0.05}
 plot.diagram(
-    reads | {"context": (3, 1), "s1": (4.6, 1), "y1": (6, 1)},
+    reads | {"context": (3, 1), "s1": (3, 2), "y1": (5, 1.5)},
     [(f"h{i}", f"h{i + 1}") for i in range(1, 5)]
     + [(name, "context", share) for name, share in shares.items()]
-    + [("context", "s1"), ("s1", "y1")],
+    + [("s1", "context", 0.1), ("s1", "y1"), ("context", "y1")],
     "Attention: every state is asked, some count more",
     marked=["context"],
-    alt="From each of the states h1 to h5 an arrow leads to the context, thickest from h3. The context goes to the decoder's state s1, which writes y1. For the next word the arrows have other widths.",
+    alt="From each of the states h1 to h5 an arrow leads to the context, thickest from h3. The decoder's state s1 decides the widths. The word y1 is written from s1 and the context. For the next word the arrows have other widths.",
 )
 
 # %% [markdown]
-# In the model this is the method `look`. A small network `fit` judges each pair of decoder state and encoder state; softmax turns the five judgements into shares that sum to 1. Nobody tells it which word to look at. It has to find out by training, so: same task, same steps, same seed.
+# In the model this is the method `look`. A small network `fit` judges each pair of decoder state and encoder state; and *softmax* turns the judgements $s_i$ into shares that sum to 1: each is $e^{s_i}$, divided by the sum of all of them. Nobody tells it which word to look at; training has to find out. Same task, same steps, same seed.
 
 # %%
 _, four = copying(True, 4)
@@ -194,7 +194,8 @@ plot.heatmap(
     weights.mean(dim=0).detach(),
     [f"write {i}" for i in range(8)],
     [f"read {i}" for i in range(8)],
-    "While writing word i it looks at word i",
+    kind="shares",
+    title="While writing word i it looks at word i",
     alt="A bright diagonal: each row puts most of its weight on the word of the same number.",
 )
 
@@ -203,7 +204,7 @@ plot.heatmap(
 #
 # ## By hand
 #
-# The shares of the second figure, 0.1, 0.05, 0.6, 0.2 and 0.05, are toy numbers. So are these states, of two numbers each: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper: each state times its share, all added up.
+# The shares behind the arrows of the second figure, 0.1, 0.05, 0.6, 0.2 and 0.05, are toy numbers. So are these states, of two numbers each: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper: each state times its share, all added up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -222,7 +223,7 @@ mixed = scores.softmax(dim=-1) @ states
 picked.requires_grad, mixed.requires_grad
 
 # %% [markdown]
-# The picked state has no gradient: a slightly higher score changes nothing until it changes everything. The mixture has one. Each score, raised a little, moves the context a little, and training can follow that.
+# Picking passes no gradient to the scores: a slightly higher score changes nothing until it changes everything. Mixing does. Each score, raised a little, moves the context a little, and training can follow that.
 #
 # ## In PyTorch
 #
@@ -271,7 +272,7 @@ def soft_lookup(
     """Mix the values by how well their keys fit the query.
 
     query is (D,), keys is (n, D), values is (n, D_v). Scores are dot products, divided by the temperature, which is
-    above 0. Returns (D_v,), with a gradient for the query and the keys.
+    above 0. Returns (D_v,), with gradients for query, keys and values.
     """
     ### BEGIN SOLUTION
     return (keys @ query / temperature).softmax(dim=-1) @ values
@@ -283,11 +284,11 @@ def soft_lookup(
 # %% [markdown]
 # ### How well do they fit?
 #
-# A dot product compares vectors of equal length. In 2014 the decoder's state and the encoder's states were vectors of different origin, and nobody expected them to be comparable number by number. So the first attention *learned* to compare. A matrix $W_q$ takes the query and a matrix $W_k$ the key into a common space of h numbers; there they are added; $\tanh$ bends the sum; and a vector $v$ turns it into one score:
+# A dot product compares vectors with the same number of entries. In 2014 the decoder's state and the encoder's states were vectors of different origin, and nobody expected them to be comparable number by number. So the first attention *learned* to compare. A matrix $W_q$ takes the query and a matrix $W_k$ the key into a common space of h numbers; there they are added; $\tanh$ bends the sum; and a vector $v$ turns it into one score:
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*. Try it on paper, with a query of two numbers, a key of three, and h = 2.
+# This is *additive attention*, and you have met it: it is the network `fit` in the translator. (A matrix times two vectors laid end to end is the sum of two products.) Try it on paper, with a query of two numbers, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
@@ -306,7 +307,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
     print((sums @ v).softmax(dim=-1), (sums.tanh() @ v).softmax(dim=-1))
 
 # %% [markdown]
-# Without tanh (left) both queries look at the same keys in the same shares: softmax sees differences only, and what the query added cancels. With tanh (right) the shares depend on who asks.
+# Without tanh (left) both queries look at the same keys in the same shares: softmax sees differences only, because a number added to every score multiplies every exponential by the same factor. What the query added cancels. With tanh (right) the shares depend on who asks.
 #
 # ## Exercise 1.2: additive scores
 #
@@ -370,7 +371,7 @@ def additive_attention(
 # %% [markdown]
 # ### A translation worth the name
 #
-# Dates are written in many ways and stored in one. Five ways, over 130 years, all to be turned into `1955-01-28`. The lists are generated, so there is no end of them.
+# Dates are written in many ways and stored in one. Five ways, over 130 years, all to be turned into `1955-01-28`. The lists are generated.
 
 # %%
 MONTHS = "january february march april may june july august september october november december"
@@ -413,7 +414,7 @@ translator = trained(True, dates, len(SIGNS), steps=200, rate=0.01)
 print("with attention, above 0.9:   ", accuracy(translator, dates) > 0.9)
 
 # %% [markdown]
-# Nearly none without, nearly all with. Most of these dates neither has seen in training: there are over 200,000 ways to write one here, and training showed 12,800. Give it one and look at the map:
+# Nearly none without, nearly all with. Most of these dates neither has seen in training: there are over 200,000 different inputs, and training showed 12,800. Give it one and look at the map:
 
 # %%
 text = "28 january 1955"
@@ -429,7 +430,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Read it row by row. To write the year it looks to the end of the text, for the month into the name, for the day to the front. It never learned what a month is. It learned where to look when the month is due. (Encoder states carry some of what was read before them, so a row may be bright a sign or two *after* the one that you expect.)
+# Read it row by row. To write the year it looks to the end of the text, for the month into the name, for the day to the front. Nobody told it what a month is or where it stands. (A hyphen needs no look, and its rows are smeared. What fell on the spaces after the text is not drawn.) Encoder states carry some of what was read before them, so a row may be bright a sign or two *after* the one that you expect.
 #
 # ### The distance
 #
@@ -457,13 +458,13 @@ plot.diagram(
     [(f"h{i}", f"h{i + 1}", 0.8) for i in range(5)]
     + [(name, f"h{i}", 0.1) for i, name in enumerate(tokens)]
     + [(name, "look", 0.8 if name == "the" else 0.1) for name in tokens],
-    "Above: five steps from the first word to the last state. Below: one",
+    "Above: six steps from the first word to the last state. Below: one",
     marked=["look"],
-    alt="A sentence of six words. Above it a chain of six states, so what came in first passes five arrows. Below it one box into which an arrow leads from every word directly.",
+    alt="A sentence of six words. Above it a chain of six states, so what came in first passes six arrows. Below it one box into which an arrow leads from every word directly.",
 )
 
 # %% [markdown]
-# | | recurrent network | attention |
+# | | recurrent network | attention alone (from lesson 2 on) |
 # |---|---|---|
 # | what is seen | all earlier words, through the state (a second one, run backwards, sees the later ones) | all words, or those that a mask allows (lesson 5) |
 # | steps between two words | their distance | one |
@@ -494,12 +495,12 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | bottleneck | one state for all that was read | fails as the text grows, whatever the size |
+# | bottleneck | one state for all that was read | the longer the text, the harder to learn |
 # | attention | all states, mixed by how well they fit now | a different context for every step |
 # | soft lookup | softmax of scores, times values | like a dictionary, but it has a gradient |
 # | additive score | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
 #
-# Did your prediction for 8 words hold? Between "right" and "lost" lie four more words; bottlenecks are like that.
+# Did your prediction for 8 words hold? Four more words were enough to turn "nearly always" into "nearly never".
 #
 # ## Questions
 #

@@ -47,7 +47,7 @@ reveal("size of a score with 64 numbers", "about 8")
 # %% [markdown]
 # About 8. Half of the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and variances of independent numbers add: 64 products make a sum of variance 64, and a standard deviation of $\sqrt{64} = 8$.
 #
-# Softmax sees differences between scores. With 1024 numbers each has a spread of 32, the difference of two has twice the variance, so two scores differ by about $32\sqrt2 \approx 45$, and $e^{-45}$ is nothing.
+# Softmax sees differences between scores. With 1024 numbers each has a spread of 32, the difference of two has twice the variance, so two scores differ with a spread of $32\sqrt2 \approx 45$, and $e^{-45}$ is nothing.
 #
 # ## By hand
 #

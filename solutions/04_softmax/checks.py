@@ -68,7 +68,14 @@ def a_few_rows(attention_entropy: Any, draw: Draw) -> Any:
 def one_key_and_all_keys(attention_entropy: Any, draw: Draw) -> Any:
     """Weights that are exactly 0: all on one key, half and half, and spread evenly."""
     rows = [[1.0, 0, 0, 0], [0, 0.5, 0.5, 0], [0.25, 0.25, 0.25, 0.25]]
-    return attention_entropy(draw.give(torch.tensor(rows, dtype=torch.float64)))
+    weights = torch.tensor(rows, dtype=torch.float64, requires_grad=True)
+    entropy = attention_entropy(draw.give(weights))
+    entropy.sum().backward()
+    return {
+        "entropy": entropy,
+        "NaN in the gradient": bool(weights.grad.isnan().any()),
+        "infinity in the gradient": bool(weights.grad.isinf().any()),
+    }
 
 
 @check("streaming_attend", points=1, show=True)
@@ -79,5 +86,14 @@ def two_pieces(streaming_attend: Any, draw: Draw) -> Any:
 
 @check("streaming_attend", points=1)
 def last_piece_short(streaming_attend: Any, draw: Draw) -> Any:
-    """Eleven keys in pieces of four: the last has three."""
-    return streaming_attend(2 * draw.normal(11), draw.normal(11, 3), 4)
+    """Eleven keys in pieces of four: the last has three. Then scores around a thousand and minus a thousand."""
+    values = draw.normal(11, 3)
+    return {
+        "small scores": streaming_attend(2 * draw.normal(11), values, 4),
+        "scores around 1000": streaming_attend(
+            draw.give(2 * draw.normal(11) + 1000), values, 4
+        ),
+        "scores around -1000": streaming_attend(
+            draw.give(2 * draw.normal(11) - 1000), values, 4
+        ),
+    }

@@ -263,6 +263,30 @@ def overflow(x, temperature, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
+@mistake("temperature_softmax")
+def multiplied_and_refusing(x, temperature, dim=-1):
+    """Bad temperatures are refused, as they should be; good ones multiply the scores. They divide."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x * temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def weights_divided_and_refusing(x, temperature, dim=-1):
+    """Bad temperatures are refused, as they should be; good ones divide the weights. They divide the scores."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return x.softmax(dim=dim) / temperature
+
+
+@mistake("temperature_softmax")
+def ignored_and_refusing(x, temperature, dim=-1):
+    """Bad temperatures are refused, as they should be; good ones have no effect. They divide the scores."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return x.softmax(dim=dim)
+
+
 # Entropy
 
 

@@ -109,7 +109,7 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### One knob
 #
-# A factor on the scores changes how decided softmax is. It is usually written as a division, and the divisor is called the *temperature*, after the physics where this formula was found first: scores divided by $T$.
+# A factor on the scores changes how decided softmax is. It is usually written as a division, by the *temperature* $T$ of lesson 1. The name comes from the physics where this formula was found first.
 
 # %%
 scores = torch.tensor([0.0, 1.0, 2.0])
@@ -142,8 +142,6 @@ plot.curves(
 
 # %% [markdown]
 # No two lines cross. A temperature brings the keys together or drives them apart, and never changes which one leads.
-#
-# You have met this knob. Dividing by $\sqrt{d_k}$ is dividing by a temperature, one that is chosen so that the width of the vectors does not decide how decided attention is.
 #
 # ## Exercise 4.2: temperature
 #
@@ -216,7 +214,7 @@ entropy.detach(), w.grad
 # %% hints attention_entropy [markdown]
 # Which entries make trouble, and what would their logarithm have to be so that the product comes out as 0? Any finite number will do.
 #
-# Adding a small number to all weights avoids the −∞, but then a row like [1, 0, 0] no longer has an entropy of exactly 0. Mending the product afterwards mends the value and not the gradient.
+# Adding a small number such as 1e-6 to all weights avoids the −∞, but then a row like [1, 0, 0] no longer has an entropy of exactly 0. Mending the product afterwards mends the value and not the gradient.
 #
 # `torch.where` can replace the zeros *before* the logarithm sees them. Replace them by something whose logarithm is harmless, and multiply with the true weights.
 
