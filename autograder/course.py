@@ -69,7 +69,7 @@ def grade(
         settings["seed"] = secrets.randbits(31)
     students = sorted(folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir())
     works = [partial(grade_one, course, lesson, student, settings, force) for student in students]
-    with taking_turns(jobs, executor) as turns, closing_bar(lesson, len(works)) as bar:
+    with taking_turns(course.root, jobs, executor) as turns, closing_bar(lesson, len(works)) as bar:
         rows = []
         for row in in_turns(turns, jobs, works):
             rows.append(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import symtable
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -53,11 +54,26 @@ def reachable(sources: Sequence[str]) -> list[ast.stmt]:
     trees = [parsed(source) for source in sources]
     nodes, others = trees[0] if trees else [], [node for tree in trees[1:] for node in tree]
     while True:
-        names = {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+        names = set().union(*(wanted_by(node) for node in nodes))
         more = [node for node in others if node not in nodes and bound_by(node) & names]
         if not more:
             return nodes
         nodes = [*nodes, *more]
+
+
+def wanted_by(node: ast.stmt) -> set[str]:
+    """Return the names that a statement takes from outside itself: not a function's own variables."""
+    try:
+        tables = [symtable.symtable(ast.unparse(node), "cell", "exec")]
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    wanted = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        own = table.get_type() == "function"
+        wanted |= {s.get_name() for s in table.get_symbols() if (s.is_global() if own else s.is_referenced())}
+    return wanted
 
 
 def parsed(source: str) -> list[ast.stmt]:

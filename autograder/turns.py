@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TypeVar
 
 import nbgrader.utils
@@ -50,13 +51,13 @@ class Turns:
 
 
 @contextmanager
-def taking_turns(jobs: int, executor: Executor | None = None) -> Iterator[Turns]:
-    """Let nbgrader's grading run its submissions through `jobs` workers."""
+def taking_turns(root: Path, jobs: int, executor: Executor | None = None) -> Iterator[Turns]:
+    """Let nbgrader's grading of the course in `root` run its submissions through `jobs` workers."""
     own = ThreadPoolExecutor(jobs) if executor is None else None
     turns = Turns(executor or own)  # type: ignore[arg-type]
     GradeSubmission.run = staticmethod(turns.run)
     try:
-        with one_environment():
+        with one_environment(root):
             yield turns
     finally:
         GradeSubmission.run = staticmethod(graded)
@@ -70,15 +71,17 @@ def taking_turns(jobs: int, executor: Executor | None = None) -> Iterator[Turns]
 
 
 @contextmanager
-def one_environment() -> Iterator[None]:
+def one_environment(root: Path) -> Iterator[None]:
     """Set what nbgrader sets around each submission once for all: threads would unset it under one another."""
-    own, os.environ[EXECUTION] = nbgrader.utils.setenv, "autograde"
+    place, own, os.environ[EXECUTION] = Path.cwd(), nbgrader.utils.setenv, "autograde"
+    os.chdir(root)
     nbgrader.utils.setenv = lambda **_names: nullcontext()
     try:
         yield
     finally:
         nbgrader.utils.setenv = own
         del os.environ[EXECUTION]
+        os.chdir(place)
 
 
 def end_of_worker(barrier: threading.Barrier) -> None:

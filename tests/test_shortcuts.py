@@ -35,6 +35,7 @@ def test_a_shortcut_in_another_cell_counts_where_the_exercise_leads_to_it() -> N
         ["def attend(q): return ready_made(q)", "def ready_made(q): return q"],
         ["def attend(q): return q  # not F.ready_made"],
         ["def attend(q", "F.ready_made"],
+        ["def attend(q):\n    weights = q\n    return weights", "weights = F.ready_made(1)"],
         ["%time\ndef attend(q): return q"],
     ],
 )
