@@ -16,7 +16,7 @@ def one_entry_and_large_scores(soft_lookup: Any, draw: Draw) -> Any:
     one = soft_lookup(draw.normal(2), draw.normal(1, 2), draw.normal(1, 3))
     large = soft_lookup(50 * draw.normal(4), 50 * draw.normal(6, 4), draw.normal(6, 2))
     single = [
-        draw.normal(*shape, dtype=torch.float32) for shape in ((3,), (4, 3), (4, 3))
+        draw.normal(*shape, dtype=torch.float32) for shape in ((3,), (4, 3), (4, 1))
     ]
     return one, large, soft_lookup(*single, 0.5)
 
@@ -195,7 +195,7 @@ def logarithms_of_shares(query, keys, values, temperature=1.0):
 
 @check("additive_scores", points=1)
 def lonely_and_large(additive_scores: Any, draw: Draw) -> Any:
-    """edge: a single query, a single key, h = 1, float32."""
+    """edge: a single query, a single key, h = 1, float32, gradients."""
     weights = [
         draw.normal(*shape, dtype=torch.float32) for shape in ((1, 3), (1, 2), (1,))
     ]
@@ -204,9 +204,10 @@ def lonely_and_large(additive_scores: Any, draw: Draw) -> Any:
         draw.normal(3, 4, 2, dtype=torch.float32),
         *weights,
     )
-    return single, additive_scores(
-        draw.normal(1, 5, 2), 100 * draw.normal(1, 1, 4), *network(draw, 7, 2, 4)
-    )
+    query = draw.normal(1, 5, 2).requires_grad_()
+    large = additive_scores(query, 100 * draw.normal(1, 1, 4), *network(draw, 7, 2, 4))
+    (large * draw.normal(1, 5, 1)).sum().backward()
+    return single, large, query.grad
 
 
 def summed(query, keys, w_q, w_k):
@@ -368,6 +369,12 @@ def rows_in_other_places(query, keys, w_q, w_k, v):
     """The right numbers in the wrong places: reshape and view do not transpose. Build the table with queries first."""
     scores = (torch.tanh(summed(query, keys, w_q, w_k)) @ v).mT
     return scores.reshape(query.size(0), query.size(1), keys.size(1))
+
+
+@mistake("additive_scores")
+def scores_cut_off(query, keys, w_q, w_k, v):
+    """The scores are right, but no gradient passes. Leave out detach, .item() and no_grad: this is to be learned."""
+    return (torch.tanh(summed(query, keys, w_q, w_k)) @ v).detach()
 
 
 # Additive attention

@@ -292,13 +292,19 @@ def ignored_and_refusing(x, temperature, dim=-1):
 
 @check("attention_entropy", points=1)
 def gradient_at_zero(attention_entropy: Any, draw: Draw) -> Any:
-    """edge: the gradient where weights are 0, and more axes in float32."""
+    """edge: the gradient where weights are 0, weights that are nearly 0, and more axes in float32."""
     w = torch.tensor(
         [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
     )
     attention_entropy(w).sum().backward()
     more = draw.normal(2, 3, 4, dtype=torch.float32).softmax(dim=-1)
-    return attention_entropy(more), w.grad.isnan(), w.grad.isinf()
+    nearly = draw.give(torch.tensor([[1 - 1e-5, 1e-5, 0]], dtype=torch.float64))
+    return (
+        attention_entropy(more),
+        attention_entropy(nearly),
+        w.grad.isnan(),
+        w.grad.isinf(),
+    )
 
 
 @mistake("attention_entropy")

@@ -15,8 +15,13 @@ from autograder.checks import Draw, check, mistake
 
 @check("split_heads", points=1)
 def other_memory_order(split_heads: Any, draw: Draw) -> Any:
-    """edge: tokens that do not lie in memory in their order, in half precision."""
-    return split_heads(draw.give(draw.normal(3, 6, 4, dtype=torch.float16).mT), 2)
+    """edge: tokens that do not lie in memory in their order, half precision, gradients."""
+    moved, x = (
+        draw.give(draw.normal(3, 6, 4, dtype=torch.float16).mT),
+        draw.normal(1, 2, 4).requires_grad_(),
+    )
+    (split_heads(x, 2) * draw.normal(1, 2, 2, 2)).sum().backward()
+    return split_heads(moved, 2), x.grad
 
 
 @check("split_heads", points=1)
@@ -143,14 +148,25 @@ def head_and_number_swapped(x, num_heads):
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 3, 1, 2)
 
 
+@mistake("split_heads")
+def cut_off(x, num_heads):
+    """The result is right, but no gradient passes: it is cut off from x. Leave out detach, .data and numpy."""
+    fitting(x, num_heads)
+    return x.detach().unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
 # Merge
 
 
 @check("merge_heads", points=1)
 def moved_heads(merge_heads: Any, draw: Draw) -> Any:
-    """edge: heads that do not lie in memory in order, one head, heads of one number."""
-    moved = draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2))
-    return (
+    """edge: heads that do not lie in memory in order, one head, heads of one number, gradients."""
+    moved, x = (
+        draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2)),
+        draw.normal(1, 2, 3, 2).requires_grad_(),
+    )
+    (merge_heads(x) * draw.normal(1, 3, 4)).sum().backward()
+    return x.grad, (
         merge_heads(moved),
         merge_heads(draw.normal(2, 1, 3, 4)),
         merge_heads(draw.normal(1, 4, 3, 1)),
@@ -237,13 +253,19 @@ def sentences_moved(x):
     return x.transpose(0, 1).reshape(b, n, h * d)
 
 
+@mistake("merge_heads")
+def cut_off_from_heads(x):
+    """The result is right, but no gradient passes: it is cut off from x. Leave out detach, .data and numpy."""
+    return x.detach().transpose(1, 2).flatten(2)
+
+
 # The module
 
 
 @check("MultiHeadAttention", points=1)
 def dropout_in_training_only(attention_class: Any, draw: Draw) -> Any:
     """edge: dropout on the weights, in training and not otherwise."""
-    module = filled(attention_class(8, 2, dropout=0.5), draw)
+    module = filled(attention_class(8, 2, dropout=0.25), draw)
     x = draw.normal(1, 6, 8)
     calm = [module(x, need_weights=True) for _ in range(2)]
     module.out_proj.weight.data = torch.eye(8, dtype=torch.float64)
@@ -605,7 +627,7 @@ class ShareThatIsKept(Heads):
     """dropout was taken for the share that is kept. It is the share that is set to 0."""
 
     def drop(self, weights):
-        return functional.dropout(weights, min(1 - self.p + 0.25, 1.0), self.training)
+        return functional.dropout(weights, 1 - self.p, self.training)
 
 
 @mistake("MultiHeadAttention")
