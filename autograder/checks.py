@@ -68,7 +68,7 @@ class Check:
         show: a student may see the expected values at home (grading draws new inputs, so knowing them earns nothing).
         summary: turns the values into what is compared, where more than one answer is right.
             It runs where the judge runs, never beside the student's code.
-        tolerance: replaces the one that follows from the dtype.
+        tolerance: how far apart values may be, where that is more than what follows from the dtype.
     """
 
     exercise: str

@@ -18,6 +18,7 @@ NO_MULTI_HEAD_ATTENTION = shortcut(
     "multi_head_attention_forward",
     because="Writing its steps is the exercise.",
 )
+ROUNDED = 1e-6  # a root taken in float32 is good enough
 
 
 def what_happens(call: Callable[[], Any]) -> str:
@@ -80,7 +81,7 @@ def parameters_of(module: nn.Module) -> str:
     return ", ".join(f"{name} {tuple(p.shape)}" for name, p in found) or "none"
 
 
-@check("MultiHeadAttention", points=2)
+@check("MultiHeadAttention", points=2, tolerance=ROUNDED)
 def its_layers(attention_class: Any, draw: Draw) -> Any:
     """The four layers, with and without bias, and the refusal of 3 heads for a width of 10."""
     kept = isinstance(attention_class(12, 3), nn.Module)
@@ -94,14 +95,14 @@ def its_layers(attention_class: Any, draw: Draw) -> Any:
     }
 
 
-@check("MultiHeadAttention", points=3, show=True)
+@check("MultiHeadAttention", points=3, show=True, tolerance=ROUNDED)
 def tokens_among_themselves(attention_class: Any, draw: Draw) -> Any:
     """Self-attention of two sentences in three heads, without a mask, in eval mode: output and weights."""
     module = filled(attention_class(6, 3, dropout=0.5), draw)
     return module(draw.normal(2, 4, 6), need_weights=True)
 
 
-@check("MultiHeadAttention", points=2)
+@check("MultiHeadAttention", points=2, tolerance=ROUNDED)
 def another_sequence(attention_class: Any, draw: Draw) -> Any:
     """Keys and values from another sequence, values from a third, and None for weights that nobody needs."""
     module = filled(attention_class(6, 2, bias=True), draw, bias=True)
@@ -113,7 +114,7 @@ def another_sequence(attention_class: Any, draw: Draw) -> Any:
     )
 
 
-@check("MultiHeadAttention", points=2)
+@check("MultiHeadAttention", points=2, tolerance=ROUNDED)
 def masks_of_each_kind(attention_class: Any, draw: Draw) -> Any:
     """Masks of two, three and four axes, as many sentences as heads, a query that may look nowhere."""
     module, x = filled(attention_class(6, 2), draw), draw.normal(2, 4, 6)

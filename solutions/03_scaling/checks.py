@@ -20,9 +20,10 @@ NO_SCALED_ATTEND = shortcut(
     "MultiheadAttention",
     because="Writing its steps is the exercise.",
 )
+ROUNDED = 1e-6  # a root taken in float32 is good enough
 
 
-@check("scale_scores", points=1, show=True)
+@check("scale_scores", points=1, show=True, tolerance=ROUNDED)
 def a_table_of_scores(scale_scores: Any, draw: Draw) -> Any:
     """Scores from vectors of 64 numbers, and from vectors of 10."""
     return scale_scores(draw.normal(3, 5), 64), scale_scores(draw.normal(3, 5), 10)
@@ -77,7 +78,7 @@ def many_rows(softmax_jacobian: Any, draw: Draw) -> Any:
     return softmax_jacobian(draw.normal(2, 3, 5).softmax(dim=-1))
 
 
-@check("scaled_attend", points=1, show=True)
+@check("scaled_attend", points=1, show=True, tolerance=ROUNDED)
 def default_scale(scaled_attend: Any, draw: Draw) -> Any:
     """Two queries, three keys: without a scale, with a scale of 0.3, and with 0."""
     inputs = draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7)

@@ -5,14 +5,14 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from checks import as_multiples
+from checks import ROUNDED, as_multiples
 
 from autograder.checks import Draw, check, mistake
 
 # Scale
 
 
-@check("scale_scores", points=1)
+@check("scale_scores", points=1, tolerance=ROUNDED)
 def heads_in_float32(scale_scores: Any, draw: Draw) -> Any:
     """edge: a batch with heads in float32; the scores are left as they were."""
     scores = draw.normal(2, 3, 5, 7, dtype=torch.float32)
@@ -302,7 +302,7 @@ def delta_everywhere(weights):
 # Attention
 
 
-@check("scaled_attend", points=1)
+@check("scaled_attend", points=1, tolerance=ROUNDED)
 def given_scales(scaled_attend: Any, draw: Draw) -> Any:
     """edge: a scale that is given, zero among them, with heads."""
     inputs = draw.normal(2, 3, 4, 8), draw.normal(2, 3, 6, 8), draw.normal(2, 3, 6, 5)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from checks import rule
+from checks import ROUNDED, rule
 from torch.nn import functional
 
 from autograder.checks import Draw, check, mistake
@@ -625,7 +625,7 @@ def any_empty_row_zeroes_all(scores, mask=None):
 # The whole
 
 
-@check("scaled_dot_product_attention", points=1)
+@check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
 def empty_rows_and_gradients(attention: Any, draw: Draw) -> Any:
     """edge: an empty row, in values and gradients."""
     q, k, v = (
@@ -637,7 +637,7 @@ def empty_rows_and_gradients(attention: Any, draw: Draw) -> Any:
     return output, weights, q.grad, k.grad, v.grad
 
 
-@check("scaled_dot_product_attention", points=1)
+@check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
 def other_inputs(attention: Any, draw: Draw) -> Any:
     """edge: a single query, half precision, inputs that are not contiguous, scores of any size."""
     half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (1, 3, 3)]

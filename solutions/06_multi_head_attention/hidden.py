@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from checks import LAYERS, filled, pair
+from checks import LAYERS, ROUNDED, filled, pair
 from torch import nn
 from torch.nn import functional
 
@@ -262,7 +262,7 @@ def cut_off_from_heads(x):
 # The module
 
 
-@check("MultiHeadAttention", points=1)
+@check("MultiHeadAttention", points=1, tolerance=ROUNDED)
 def dropout_in_training_only(attention_class: Any, draw: Draw) -> Any:
     """edge: dropout on the weights, in training and not otherwise."""
     module = filled(attention_class(8, 2, dropout=0.25), draw)
@@ -286,7 +286,7 @@ def dropout_in_training_only(attention_class: Any, draw: Draw) -> Any:
     )
 
 
-@check("MultiHeadAttention", points=1)
+@check("MultiHeadAttention", points=1, tolerance=ROUNDED)
 def learning(attention_class: Any, draw: Draw) -> Any:
     """edge: gradients of every parameter and of the input, with a query that may look nowhere; names for saving."""
     module, x = (
