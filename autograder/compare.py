@@ -116,7 +116,7 @@ def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
 
 
 def close(mine: Any, theirs: Any, tolerance: float | None) -> Tensor:
-    """Return, entry by entry, whether two tensors of one shape agree within the tolerance of their dtype, or a wider one."""
+    """Return, entry by entry, whether two tensors of one shape agree within their dtype's tolerance, or a wider one."""
     limit = max(tolerance or 0.0, TOLERANCES.get(theirs.dtype, 0.0))
     a, b = plain(mine).to(torch.float64), plain(theirs).to(torch.float64)
     return torch.isclose(a, b, rtol=limit, atol=limit, equal_nan=True)
