@@ -23,17 +23,20 @@ from .wire import pack, unpack
 
 PACKAGE = Path(__file__).resolve().parent.parent
 INSIDE = "/course"
+SCRATCH = "/scratch"  # all that a submission may write to
+TEMPORARY = "/tmp"
 START_SECONDS = 120.0
 OPEN_SECONDS = 20.0
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives")
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",
+    "HOME": SCRATCH,
+    "TMPDIR": SCRATCH,
     "LANG": "C.UTF-8",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    "MPLCONFIGDIR": "/tmp/matplotlib",
+    "MPLCONFIGDIR": f"{SCRATCH}/matplotlib",
     "PYTHONPATH": INSIDE,
     "PYTHONDONTWRITEBYTECODE": "1",
 }
@@ -109,6 +112,8 @@ def bubblewrap(command: list[str]) -> list[str]:
     seen = [part for path in visible() for part in ("--ro-bind", path, path)]
     linked = {path: path.readlink() for path in map(Path, SYSTEM) if path.is_symlink()}
     links = [part for path, target in linked.items() for part in ("--symlink", str(target), str(path))]
+    if not any(Path(path).is_relative_to(TEMPORARY) for path in visible()):
+        links += ["--symlink", SCRATCH, TEMPORARY]
     settings = [part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)]
     apart = [
         "--unshare-user",
@@ -122,9 +127,9 @@ def bubblewrap(command: list[str]) -> list[str]:
         *("bwrap", *apart, "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"),
         *("--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
-        *(*links, *seen, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"),
+        *(*links, *seen, "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH),
         *("--ro-bind", str(PACKAGE), f"{INSIDE}/autograder", "--remount-ro", "/dev", "--remount-ro", "/"),
-        *(*settings, "--chdir", "/tmp", "--", *command),
+        *(*settings, "--chdir", SCRATCH, "--", *command),
     ]
 
 

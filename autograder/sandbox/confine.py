@@ -17,6 +17,7 @@ PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 3
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITIES = 41
 CAPABILITY_VERSION_3 = 0x20080522
+SCRATCH = "/scratch"
 HIDDEN = ("/proc", "/dev/shm")
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -42,7 +43,7 @@ def cover(path: str, size: int) -> None:
 
 def confine(limits: Limits) -> None:
     """Give up file systems, capabilities and resources, for this process and all that come from it."""
-    cover("/tmp", limits.file_bytes)
+    cover(SCRATCH, limits.file_bytes)
     for path in HIDDEN:
         cover(path, 4096)
     require(libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "ambient capabilities")

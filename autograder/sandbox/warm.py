@@ -29,7 +29,7 @@ from .wire import pack, unpack
 
 WATCH_SECONDS = 0.03
 SPARE = 8  # short-lived processes of our own
-WORK = Path("/tmp/work")
+WORK = Path("/scratch/work")
 
 
 def main(descriptor: int) -> None:
