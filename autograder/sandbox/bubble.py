@@ -67,6 +67,7 @@ class Bubble:
             raise SandboxError(f"The sandbox did not start: {self._last_words()}") from error
 
     def _last_words(self) -> str:
+        self._control.close()
         self._process.kill()
         _, text = self._process.communicate()
         return (text or b"").decode(errors="replace").strip()[-300:] or "it said nothing"
@@ -75,7 +76,12 @@ class Bubble:
     def session(self, files: Mapping[str, str]) -> Iterator[Session]:
         """Open one submission's process in a folder with the given files, and end everything of it afterwards."""
         ours, theirs = socket.socketpair()
-        pid = self._open(files, theirs)
+        try:
+            pid = self._open(files, theirs)
+        except SandboxError:
+            ours.close()
+            theirs.close()
+            raise
         try:
             receive(ours, self._limits.reply_bytes, OPEN_SECONDS)
             session = Session(ours, self._limits)
