@@ -17,7 +17,7 @@ from .checks import HOME_SEED, Check, checks_in, load_module
 from .errors import CheckFailed, CourseError, NotStarted
 from .judge import Target, Verdict, judge
 from .lessons import student_files
-from .shortcuts import Shortcut, barred, found_in, source_of
+from .shortcuts import Shortcut, barred, found_in, shortcuts_in, source_of
 
 
 def check(work: Any) -> None:
@@ -93,5 +93,4 @@ def load_files(checks: Path, prints: Path, *_changed: int) -> HomeFiles:
     """Read the two files. The modification times are part of the cache's key."""
     module = load_module(checks.read_text(encoding="utf-8"), str(checks))
     data = json.loads(prints.read_text(encoding="utf-8"))
-    shortcuts = [item for item in vars(module).values() if isinstance(item, Shortcut)]
-    return HomeFiles(checks_in(module), data["exercises"], shortcuts)
+    return HomeFiles(checks_in(module), data["exercises"], shortcuts_in(module))

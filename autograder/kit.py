@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ from .fingerprint import Fingerprint, fingerprint
 from .judge import Target
 from .lesson_text import LessonCell, exercises_in, read_lesson, reference_source
 from .lessons import Lesson
-from .shortcuts import Shortcut
+from .shortcuts import Shortcut, shortcuts_in
 from .values import Raised, Returned
 
 ROUNDING = 3
@@ -163,11 +162,6 @@ def expected_of(right: Returned) -> dict[str, Tensor]:
 def rounded(tensor: Tensor) -> Any:
     """Return a tensor as nested lists with three decimals."""
     return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
-
-
-def shortcuts_in(module: ModuleType) -> list[Shortcut]:
-    """Return what a checks file forbids."""
-    return [item for item in vars(module).values() if isinstance(item, Shortcut)]
 
 
 def load_kit(lesson: Lesson) -> Kit:

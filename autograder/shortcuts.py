@@ -7,6 +7,7 @@ import inspect
 import symtable
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 from .judge import Failure, Verdict
@@ -30,6 +31,11 @@ class Shortcut:
 def shortcut(exercise: str, *names: str, because: str) -> Shortcut:
     """Declare, in checks.py, what an exercise's solution may not use."""
     return Shortcut(exercise, names, because)
+
+
+def shortcuts_in(module: ModuleType) -> list[Shortcut]:
+    """Return what a checks file forbids."""
+    return [item for item in vars(module).values() if isinstance(item, Shortcut)]
 
 
 def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> tuple[str, str] | None:

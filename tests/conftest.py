@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from autograder.kit import Kit, load_kit
-from autograder.lessons import CONFIG_NAME, Course, find_course
+from autograder.lessons import CONFIG_NAME, Course, Lesson, find_course
 from autograder.mutants import solutions, submission
-from autograder.notebooks import text_of
+from autograder.notebooks import read_notebook, text_of
 
 collect_ignore = ["hostile"]
 
@@ -29,6 +29,12 @@ def kit(course: Course) -> Kit:
 def right(kit: Kit) -> dict[str, str]:
     """Every exercise's solution, as a student's cells."""
     return solutions(kit)
+
+
+def printed(lesson: Lesson) -> str:
+    """Return all that a solved notebook prints, as text."""
+    cells = [c for c in read_notebook(lesson.solved).cells if c.cell_type == "code"]
+    return "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for c in cells for o in c.outputs)
 
 
 def copy_course(course: Course, root: Path) -> Course:

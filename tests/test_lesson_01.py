@@ -11,7 +11,8 @@ from torch.autograd import gradcheck
 
 from autograder.kit import load_kit
 from autograder.lessons import find_course
-from autograder.notebooks import read_notebook
+
+from .conftest import printed
 
 LESSON = find_course().lesson("01_why_attention")
 KIT = load_kit(LESSON)
@@ -40,11 +41,6 @@ def test_additive_attention_has_the_right_gradient() -> None:
     assert gradcheck(REFERENCE["additive_attention"], inputs)
 
 
-def printed() -> str:
-    cells = [c for c in read_notebook(LESSON.solved).cells if c.cell_type == "code"]
-    return "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for c in cells for o in c.outputs)
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -60,7 +56,7 @@ def printed() -> str:
     ],
 )
 def test_the_demonstrations_show_what_the_text_says(line: str) -> None:
-    assert line in printed()
+    assert line in printed(LESSON)
 
 
 def test_the_counts_in_the_text_are_right() -> None:

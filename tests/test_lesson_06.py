@@ -12,7 +12,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.kit import load_kit
 from autograder.lessons import find_course
-from autograder.notebooks import read_notebook
+
+from .conftest import printed
 
 LESSON = find_course().lesson("06_multi_head_attention")
 REFERENCE = load_kit(LESSON).reference
@@ -73,11 +74,6 @@ def test_the_work_is_that_of_the_formula(heads: int) -> None:
     assert counter.get_total_flops() == 2 * multiplications
 
 
-def printed() -> str:
-    cells = [c for c in read_notebook(LESSON.solved).cells if c.cell_type == "code"]
-    return "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for c in cells for o in c.outputs)
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -90,4 +86,4 @@ def printed() -> str:
     ],
 )
 def test_the_demonstrations_show_what_the_text_says(line: str) -> None:
-    assert line in printed()
+    assert line in printed(LESSON)

@@ -18,12 +18,11 @@ from typing import Any
 from ..errors import SandboxError
 from .channel import receive, send, send_descriptor
 from .client import Session
-from .limits import Limits
+from .limits import SCRATCH, Limits
 from .wire import pack, unpack
 
 PACKAGE = Path(__file__).resolve().parent.parent
 INSIDE = "/course"
-SCRATCH = "/scratch"  # all that a submission may write to
 TEMPORARY = "/tmp"
 START_SECONDS = 120.0
 OPEN_SECONDS = 20.0

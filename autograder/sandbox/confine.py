@@ -9,7 +9,7 @@ import ctypes
 import os
 import resource
 
-from .limits import Limits
+from .limits import SCRATCH, Limits
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
 MS_NOSUID, MS_NODEV = 2, 4
@@ -17,7 +17,6 @@ PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 3
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITIES = 41
 CAPABILITY_VERSION_3 = 0x20080522
-SCRATCH = "/scratch"
 HIDDEN = ("/proc", "/dev/shm")
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SCRATCH = "/scratch"  # all that an isolated submission may write to
+
 
 @dataclass(frozen=True)
 class Limits:

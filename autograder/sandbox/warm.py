@@ -22,14 +22,14 @@ from matplotlib import pyplot
 
 from .channel import ClosedError, receive, receive_descriptor, send
 from .confine import confine, separate
-from .limits import Limits
+from .limits import SCRATCH, Limits
 from .server import serve, silence
 from .shell import GradingShell
 from .wire import pack, unpack
 
 WATCH_SECONDS = 0.03
 SPARE = 8  # short-lived processes of our own
-WORK = Path("/scratch/work")
+WORK = Path(SCRATCH) / "work"
 
 
 def main(descriptor: int) -> None:
