@@ -12,6 +12,8 @@ from .errors import CourseError
 from .lessons import Course, find_course
 
 CORES = os.cpu_count() or 1
+# jsonschema would compile the grammar of international addresses, for a second, which no notebook needs
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 Command = Callable[[Course, argparse.Namespace], int]
 

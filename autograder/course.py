@@ -14,11 +14,12 @@ from typing import Any
 import nbformat
 from nbgrader.plugins.export import CsvExportPlugin
 from tqdm import tqdm
+from traitlets.config import Config
 
 from .build import register
 from .engine import FLAGS, current_kit, lesson_digest
 from .errors import CourseError, NoSandboxError, SubmissionError
-from .grade import RECORD
+from .grade import RECORD, GradeSubmission
 from .lessons import Course, Lesson, digest
 from .nbgrader_api import api_of, gradebook_of, load_config, require
 from .sandbox import missing
@@ -61,7 +62,6 @@ def grade(
         options: settings of GradeSubmission for this run, such as the seed of an earlier one.
         executor: runs the submissions, in place of `jobs` threads with a sandbox each.
     """
-    ensure_registered(course, lesson)
     settings = {**setting(course), **(options or {})}
     if missing() and not settings.get("allow_unsandboxed"):
         raise NoSandboxError(missing())
@@ -69,7 +69,10 @@ def grade(
         settings["seed"] = secrets.randbits(31)
     students = sorted(folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir())
     works = [partial(grade_one, course, lesson, student, settings, force) for student in students]
-    with taking_turns(course.root, jobs, executor) as turns, closing_bar(lesson, len(works)) as bar:
+    new = force or not all(is_current(course, lesson, student) for student in students)
+    warm = GradeSubmission(config=Config(GradeSubmission=settings)).limits() if new and not missing() else None
+    with taking_turns(course.root, jobs, executor, warm) as turns, closing_bar(lesson, len(works)) as bar:
+        ensure_registered(course, lesson)
         rows = []
         for row in in_turns(turns, jobs, works):
             rows.append(row)

@@ -7,15 +7,19 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+import nbgrader.api
 import nbgrader.utils
+from sqlalchemy import create_engine
 
 from .engine import Job, graded
 from .errors import CourseError
 from .grade import GradeSubmission
-from .isolation import drop_sandbox
+from .isolation import drop_sandbox, sandbox_of_this_thread
+from .sandbox import Limits
 
 T = TypeVar("T")
 EXECUTION = "NBGRADER_EXECUTION"
@@ -51,9 +55,20 @@ class Turns:
 
 
 @contextmanager
-def taking_turns(root: Path, jobs: int, executor: Executor | None = None) -> Iterator[Turns]:
-    """Let nbgrader's grading of the course in `root` run its submissions through `jobs` workers."""
+def taking_turns(
+    root: Path, jobs: int, executor: Executor | None = None, warm: Limits | None = None
+) -> Iterator[Turns]:
+    """Let nbgrader's grading of the course in `root` run its submissions through `jobs` workers.
+
+    Args:
+        root: the course's folder.
+        jobs: how many workers.
+        executor: replaces them.
+        warm: limits for which the workers' sandboxes start at once, while other things are prepared.
+    """
     own = ThreadPoolExecutor(jobs) if executor is None else None
+    if own and warm:
+        on_each_worker(own, jobs, lambda: sandbox_of_this_thread(warm))
     turns = Turns(executor or own)  # type: ignore[arg-type]
     GradeSubmission.run = staticmethod(turns.run)
     try:
@@ -62,37 +77,49 @@ def taking_turns(root: Path, jobs: int, executor: Executor | None = None) -> Ite
     finally:
         GradeSubmission.run = staticmethod(graded)
         if own is not None:
-            for ended in [
-                own.submit(end_of_worker, barrier) for barrier in [threading.Barrier(jobs)] for _ in range(jobs)
-            ]:
-                with suppress(Exception):
-                    ended.result()
+            on_each_worker(own, jobs, drop_sandbox)
             own.shutdown()
 
 
 @contextmanager
 def one_environment(root: Path) -> Iterator[None]:
-    """Set what nbgrader sets around each submission once for all: threads would unset it under one another."""
+    """Set what nbgrader sets around each submission once for all: threads would unset it under one another.
+
+    nbgrader makes a database engine ten times per submission, and each would compile every query anew.
+    """
     place, own, os.environ[EXECUTION] = Path.cwd(), nbgrader.utils.setenv, "autograde"
     os.chdir(root)
     nbgrader.utils.setenv = lambda **_names: nullcontext()
+    nbgrader.api.create_engine = lru_cache(create_engine)
     try:
         yield
     finally:
+        nbgrader.api.create_engine = create_engine
         nbgrader.utils.setenv = own
         del os.environ[EXECUTION]
         os.chdir(place)
 
 
-def end_of_worker(barrier: threading.Barrier) -> None:
-    """End a worker thread's sandbox; the barrier sees to it that each thread gets one call."""
-    drop_sandbox()
-    barrier.wait(timeout=60)
+def on_each_worker(pool: Executor, jobs: int, work: Callable[[], object]) -> None:
+    """Begin something on every worker thread; the barrier sees to it that each thread gets one call."""
+    barrier = threading.Barrier(jobs)
+
+    def once() -> None:
+        with suppress(Exception):  # a sandbox that does not start is tried again, and reported, by whoever needs it
+            work()
+        with suppress(threading.BrokenBarrierError):
+            barrier.wait(timeout=60)
+
+    for _ in range(jobs):
+        pool.submit(once)
 
 
 def in_turns(turns: Turns, jobs: int, works: Sequence[Callable[[], T]]) -> Iterator[T]:
-    """Do all works, `jobs` submissions at a time; yield results as they come. Ctrl-C stops after those under way."""
-    with ThreadPoolExecutor(jobs + 1) as pool:
+    """Do all works, `jobs` submissions at a time while two more are read or written; yield results as they come.
+
+    Ctrl-C stops after those under way.
+    """
+    with ThreadPoolExecutor(jobs + 2) as pool:
         futures: list[Future[T]] = [pool.submit(turns.take, work) for work in works]
         try:
             for future in as_completed(futures):

@@ -11,11 +11,15 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
 
-from ..checks import checks_in, load_module
+from ..checks import Check, checks_in, load_module
 from ..errors import SandboxError
 from ..values import Lost, Outcome, Raised
 from .channel import ClosedError, TooSlowError, receive, receive_descriptor, send
@@ -35,6 +39,8 @@ def main(descriptor: int) -> None:
 
 def serve(channel: socket.socket, shell: Any) -> None:
     """Say that all is ready, then answer requests."""
+    with contextlib.suppress(OSError):
+        module_of(Path("checks.py").read_text(encoding="utf-8"))
     send(channel, pack({"ready": True}))
     while True:
         try:
@@ -80,13 +86,14 @@ def run_check(shell: Any, request: dict[str, Any]) -> bytes:
     """Run one check in a fork, so that nothing of it stays in the submission's process."""
     ours, theirs = socket.socketpair()
     try:
+        checks = loaded(*request["sources"])
         child = os.fork()
     except OSError as error:
         return pack_outcome(Lost(f"The check could not be started: {error.strerror}."))
     if child == 0:
         try:
             ours.close()
-            send(theirs, pack_outcome(outcome_in_fork(shell, request)))
+            send(theirs, pack_outcome(outcome_in_fork(shell, request, checks)))
         finally:
             os._exit(0)
     theirs.close()
@@ -103,12 +110,23 @@ def run_check(shell: Any, request: dict[str, Any]) -> bytes:
         ours.close()
 
 
-def outcome_in_fork(shell: Any, request: dict[str, Any]) -> Outcome:
-    """Load the check and run it on what the submission defines."""
+@lru_cache(maxsize=1)
+def module_of(source: str) -> ModuleType:
+    """Load the visible checks once for all forks; each fork changes its own copy of them only."""
+    return load_module(source, "checks.py")
+
+
+@lru_cache(maxsize=1)
+def loaded(visible_source: str, hidden_source: str) -> dict[str, Check]:
+    """Return all checks by name."""
+    visible = module_of(visible_source)
+    hidden = load_module(hidden_source, "hidden.py", visible)
+    return {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
+
+
+def outcome_in_fork(shell: Any, request: dict[str, Any], checks: Mapping[str, Check]) -> Outcome:
+    """Run the check on what the submission defines."""
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
-    visible = load_module(request["sources"][0], "checks.py")
-    hidden = load_module(request["sources"][1], "hidden.py", visible)
-    checks = {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
     name = request["exercise"]
     if name not in shell.user_ns:
         return Raised(NO_SUCH_NAME, f"{name} is not defined: its cell is missing or stopped with an error.")

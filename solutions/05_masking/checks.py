@@ -41,13 +41,14 @@ def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
 
 @check("causal_mask", points=1, show=True)
 def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
-    """Two queries at the end of five keys, three at the end of four, and another device."""
-    elsewhere = causal_mask(2, 3, device="meta").device.type
+    """Two queries at the end of five keys, three at the end of four, and the device asked for, not PyTorch's default."""
+    with torch.device("meta"):  # where tensors are made unless a device is given
+        elsewhere = causal_mask(2, 3, device="cpu").device.type
     tables = {
         "causal_mask(2, 5)": causal_mask(2, 5),
         "causal_mask(3, 4)": causal_mask(3, k_len=4),
     }
-    return {**tables, "the device of causal_mask(2, 3, device=META)": elsewhere}
+    return {**tables, "the device of causal_mask(2, 3, device=CPU)": elsewhere}
 
 
 @check("padding_mask", points=1, show=True)
