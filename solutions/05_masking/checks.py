@@ -41,7 +41,7 @@ def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
 
 @check("causal_mask", points=1, show=True)
 def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
-    """Two queries at the end of five keys, three at the end of four, and the device asked for, not PyTorch's default."""
+    """Two queries at the end of five keys, three at the end of four, on the device asked for."""
     with torch.device("meta"):  # where tensors are made unless a device is given
         elsewhere = causal_mask(2, 3, device="cpu").device.type
     tables = {
