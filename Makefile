@@ -5,13 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 COURSE := $(BIN)/python -m autograder
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
+# what each kernel of the environment runs first
+KERNELS = @mkdir -p $(VENV)/etc/ipython && cp autograder/lab/kernel/*.py $(VENV)/etc/ipython/
 LESSON_OPTION = $(if $(LESSON),--lesson $(LESSON))
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test setup build lesson verify collect grade feedback grades formgrader format
+.PHONY: help lab test setup build lesson verify collect grade feedback grades canvas moodle report bundle check submit reset bench formgrader format
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 lab: $(VENV)/ready  ## open JupyterLab on the lessons (LAB_ARGS=--no-browser to only serve it)
 	JUPYTER_CONFIG_PATH=$(CURDIR)/autograder/lab $(BIN)/jupyter lab --ServerApp.root_dir=$(CURDIR)/notebooks $(LAB_ARGS)
@@ -45,6 +47,21 @@ feedback: $(VENV)/ready  ## make HTML feedback per student (LESSON=…)
 grades: $(VENV)/ready  ## write coursework/grades.csv
 	$(COURSE) grades
 
+canvas moodle: $(VENV)/ready  ## write coursework/canvas.csv or moodle.csv, as that system imports it
+	$(COURSE) $@
+
+report: $(VENV)/ready  ## one page about the class: points, exercises, mistakes (LESSON=…)
+	$(COURSE) report $(LESSON_OPTION)
+
+bundle: $(VENV)/ready  ## write dist/attention-lessons.zip, what students get
+	$(COURSE) bundle
+
+check submit reset: $(VENV)/ready  ## for students: run the checks, make the file to upload, start anew (LESSON=…)
+	$(COURSE) $@ $(LESSON_OPTION)
+
+bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=--help)
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
 formgrader: $(VENV)/ready  ## JupyterLab with Formgrader for the course (LAB_ARGS=…)
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/jupyter lab $(LAB_ARGS)
 
@@ -63,8 +80,10 @@ $(VENV)/torch: $(VENV)/bin/python constraints.txt
 
 $(VENV)/ready: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	$(KERNELS)
 	@touch $@
 
 $(VENV)/ready-dev: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(KERNELS)
 	@touch $@ $(VENV)/ready

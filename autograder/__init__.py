@@ -1,7 +1,8 @@
-"""Checks for notebook lessons. A lesson imports `check`, `plot`, `predict` and `reveal` from here."""
+"""Checks for notebook lessons. A lesson imports `check`, `plot`, `predict`, `recap` and `reveal` from here."""
 
 from . import plot
 from .home import check
-from .predict import predict, reveal
+from .predict import predict, recap, reveal
+from .progress import progress
 
-__all__ = ["check", "plot", "predict", "reveal"]
+__all__ = ["check", "plot", "predict", "progress", "recap", "reveal"]

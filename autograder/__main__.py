@@ -21,10 +21,12 @@ Command = Callable[[Course, argparse.Namespace], int]
 def build(course: Course, options: argparse.Namespace) -> int:
     """Make all generated files."""
     from .build import build as build_lesson
+    from .index import build_index
 
     for lesson in course.chosen(options.lesson):
         build_lesson(course, lesson)
         print(f"built {lesson.name}")
+    build_index(course)
     return 0
 
 
@@ -82,6 +84,68 @@ def grades(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
+def canvas(course: Course, _options: argparse.Namespace) -> int:
+    """Export the table of grades for Canvas."""
+    return exported(course, "CanvasExport", "canvas.csv")
+
+
+def moodle(course: Course, _options: argparse.Namespace) -> int:
+    """Export the table of grades for Moodle."""
+    return exported(course, "MoodleExport", "moodle.csv")
+
+
+def exported(course: Course, plugin: str, name: str) -> int:
+    """Write a table with one of our export plugins."""
+    from . import exports
+    from .course import export_grades
+
+    print(export_grades(course, getattr(exports, plugin), name).relative_to(course.root))
+    return 0
+
+
+def report(course: Course, options: argparse.Namespace) -> int:
+    """Make one page about the class per lesson, and the same as CSV."""
+    from .report import make_report
+
+    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.has_submissions(lesson)]
+    paths = [path for lesson in chosen for path in make_report(course, lesson)]
+    print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
+    return 0 if paths else 1
+
+
+def bundle(course: Course, _options: argparse.Namespace) -> int:
+    """Make the zip that students get."""
+    from .bundle import make_bundle
+
+    print(make_bundle(course).relative_to(course.root))
+    return 0
+
+
+def check(course: Course, options: argparse.Namespace) -> int:
+    """Run a lesson's checks as a student has them."""
+    from .workbook import check_lesson
+
+    lines, passed = check_lesson(course.lesson(options.lesson or ""))
+    print("\n".join(lines))
+    return 0 if passed else 1
+
+
+def submit(course: Course, options: argparse.Namespace) -> int:
+    """Make the file that a student uploads."""
+    from .workbook import hand_in
+
+    print("\n".join(hand_in(course, course.lesson(options.lesson or ""))))
+    return 0
+
+
+def reset(course: Course, options: argparse.Namespace) -> int:
+    """Start a lesson anew and keep the old notebook."""
+    from .workbook import reset as reset_lesson
+
+    print("\n".join(reset_lesson(course, course.lesson(options.lesson or ""))))
+    return 0
+
+
 def lesson(course: Course, options: argparse.Namespace) -> int:
     """Start a lesson from the template."""
     from .template import start_lesson
@@ -90,7 +154,9 @@ def lesson(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS: dict[str, Command] = {f.__name__: f for f in (build, verify, collect, grade, feedback, grades, lesson)}
+INSTRUCTORS = (build, verify, collect, grade, feedback, grades, canvas, moodle, report, bundle, lesson)
+STUDENTS = (check, submit, reset)
+COMMANDS: dict[str, Command] = {f.__name__: f for f in (*INSTRUCTORS, *STUDENTS)}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -19,21 +19,23 @@ MARKED = CELL + "font-weight:bold;"
 class Card:
     """What `check` displays. Its reprs are deterministic."""
 
-    def __init__(self, verdict: Verdict, *, graded: bool = False, hidden_left: int = 0) -> None:
+    def __init__(self, verdict: Verdict, *, graded: bool = False, hidden_left: int = 0, hint: int = 0) -> None:
         self._lines = lines_of(verdict, graded, hidden_left)
+        self._next = f"Stuck? Open hint {hint} above the exercise." if hint else ""
         self._picture = verdict.failure.picture if verdict.failure else None
 
     def __repr__(self) -> str:
         """Return the card as plain text."""
         picture = [picture_text(self._picture)] if self._picture else []
-        return "\n".join([*self._lines, *picture])
+        return "\n".join([*self._lines, *picture, *filter(None, [self._next])])
 
     def _repr_html_(self) -> str:
         """Return the card as HTML, with colours of the page it is in and nothing told by colour alone."""
         head, *rest = map(escape, self._lines)
         body = "".join(f"<p style='margin:4px 0'>{line}</p>" for line in rest)
         picture = picture_html(self._picture) if self._picture else ""
-        return f"<div role='status' style='{BOX}'><strong>{head}</strong>{body}{picture}</div>"
+        following = f"<p style='margin:6px 0 0 0'>{self._next}</p>" if self._next else ""
+        return f"<div role='status' style='{BOX}'><strong>{head}</strong>{body}{picture}{following}</div>"
 
 
 def lines_of(verdict: Verdict, graded: bool, hidden_left: int) -> list[str]:

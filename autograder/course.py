@@ -180,10 +180,10 @@ def feedback(course: Course, lesson: Lesson) -> list[str]:
     return [lesson.shown(page) for page in pages if page.exists()]
 
 
-def export_grades(course: Course) -> Path:
-    """Write `coursework/grades.csv` with nbgrader's own exporter; return its path."""
+def export_grades(course: Course, plugin: type[Any] = CsvExportPlugin, name: str = "grades.csv") -> Path:
+    """Write a table of grades into `coursework/` with one of nbgrader's exporters or ours; return its path."""
     with gradebook_of(course) as gradebook:
-        plugin = CsvExportPlugin()
-        plugin.to = str(course.grades)
-        plugin.export(gradebook)
-    return course.grades
+        exporter = plugin()
+        exporter.to = str(course.coursework / name)
+        exporter.export(gradebook)
+    return Path(exporter.to)

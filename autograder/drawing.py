@@ -26,7 +26,7 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
     numbers = matrix.detach().to(torch.float64)
     largest = max(float(numbers.abs().max()), 1e-9)
     style = WEIGHTS if kind in ("weights", "shares") else {**SCORES, "vmin": -largest, "vmax": largest}
-    image = axes.imshow(numbers, aspect="auto", **style)
+    image = axes.imshow(numbers.numpy(), aspect="auto", **style)
     axes.set_xticks([])
     axes.set_yticks([])
     if max(numbers.shape) <= NUMBERED:

@@ -10,7 +10,7 @@ from typing import Any
 
 import nbformat
 
-from .card import Card
+from .cells import as_outputs, exercise_of, graded_output, in_short, is_locked, sources_for
 from .errors import NoSandboxError, SandboxError
 from .isolation import drop_sandbox, session_for
 from .judge import Verdict, judge
@@ -20,8 +20,8 @@ from .sandbox import Limits, Session
 from .shortcuts import barred, found_in
 from .values import Lost, Outcome, Raised
 
-CHECK_PREFIX = "check_"
 FLAGS = "autograder_flags"
+VERDICTS = "autograder_verdicts"
 NOT_DEFINED = ("NotDefined", "NameError")
 
 
@@ -105,12 +105,14 @@ def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collect
     outcomes = {exercise: run_checks(kit, exercise, copies, seed, hidden=False) for exercise in cards}
     for exercise in cards:
         outcomes[exercise] |= run_checks(kit, exercise, copies, seed, hidden=True)
+    nb.metadata.update({FLAGS: [], VERDICTS: {}})  # whatever a submission wrote there
     for exercise, cell in cards.items():
         verdict = verdict_of(kit, exercise, outcomes[exercise], seed)
         short = found_in(kit.shortcuts, exercise, sources_for(nb, exercise))
         if short and verdict.started:
             verdict = barred(verdict, *short)
-            nb.metadata.setdefault(FLAGS, []).append(f"{exercise} uses {short[0]}")
+            nb.metadata[FLAGS].append(f"{exercise} uses {short[0]}")
+        nb.metadata[VERDICTS][exercise] = in_short(verdict)
         cell.outputs, cell.execution_count = [graded_output(verdict)], None
     everything = [outcome for found in outcomes.values() for outcome in found.values()]
     return nb, any(isinstance(o, Raised) and o.kind in NOT_DEFINED for o in everything)
@@ -121,11 +123,6 @@ def run_cell(cell: Any, session: Session) -> bool:
     result = session.run(cell.source)
     cell.outputs, cell.execution_count = as_outputs(result.outputs), result.count
     return not session.lost
-
-
-def is_locked(cell: Any) -> bool:
-    """Say whether a cell is the course's own: nbgrader has restored it, so it cannot end the process."""
-    return bool(cell.metadata.get("nbgrader", {}).get("locked"))
 
 
 def run_checks(
@@ -148,39 +145,9 @@ def verdict_of(kit: Kit, exercise: str, outcomes: Mapping[str, Outcome], seed: i
     return judge(exercise, kit.targets(exercise, seed), found, kit.messages(exercise))
 
 
-def sources_for(nb: Any, exercise: str) -> list[str]:
-    """Return the code of a submission, an exercise's own cell first."""
-    code = [cell for cell in nb.cells if cell.cell_type == "code"]
-    own = [cell.source for cell in code if cell.metadata.get("nbgrader", {}).get("grade_id") == exercise]
-    return own + [cell.source for cell in code if cell.source not in own]
-
-
 def demonstrations(kit: Kit) -> set[str]:
     """Return the sources of the lesson's own demonstration cells. A cell that a student changed is not among them."""
     return {cell.text for cell in kit.cells if cell.kind == "demo"}
-
-
-def exercise_of(cell: Any) -> str:
-    """Return the exercise that a cell checks, or ''."""
-    data = cell.metadata.get("nbgrader", {})
-    grade_id = str(data.get("grade_id", ""))
-    return grade_id.removeprefix(CHECK_PREFIX) if data.get("grade") and grade_id.startswith(CHECK_PREFIX) else ""
-
-
-def graded_output(verdict: Verdict) -> Any:
-    """Return the one output of a graded check cell: nbgrader reads the number, people read the card."""
-    card = Card(verdict, graded=True)._repr_html_()
-    return as_outputs(
-        [{"output_type": "execute_result", "data": {"text/plain": str(verdict.points), "text/html": card}}]
-    )[0]
-
-
-def as_outputs(outputs: list[dict[str, Any]]) -> list[Any]:
-    """Return outputs as the notebook format wants them."""
-    full = [
-        {"metadata": {}, "execution_count": None, **o} if o["output_type"] == "execute_result" else o for o in outputs
-    ]
-    return [nbformat.from_dict(output) for output in full]
 
 
 def current_kit(lesson: Lesson) -> Kit:

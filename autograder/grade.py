@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,11 +47,13 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         place, course = resources["nbgrader"], Course(Path(self.config.CourseDirectory.root))
         lesson = course.lesson(place["assignment"])
         seed = secrets.randbits(31) if self.seed is None else self.seed
-        record = {"seed": seed, "lesson": lesson_digest(lesson)}
+        record: dict[str, Any] = {"seed": seed, "lesson": lesson_digest(lesson)}
         record["submission"] = digest(course.submitted / place["student"] / lesson.name / lesson.notebook)
         settings = (self.run_demonstrations, self.allow_unsandboxed)
         job = Job(nbformat.writes(nb), course.root, lesson.name, seed, self.limits(), *settings)
+        began = time.monotonic()
         done = nbformat.reads(GradeSubmission.run(job), as_version=4)
+        record["seconds"] = round(time.monotonic() - began, 1)
         done.metadata[RECORD] = record
         return done, resources
 

@@ -16,8 +16,12 @@ from .card import Card, message_of
 from .checks import HOME_SEED, Check, checks_in, load_module
 from .errors import CheckFailed, CourseError, NotStarted
 from .judge import Target, Verdict, judge
-from .lessons import student_files
+from .places import student_files
+from .progress import record
 from .shortcuts import Shortcut, barred, found_in, shortcuts_in, source_of
+
+HINTS = 3
+_failed: dict[str, int] = {}
 
 
 def check(work: Any) -> None:
@@ -34,10 +38,19 @@ def check(work: Any) -> None:
     files = HomeFiles.beside_the_notebook()
     exercise = files.exercise_of(work, sys._getframe(1).f_globals)
     verdict, hidden = files.judge(exercise, work)
-    display(Card(verdict, hidden_left=hidden))
+    record(exercise, verdict)
+    display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
     if verdict.failure is not None:
         error = CheckFailed if verdict.started else NotStarted
         raise error(message_of(verdict)) from None
+
+
+def next_hint(exercise: str, verdict: Verdict) -> int:
+    """Return which hint to open: one further after each try that failed, 0 where none is needed."""
+    if verdict.passed or not verdict.started:
+        return 0
+    _failed[exercise] = min(_failed.get(exercise, 0) + 1, HINTS)
+    return _failed[exercise]
 
 
 class HomeFiles:

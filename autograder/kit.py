@@ -17,7 +17,7 @@ from .checks import HOME_SEED, Check, Mistake, checks_in, load_module, mistakes_
 from .errors import LessonError
 from .fingerprint import Fingerprint, fingerprint
 from .judge import Target
-from .lesson_text import LessonCell, exercises_in, read_lesson, reference_source
+from .lesson_text import LessonCell, exercises_in, minutes_of, read_lesson, reference_source, title_of
 from .lessons import Lesson
 from .shortcuts import Shortcut, shortcuts_in
 from .values import Raised, Returned
@@ -118,6 +118,8 @@ class Kit:
         """Return what students are given: numbers and messages for the visible checks."""
         return {
             "lesson": self.lesson.name,
+            "title": title_of(self.cells, self.lesson),
+            "minutes": minutes_of(self.cells, self.lesson),
             "seed": HOME_SEED,
             "exercises": {name: self._home(name) for name in self.exercises},
         }
@@ -126,6 +128,7 @@ class Kit:
         targets = [t for t in self.targets(exercise, HOME_SEED) if not t.hidden]
         telling = {n for t in targets for n, p in t.mistakes.items() if p != t.right}
         return {
+            "points": self.points()[exercise],
             "checks": {t.name: home_data(t, telling) for t in targets},
             "hidden": sum(c.exercise == exercise for c in self.hidden),
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},

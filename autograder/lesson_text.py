@@ -90,3 +90,21 @@ def reference_source(cells: list[LessonCell]) -> str:
     """Return the code that defines the reference: the setup cell and every exercise's solution."""
     parts = [c.text if c.kind == "setup" else solution_of(c) for c in cells if c.kind in ("setup", "exercise")]
     return "\n\n".join(parts)
+
+
+def title_of(cells: list[LessonCell], lesson: Lesson) -> str:
+    """Return the lesson's heading."""
+    return first_match(r"^# (.+)$", "`# 7. Title`", cells, lesson)
+
+
+def minutes_of(cells: list[LessonCell], lesson: Lesson) -> int:
+    """Return how long the lesson says it takes."""
+    return int(first_match(r"\b[Aa]bout (\d+) minutes", "`About 45 minutes.`", cells, lesson))
+
+
+def first_match(pattern: str, example: str, cells: list[LessonCell], lesson: Lesson) -> str:
+    """Return what the first cell says. Raises LessonError where it does not."""
+    found = re.search(pattern, cells[0].text if cells else "", re.MULTILINE)
+    if found is None:
+        raise LessonError(lesson.shown(lesson.text), f"the first cell lacks {example}.", "The start page shows it.")
+    return found[1]

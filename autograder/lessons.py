@@ -9,6 +9,8 @@ from pathlib import Path
 from .errors import CourseError, UnknownLessonError
 
 CONFIG_NAME = "nbgrader_config.py"
+INDEX_NAME = "index.ipynb"
+PROGRESS_NAME = "progress.json"
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,34 @@ class Course:
         return self.coursework / "feedback"
 
     @property
-    def grades(self) -> Path:
-        """The exported table."""
-        return self.coursework / "grades.csv"
+    def reports(self) -> Path:
+        """Pages about a whole class."""
+        return self.coursework / "reports"
+
+    @property
+    def handin(self) -> Path:
+        """Where a student's finished notebooks are put for upload."""
+        return self.root / "handin"
+
+    @property
+    def originals(self) -> Path:
+        """The notebooks as they were released, where there is no git to ask."""
+        return self.root / "originals.zip"
+
+    @property
+    def bundle(self) -> Path:
+        """What students are given."""
+        return self.root / "dist" / "attention-lessons.zip"
+
+    @property
+    def index(self) -> Path:
+        """The students' start page."""
+        return self.root / "notebooks" / INDEX_NAME
+
+    @property
+    def index_source(self) -> Path:
+        """What the start page is made from."""
+        return self.root / "solutions" / "index.py"
 
     @property
     def database(self) -> Path:
@@ -110,8 +137,9 @@ class Course:
         return self.coursework / "gradebook.db"
 
     def lessons(self) -> list[Lesson]:
-        """Return all lessons in order. A folder counts when it holds a lesson.py; `_template` does not."""
+        """Return all lessons in order: folders with a lesson.py, or as students have them, released ones."""
         found = sorted((self.root / "solutions").glob("[0-9]*/lesson.py"))
+        found = found or sorted((self.root / "notebooks").glob("[0-9]*/fingerprints.json"))
         return [Lesson(path.parent.name, self.root) for path in found]
 
     def lesson(self, name: str) -> Lesson:
@@ -120,6 +148,10 @@ class Course:
         if name not in known:
             raise UnknownLessonError(name, list(known))
         return known[name]
+
+    def has_submissions(self, lesson: Lesson) -> bool:
+        """Say whether anybody has handed a lesson in."""
+        return any(self.submitted.glob(f"*/{lesson.name}"))
 
     def chosen(self, name: str | None) -> list[Lesson]:
         """Return the named lesson, or all of them where no name is given."""
@@ -130,26 +162,9 @@ def find_course(start: Path | None = None) -> Course:
     """Return the course that contains `start`, by default the working directory."""
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        if (folder / CONFIG_NAME).is_file():
+        if (folder / CONFIG_NAME).is_file() or Course(folder).index.is_file():
             return Course(folder)
     raise CourseError(f"No {CONFIG_NAME} in {here} or above it: start the command in the course's folder.")
-
-
-def student_files(start: Path | None = None) -> tuple[Path, Path]:
-    """Return a lesson's checks.py and fingerprints.json, as seen from a running notebook.
-
-    A notebook runs in its own folder. The solved notebook beside lesson.py uses the released files.
-    """
-    here = (start or Path.cwd()).resolve()
-    released = here.parent.parent / "notebooks" / here.name
-    for folder in (here, released):
-        checks, prints = folder / "checks.py", folder / "fingerprints.json"
-        if checks.is_file() and prints.is_file():
-            return checks, prints
-    raise CourseError(
-        f"No checks.py with fingerprints.json in {here.name}/. Open the notebook from its own lesson folder, "
-        "where both files lie beside it."
-    )
 
 
 def digest(*paths: Path) -> str:

@@ -14,8 +14,9 @@ from torch import Tensor
 
 from .diagrams import diagram, mixture
 from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, show
+from .interactive import click_mask, explore, slide
 
-__all__ = ["curves", "diagram", "heads", "heatmap", "masks", "matrices", "mixture"]
+__all__ = ["click_mask", "curves", "diagram", "explore", "heads", "heatmap", "masks", "matrices", "mixture", "slide"]
 WIDEST = 7.5
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
 LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))

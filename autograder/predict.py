@@ -6,6 +6,7 @@ import ipywidgets
 from IPython.display import display
 
 _stated: dict[str, str] = {}
+_revealed: dict[str, str] = {}
 
 
 def predict(question: str, options: tuple[str, ...]) -> None:
@@ -33,6 +34,7 @@ def reveal(question: str, answer: str) -> None:
         question: the words given to `predict`.
         answer: what came out, in the words of the options.
     """
+    _revealed[question] = answer
     stated = _stated.get(question)
     if stated is None:
         print(f"{question}: {answer}. (You stated no prediction.)")
@@ -40,3 +42,17 @@ def reveal(question: str, answer: str) -> None:
         print(f"{question}: {answer}, as you predicted.")
     else:
         print(f"{question}: {answer}. You predicted: {stated}.")
+
+
+def recap() -> None:
+    """Show where intuition was right and where not: every prediction stated in this lesson beside what came out."""
+    stated = {question: said for question, said in _stated.items() if question in _revealed}
+    if not stated:
+        print("You stated no predictions.")
+    for question, said in stated.items():
+        answer = _revealed[question]
+        verdict = "as you said" if said == answer else f"you said: {said}"
+        print(f"{'✓' if said == answer else '✗'} {question}: {answer} ({verdict})")
+    right = sum(said == _revealed[question] for question, said in stated.items())
+    if stated:
+        print(f"{right} of {len(stated)} predictions were right.")

@@ -11,9 +11,9 @@ from itertools import combinations
 from pathlib import Path
 
 from .card import number
+from .cells import exercise_of
 from .checks import HOME_SEED, Mistake
 from .course import grade
-from .engine import exercise_of
 from .fingerprint import same
 from .judge import Target, judge
 from .kit import Kit, load_kit

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from autograder import check, plot, predict, reveal
+from autograder import check, plot, predict, recap, reveal
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -500,6 +500,10 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 # | soft lookup | softmax of scores, times values | like a dictionary, but it has a gradient |
 # | additive score | $v \cdot \tanh(W_q q + W_k k)$ | a learned comparison; without tanh the query cancels |
 #
+# %%
+recap()
+
+# %% [markdown]
 # Did your prediction for 8 words hold? Four more words were enough to turn "nearly always" into "nearly never".
 #
 # ## Questions

@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor
 
-from autograder import check, plot, predict, reveal
+from autograder import check, plot, predict, recap, reveal
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -118,6 +118,29 @@ plot.mixture(
 
 # %% [markdown]
 # The triangle's corners are the values. The query q lands at [7, 8], 2q closer to value 3, and −2q, which wants the opposite, near value 1. None can get outside.
+#
+# Turn a query yourself. Three keys lie in a plane, 0°, 90° and 210° around, and the query is twice as long as they are. Which angle gives the second key the most? Where do two keys share?
+
+
+# %%
+def towards(degrees: Tensor) -> Tensor:
+    return torch.stack([degrees.deg2rad().cos(), degrees.deg2rad().sin()], dim=-1)
+
+
+around = towards(torch.tensor([0.0, 90, 210]))  # three keys, (3, 2)
+plot.slide(
+    lambda angle: (around @ (2 * towards(torch.tensor(angle)))).softmax(dim=-1),
+    ["key 1", "key 2", "key 3"],
+    name="query's angle",
+    low=0,
+    high=360,
+    start=30,
+    step=15,
+    arrows=lambda angle: (2 * towards(torch.tensor(angle)), around),
+)
+
+# %% [markdown]
+# A key gets the most when the query points straight at it, here 0.84 for key 2 at 90°; half-way between two keys they get the same. No angle gives a key everything: for that the query would have to be longer.
 #
 # ## In PyTorch
 #
@@ -431,6 +454,10 @@ shares * lengths
 # | weights | softmax over the last axis | each row sums to 1 |
 # | output | `weights @ value`, `(…, L, D_v)` | one row per query, as wide as a value |
 #
+# %%
+recap()
+
+# %% [markdown]
 # Which of your three predictions was wrong? If it was the last one: attention knows nothing about order.
 #
 # ## Questions

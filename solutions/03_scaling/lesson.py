@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from autograder import check, plot, predict, reveal
+from autograder import check, plot, predict, recap, reveal
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -189,6 +189,24 @@ plot.curves(
 
 # %% [markdown]
 # Left alone, the favourite's share climbs to 0.97: attention hardens as the vectors grow. Over $d$ it falls to 0.07, next to the 0.06 of no preference at all. Over $\sqrt d$ it stays at about 0.25 for every width. A model can be made wider without its attention changing character.
+#
+# One query and sixteen keys, unscaled, to play with. At which d does one key have more than half?
+
+# %%
+generator = torch.Generator().manual_seed(0)
+one, sixteen = (torch.randn(n, 1024, generator=generator) for n in (1, 16))
+plot.slide(
+    lambda d: (one[:, : int(d)] @ sixteen[:, : int(d)].mT).softmax(dim=-1)[0],
+    [str(j) for j in range(16)],
+    name="d",
+    low=1,
+    high=10,
+    start=2,
+    doubling=True,
+)
+
+# %% [markdown]
+# At d = 4 the leader has 0.19, at 8 by luck 0.98, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. Nothing was learned here; who wins so surely is chance.
 #
 # ### What a saturated softmax does to learning
 #
@@ -447,6 +465,10 @@ scores.grad
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is sure |
 # | unscaled training | crawls | random early winners, not a small gradient |
 #
+# %%
+recap()
+
+# %% [markdown]
 # Which prediction was wrong? If it was the last: that scaling prevents small gradients is the common story, and the measured one is different.
 #
 # ## Questions

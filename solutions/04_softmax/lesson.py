@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor
 
-from autograder import check, plot, predict, reveal
+from autograder import check, plot, predict, recap, reveal
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -141,8 +141,21 @@ plot.curves(
 )
 
 # %% [markdown]
-# No two lines cross. A temperature brings the keys together or drives them apart, and never changes which one leads.
-#
+# No two lines cross. A temperature brings the keys together or drives them apart, and never changes which one leads. Move it yourself:
+
+# %%
+plot.slide(
+    lambda t: (scores / t).softmax(dim=-1),
+    ["score 0", "score 1", "score 2"],
+    name="temperature",
+    low=-4,
+    high=5,
+    start=0,
+    step=0.25,
+    doubling=True,
+)
+
+# %% [markdown]
 # ## Exercise 4.2: temperature
 #
 # Write softmax with a temperature. A temperature of 0 has no meaning here, nor has a negative one, which would turn the order around: refuse both with a `ValueError` that says so. You may use PyTorch's softmax.
@@ -328,6 +341,10 @@ q @ q, (q / 8) @ q
 # | entropy | $-\sum w \ln w$, in nats | 0 for one key, $\ln n$ for all; 0 counts as nothing |
 # | streaming | largest score, sum, mixture | a larger score shrinks the old by $e^{m_\text{old} - m_\text{new}}$ |
 #
+# %%
+recap()
+
+# %% [markdown]
 # Were your two predictions right? The first is why softmax can be computed at all, the second is why it has a temperature.
 #
 # ## Questions

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from autograder import check, plot, predict, reveal
+from autograder import check, plot, predict, recap, reveal
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -177,8 +177,6 @@ plot.heatmap(
     "The future is hidden, each row still sums to 1",
     mask=causal,
 )
-
-# %%
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
@@ -357,7 +355,17 @@ nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 # %% [markdown]
 # `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch.
 #
-# The second result is what older code does: it writes minus one billion instead of −∞. No `nan`, and something worse: the query looks at all *hidden* keys alike. Padding enters the output, and nothing complains. (In float16, where numbers end at 65504, `masked_fill` refuses a billion.)
+# In the next figure, with the scores of the three tokens from above, the mask is yours: every button lets a query look at a key, or forbids it. Hide token 2 from everybody, as if it were padding, and see who gets its weight. Then take everything from one query.
+
+# %%
+three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
+plot.click_mask(
+    lambda mask: three.masked_fill(~mask, -torch.inf).softmax(dim=-1),
+    ["token 0", "token 1", "token 2"],
+)
+
+# %% [markdown]
+# The weight of a hidden key goes to the others in its row. As for the empty row: older code, the second result above, writes minus one billion instead of −∞. No `nan`, and something worse: the query looks at all *hidden* keys alike. Padding enters the output, and nothing complains. (In float16, where numbers end at 65504, `masked_fill` refuses a billion.)
 #
 # The honest answer is: nothing to look at, nothing gets weight, the output is 0. PyTorch's function agrees:
 
@@ -478,7 +486,6 @@ def scores_of(q: Tensor, k: Tensor, m: Tensor | None) -> Tensor:
     return scores if m is None else scores.masked_fill(~m, -torch.inf)
 
 
-# %%
 WRONG |= {
     "softmax over queries": lambda q, k, v, m: scores_of(q, k, m).softmax(-2) @ v,
     "softmax over axis 0": lambda q, k, v, m: scores_of(q, k, m).softmax(0) @ v,
@@ -600,7 +607,11 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 
 # %% [markdown]
 # **A mask shapes what is seen, not who sees.** Padding masks hide padding as *keys*. The queries at padding still get outputs, and whoever reads those or trains on them has to leave them out.
-#
+
+# %%
+recap()
+
+# %% [markdown]
 # ## What you learned
 #
 # | | rule | what to remember |

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from autograder import check, plot, predict, reveal
+from autograder import check, plot, predict, recap, reveal
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
@@ -522,6 +522,12 @@ plot.heads(
 # %% [markdown]
 # Three of the maps can be read at once, and the fourth is smeared. Compare them with the four questions: none of them has its light *on* the diagonal, although "the digit that stands here" is answered too.
 #
+# These are averages. Look into a single sequence, head by head and query by query; the labels are place and digit. What does the smeared head look at in a single sequence?
+
+# %%
+plot.explore(weights[0], [f"{i}: {d}" for i, d in enumerate(digits[0].tolist())])
+
+# %% [markdown]
 # A map says where values were mixed from. It does not say what the model does with them. To learn that, take something away: switch one head off, by setting to 0 the columns of the output matrix that read it, and see which answers are lost.
 
 
@@ -577,6 +583,10 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # | dropout | on weights, in training | return the weights from before it |
 # | cost | $4LE^2 + 2L^2E$ | the same for any number of heads |
 #
+# %%
+recap()
+
+# %% [markdown]
 # Did you predict that one head would be rarely right? Of single digits it gets about half. An answer needs both.
 #
 # ## Questions

@@ -1,0 +1,196 @@
+"""One page about a class and a lesson: points, exercises, known mistakes, what needs a person. Offline, and as CSV."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from .course import check_readable
+from .engine import FLAGS, VERDICTS, current_kit
+from .errors import SubmissionError
+from .exports import harmless
+from .grade import RECORD
+from .lessons import Course, Lesson
+from .nbgrader_api import gradebook_of
+
+BAR = "#00204d"
+
+
+@dataclass(frozen=True)
+class Student:
+    """One row of the class.
+
+    Args:
+        name: the student's id.
+        points: earned, None where nothing was graded.
+        of: how many there are.
+        verdicts: per exercise what the judge wrote down.
+        waits: why a person is needed, '' where nobody is.
+        page: the feedback page as seen from the report, '' where there is none.
+        seconds: how long the submission ran.
+    """
+
+    name: str
+    points: float | None
+    of: float
+    verdicts: dict[str, dict[str, Any]]
+    waits: str
+    page: str
+    seconds: float
+
+
+@dataclass
+class Exercise:
+    """How a class did in one exercise."""
+
+    name: str
+    points: int
+    solved: int = 0
+    started: int = 0
+    mistakes: dict[str, list[Student]] = field(default_factory=dict)
+
+    @property
+    def by_number(self) -> list[tuple[str, list[Student]]]:
+        """Known mistakes, the most frequent first."""
+        return sorted(self.mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def make_report(course: Course, lesson: Lesson) -> list[Path]:
+    """Write coursework/reports/<lesson>.html and .csv; return their paths."""
+    students = class_of(course, lesson)
+    page, table = (course.reports / f"{lesson.name}{suffix}" for suffix in (".html", ".csv"))
+    course.reports.mkdir(parents=True, exist_ok=True)
+    page.write_text(html_of(lesson, students), encoding="utf-8")
+    write_csv(table, lesson, students)
+    return [page, table]
+
+
+def class_of(course: Course, lesson: Lesson) -> list[Student]:
+    """Read everybody who handed something in."""
+    names = {folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir()}
+    with gradebook_of(course) as gradebook:
+        found = {s.student.id: s for a in gradebook.assignments if a.name == lesson.name for s in a.submissions}
+        return [student_of(course, lesson, name, found.get(name)) for name in sorted(names | found.keys())]
+
+
+def student_of(course: Course, lesson: Lesson, name: str, submission: Any) -> Student:
+    """Join what the gradebook and the graded notebook say about a student."""
+    metadata = graded_metadata(course.autograded / name / lesson.name / lesson.notebook)
+    reason = reason_against(course.submitted / name / lesson.name / lesson.notebook, lesson)
+    most = float(sum(current_kit(lesson).points().values()))
+    if submission is None or not metadata or reason:
+        return Student(name, None, most, {}, reason or "not graded yet: `make grade`", "", 0.0)
+    waits = [str(flag) for flag in metadata.get(FLAGS, [])]
+    waits += ["questions wait for a person's grade"] if submission.needs_manual_grade else []
+    page = course.feedback / name / lesson.name / f"{lesson.name}.html"
+    link = f"../feedback/{name}/{lesson.name}/{lesson.name}.html" if page.exists() else ""
+    seconds = float(metadata.get(RECORD, {}).get("seconds", 0.0))
+    return Student(
+        name, submission.score, submission.max_score, metadata.get(VERDICTS, {}), "; ".join(waits), link, seconds
+    )
+
+
+def reason_against(path: Path, lesson: Lesson) -> str:
+    """Say why a submission cannot be graded, or ''."""
+    try:
+        check_readable(path, lesson)
+    except SubmissionError as error:
+        return str(error)
+    return ""
+
+
+def graded_metadata(path: Path) -> dict[str, Any]:
+    """Return a graded notebook's metadata; nothing where there is none."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"])
+    except (OSError, ValueError, KeyError):
+        return {}
+
+
+def exercises_of(lesson: Lesson, students: Sequence[Student]) -> list[Exercise]:
+    """Count per exercise who solved it and which known mistakes were made by whom."""
+    found = {name: Exercise(name, points) for name, points in current_kit(lesson).points().items()}
+    for student in students:
+        for name, verdict in student.verdicts.items():
+            if name not in found:
+                continue
+            found[name].solved += bool(verdict["passed"])
+            found[name].started += bool(verdict["started"])
+            if verdict["mistake"]:
+                found[name].mistakes.setdefault(verdict["mistake"], []).append(student)
+    return list(found.values())
+
+
+def html_of(lesson: Lesson, students: Sequence[Student]) -> str:
+    """Return the page."""
+    pages = Environment(loader=PackageLoader("autograder", "pages"), autoescape=select_autoescape(["html"]))
+    graded = [s for s in students if s.points is not None]
+    exercises, kit = exercises_of(lesson, students), current_kit(lesson)
+    page: str = pages.get_template("report.html").render(
+        lesson=lesson.name,
+        students=students,
+        graded=graded,
+        waiting=[s for s in students if s.waits],
+        exercises=exercises,
+        messages={e.name: kit.messages(e.name) for e in exercises},
+        seconds=sum(s.seconds for s in graded),
+        points=points_plot(graded),
+        solved=solved_plot(exercises, len(graded)),
+    )
+    return page
+
+
+def points_plot(graded: Sequence[Student]) -> tuple[str, str]:
+    """Draw how many students have how many points; return the picture and its words."""
+    counts = Counter(round(s.points or 0) for s in graded)
+    figure = Figure(figsize=(6.4, 2.6), layout="constrained")
+    axes = figure.subplots()
+    axes.bar(list(counts), list(counts.values()), color=BAR)
+    axes.set(xlabel="points", ylabel="students", xlim=(-0.7, max((s.of for s in graded), default=1) + 0.7))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    words = ", ".join(f"{n} with {p}" for p, n in sorted(counts.items())) or "nobody is graded"
+    return picture(figure), f"Students by points: {words}."
+
+
+def solved_plot(exercises: Sequence[Exercise], graded: int) -> tuple[str, str]:
+    """Draw how many solved each exercise; return the picture and its words."""
+    figure = Figure(figsize=(6.4, 0.8 + 0.35 * len(exercises)), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh([e.name for e in exercises], [e.solved for e in exercises], color=BAR)
+    axes.bar_label(bars, fmt=f" %d of {graded}")
+    axes.set(xlabel="students who solved it", xlim=(0, max(graded, 1) * 1.2))
+    axes.invert_yaxis()
+    words = ", ".join(f"{e.name} {e.solved}" for e in exercises)
+    return picture(figure), f"Solved, of {graded}: {words}."
+
+
+def picture(figure: Figure) -> str:
+    """Return a figure as the address of a PNG that needs no file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def write_csv(path: Path, lesson: Lesson, students: Sequence[Student]) -> None:
+    """Write one row per student: points, points and mistake per exercise, what needs a person."""
+    names = list(current_kit(lesson).points())
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["student", "points", "of", *(f"{n} {w}" for n in names for w in ("points", "mistake")), "note"]
+        )
+        for s in students:
+            known = [s.verdicts.get(n, {}).get(w) for n in names for w in ("points", "mistake")]
+            cells = [s.name, s.points, s.of, *known, s.waits]
+            writer.writerow(["" if cell is None else harmless(cell) for cell in cells])

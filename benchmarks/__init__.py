@@ -1,0 +1,1 @@
+"""`make bench`: how fast grading is, beside stock nbgrader."""

@@ -1,0 +1,189 @@
+"""`make bench`: stock nbgrader and ours grade the same classes in turns; medians go into benchmarks/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from autograder.kit import Kit, load_kit
+from autograder.lessons import Course, find_course
+
+from .classes import nbgrader, our_class, stock_class
+from .floor import floor_seconds
+
+REPORT = Path(__file__).with_name("README.md")
+MARK = "<!-- measured: everything below is written by `make bench` -->"
+SIZES = (12, 60)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One whole command: wall-clock seconds, the machine's busy processor seconds, the most memory it took in MiB."""
+
+    seconds: float
+    cpu: float
+    memory: float
+
+
+def measured(command: Callable[[], None]) -> Run:
+    """Run a command on a machine that does nothing else."""
+    lowest, stop = [free_memory()], threading.Event()
+    before, begun, began = lowest[0], time.perf_counter(), busy_seconds()
+
+    def watch() -> None:
+        while not stop.wait(0.1):
+            lowest[0] = min(lowest[0], free_memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        command()
+    finally:
+        stop.set()
+        watcher.join()
+    return Run(time.perf_counter() - begun, busy_seconds() - began, (before - lowest[0]) / 1024)
+
+
+def busy_seconds() -> float:
+    """Return the processor seconds that the machine has worked, in all processes: ended ones of a sandbox too."""
+    user, nice, system = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:4]
+    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def free_memory() -> int:
+    """Return the machine's available memory in KiB."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
+
+
+@contextmanager
+def fresh(template: Path) -> Iterator[Path]:
+    """Copy a course, so that every run grades it for the first time."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(shutil.copytree(template, Path(folder) / "course"))
+
+
+def stock(template: Path, kit: Kit) -> Run:
+    """Grade with `nbgrader autograde`, as it comes."""
+    with fresh(template) as root:
+        return measured(lambda: nbgrader(root, "autograde", kit))
+
+
+def ours(template: Path, kit: Kit, jobs: int) -> Run:
+    """Grade with what `make grade` calls."""
+    command = [sys.executable, "-m", "autograder", "grade", "--lesson", kit.lesson.name, "--jobs", str(jobs)]
+    with fresh(template) as root:
+        return measured(lambda: void(subprocess.run(command, cwd=root, check=True, capture_output=True)))
+
+
+def void(_result: object) -> None:
+    """Return nothing."""
+
+
+def middle(runs: list[Run]) -> Run:
+    """Return the medians."""
+    return Run(*(statistics.median(getattr(run, name) for run in runs) for name in ("seconds", "cpu", "memory")))
+
+
+def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[str]:
+    """Grade a lesson's classes by stock and by ours in turns; return the table's rows."""
+    kit, rows = load_kit(course.lesson(name)), []
+    floor = floor_seconds(kit)
+    with tempfile.TemporaryDirectory() as folder:
+        found: dict[tuple[int, str], Run] = {}
+        for size in sizes:
+            our = our_class(course, kit, size, Path(folder) / f"ours{size}")
+            plain = stock_class(kit, size, Path(folder) / f"stock{size}")
+            ways = {"stock": lambda p=plain: stock(p, kit)}
+            ways |= {f"ours, {n}": lambda o=our, n=n: ours(o, kit, n) for n in (1, 2)}
+            runs: dict[str, list[Run]] = {way: [] for way in ways}
+            for _ in range(rounds):
+                for way, run in ways.items():
+                    runs[way].append(run())
+                    print(name, size, way, runs[way][-1], flush=True)
+            found |= {(size, way): middle(some) for way, some in runs.items()}
+        for way in ways:
+            rows.append(row(name, way, {size: found[size, way] for size in sizes}, found, floor))
+    return rows
+
+
+def row(name: str, way: str, mine: dict[int, Run], found: dict[tuple[int, str], Run], floor: float) -> str:
+    """Return one line of the table: whole runs, then what one more submission costs."""
+    few, many = min(mine), max(mine)
+
+    def more(runs: dict[int, Run], what: str) -> float:
+        if few == many:
+            return float("nan")
+        return float(getattr(runs[many], what) - getattr(runs[few], what)) / (many - few)
+
+    plain = {size: found[size, "stock"] for size in mine}
+    seconds, cpu = more(mine, "seconds"), more(mine, "cpu")
+    whole = " | ".join(f"{mine[size].seconds:.1f}" for size in (few, many))
+    memory = " | ".join(f"{mine[size].memory:.0f}" for size in (few, many))
+    start = mine[few].seconds - few * seconds
+    return (
+        f"| {name} | {way} | {whole} | {seconds:.2f} | {more(plain, 'seconds') / seconds:.1f} | {cpu:.2f} | "
+        f"{cpu / floor:.1f} | {1 / seconds:.1f} | {start:.1f} | {memory} |"
+    )
+
+
+def growth(course: Course, name: str, sizes: list[int]) -> list[str]:
+    """Grade growing classes with two workers; return the table's rows."""
+    kit, rows = load_kit(course.lesson(name)), []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            run = ours(our_class(course, kit, size, Path(folder) / "course"), kit, 2)
+        print(name, size, run, flush=True)
+        rows.append(f"| {size} | {run.seconds:.1f} | {run.cpu:.1f} | {run.memory:.0f} |")
+    return rows
+
+
+def machine() -> str:
+    """Say what this was measured on."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    packages = ", ".join(f"{p} {version(p)}" for p in ("torch", "nbgrader", "nbclient", "ipykernel"))
+    return f"{os.cpu_count()} cores of {model}, {memory:.0f} GiB; Python {platform.python_version()}, {packages}."
+
+
+def main() -> None:
+    """Measure and write the report."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    options.add_argument("--lessons", nargs="*", help="which lessons; all by default")
+    options.add_argument("--rounds", type=int, default=3, help="runs of each command; medians are reported")
+    options.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="a small and a large class")
+    options.add_argument("--growth", type=int, nargs="*", default=[12, 60, 240], help="growing classes")
+    chosen = options.parse_args()
+    course = find_course()
+    names = chosen.lessons or [lesson.name for lesson in course.lessons()]
+    rows = [line for name in names for line in compared(course, name, list(chosen.sizes), chosen.rounds)]
+    few, many = chosen.sizes
+    text = REPORT.read_text(encoding="utf-8").split(MARK)[0]
+    table = [
+        f"| lesson | way, workers | {few} submissions, s | {many}, s | one more, s | times faster | its CPU s | "
+        f"times the floor | per second | start, s | memory {few}, MiB | {many} |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+    grown = ["| submissions | s | CPU s | memory, MiB |", "|---|---|---|---|", *growth(course, names[0], chosen.growth)]
+    place = f"{machine()} Medians of {chosen.rounds}."
+    parts = [MARK, place, "\n".join(table), "## A growing class", "\n".join(grown)]
+    REPORT.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Beside the exercises: the start page, figures that move, a kernel that lost its state, accessibility."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page
+
+from autograder.lessons import Course
+
+from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all
+from .conftest import LESSON
+
+__all__ = ["lab"]
+pytestmark = needs_chromium
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def page(lab: str) -> Iterator[Page]:
+    with chromium() as opened:
+        open_lesson(opened, lab, LESSON)
+        yield opened
+
+
+def run_cell(page: Page, text: str) -> Locator:
+    cell = find(page, text)
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    return cell
+
+
+def serious(page: Page, selector: str) -> list[str]:
+    """Return axe-core's serious findings inside what we made."""
+    found = Axe().run(page, context=selector).response["violations"]
+    return [f"{v['id']}: {v['help']}" for v in found if v["impact"] in SERIOUS]
+
+
+def test_a_kernel_that_lost_its_state_says_what_to_do(page: Page) -> None:
+    cell = run_cell(page, "check(attend)")
+    cell.get_by_text("run that cell first (menu Run > Run All Above Selected Cell)").first.wait_for(timeout=60_000)
+
+
+def test_a_slider_moves_the_figure_by_keyboard(page: Page) -> None:
+    run_all(page)
+    cell = find(page, "plot.slide(")
+    words = cell.locator("p[role=status]")
+    words.wait_for(timeout=60_000)
+    assert "query's angle 30" in words.inner_text()
+    picture = cell.locator("img").get_attribute("src")
+    cell.get_by_role("slider").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    cell.get_by_text("query's angle 90: the weight is most on key 2 (0.84).").wait_for(timeout=60_000)
+    assert cell.locator("img").get_attribute("src") != picture
+    assert "key 2 (0.84)" in (cell.locator("img").get_attribute("alt") or "")
+
+
+def test_cards_and_moving_figures_are_accessible(page: Page) -> None:
+    find(page, "check(attend)").locator("[role=status]").evaluate("card => card.id = 'the-card'")
+    assert serious(page, "#the-card") == []
+    find(page, "plot.slide(").locator(".widget-vbox").first.evaluate("box => box.id = 'the-figure'")
+    assert serious(page, "#the-figure") == []
+
+
+def test_the_start_page_knows_what_was_checked(page: Page, lab: str, classroom: Course) -> None:
+    (classroom.root / "notebooks" / "progress.json").write_text(json.dumps({LESSON: {"project_qkv": "passed"}}))
+    page.goto(f"{lab}/lab/tree/index.ipynb")
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=180_000)
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator("table").wait_for(timeout=60_000)
+    assert "○ project_qkv not started" in cell.inner_text()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    cell.get_by_text("✓ project_qkv passed").wait_for(timeout=60_000)
+    cell.locator("table").evaluate("table => table.id = 'the-table'")
+    assert serious(page, "#the-table") == []
+    cell.get_by_role("link", name="2. Queries, keys, values").click()
+    page.get_by_role("tab", name=re.compile(LESSON)).wait_for(timeout=60_000)
+
+
+def test_a_mask_is_clicked(page: Page, lab: str, classroom: Course) -> None:
+    name = "05_masking"
+    code = Path(classroom.root / "notebooks" / name / f"{name}.ipynb")
+    assert "click_mask" in code.read_text()
+    open_lesson(page, lab, name)
+    for text in ("from autograder import", "causal = torch.ones(3, 3", "q = k = torch.tensor"):
+        run_cell(page, text)
+    cell = run_cell(page, "plot.click_mask(")
+    words = cell.locator("p[role=status]")
+    words.wait_for(timeout=120_000)
+    assert "token 0 most on token 0 (1.00)" in words.inner_text()
+    cell.get_by_role("button", name="✓").first.focus()
+    page.keyboard.press("Space")
+    deadline = time.monotonic() + 60
+    while "token 0 may look at nothing" not in words.inner_text():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(200)

@@ -1,0 +1,101 @@
+"""Figures that move: each frame is another picture with words of its own."""
+
+import re
+
+import ipywidgets
+import pytest
+import torch
+
+from autograder import interactive, plot
+
+SCORES = torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+
+
+def masked(mask: torch.Tensor) -> torch.Tensor:
+    return SCORES.masked_fill(~mask, -torch.inf).softmax(-1)
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[ipywidgets.Widget]:
+    """What was displayed, as widgets."""
+    boxes = []
+    real = interactive.ipywidgets.VBox
+
+    def box(children=(), **options):
+        boxes.append(real(children, **options))
+        return boxes[-1]
+
+    monkeypatch.setattr(interactive.ipywidgets, "VBox", box)
+    return boxes
+
+
+def words(box: ipywidgets.Widget) -> str:
+    picture = box.children[1]
+    found = re.search(r'alt="([^"]*)"', picture.value)
+    assert found
+    assert f">{found[1]}</p>" in picture.value
+    return found[1]
+
+
+def controls(box: ipywidgets.Widget, kind: type) -> list[ipywidgets.Widget]:
+    inside = [*getattr(box, "children", ())]
+    return [w for w in inside if isinstance(w, kind)] + [w for inner in inside for w in controls(inner, kind)]
+
+
+def test_bars_follow_a_slider(shown) -> None:
+    plot.slide(
+        lambda t: (SCORES[0] / t).softmax(-1),
+        ["a", "b", "c"],
+        name="temperature",
+        low=-4,
+        high=5,
+        start=0,
+        doubling=True,
+    )
+    (slider,) = controls(shown[-1], ipywidgets.FloatLogSlider)
+    first = words(shown[-1])
+    assert first == "temperature 1: the weight is most on c (0.67)."
+    before = shown[-1].children[1].value
+    slider.value = 0.0625
+    assert words(shown[-1]) == "temperature 0.0625: the weight is most on c (1.00)."
+    assert shown[-1].children[1].value != before
+
+
+def test_arrows_are_drawn_beside_the_bars(shown) -> None:
+    plot.slide(
+        lambda x: torch.tensor([x, 1 - x]),
+        ["a", "b"],
+        name="x",
+        low=0,
+        high=1,
+        start=0.5,
+        arrows=lambda x: (torch.tensor([x, 1.0]), torch.eye(2)),
+    )
+    assert words(shown[-1]) == "x 0.5: the weight is equally on all (0.50)."
+
+
+def test_a_click_hides_a_key_and_an_empty_row_is_said(shown) -> None:
+    plot.click_mask(masked, ["a", "b", "c"])
+    buttons = controls(shown[-1], ipywidgets.ToggleButton)
+    assert [b.description for b in buttons] == list("✓✗✗✓✓✗✓✓✓")
+    assert words(shown[-1]).startswith("a most on a (1.00); b most on b (0.73)")
+    buttons[0].value = False
+    assert buttons[0].description == "✗"
+    assert words(shown[-1]).startswith("a may look at nothing, its weights are nan; b most on b")
+
+
+def test_heads_and_queries_can_be_chosen(shown) -> None:
+    weights = torch.stack([torch.eye(3), torch.eye(3).flip(0)])
+    plot.explore(weights, ["x", "y", "z"])
+    (head,) = controls(shown[-1], ipywidgets.Dropdown)
+    (query,) = controls(shown[-1], ipywidgets.SelectionSlider)
+    assert words(shown[-1]) == "Head 0, query x: most on x (1.00)."
+    head.value, query.value = 1, 1
+    assert words(shown[-1]) == "Head 1, query y: most on y (1.00)."
+    head.value, query.value = 1, 0
+    assert words(shown[-1]) == "Head 1, query x: most on z (1.00)."
+
+
+def test_without_a_kernel_one_sentence_stands_there(capsys) -> None:
+    plot.click_mask(masked, ["a", "b", "c"])
+    assert "Here a figure moves with the mask, where a kernel runs." in capsys.readouterr().out

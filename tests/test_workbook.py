@@ -1,0 +1,118 @@
+"""A student's commands: nothing is ever lost."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.errors import CourseError
+from autograder.lessons import Course
+from autograder.mutants import submission
+from autograder.notebooks import text_of
+from autograder.workbook import check_lesson, hand_in, reset
+
+from .conftest import LESSON
+
+
+@pytest.fixture
+def desk(scratch: Course) -> Course:
+    """A student's copy: the released lessons, their originals, no solutions."""
+    with zipfile.ZipFile(scratch.originals, "w") as archive:
+        for lesson in scratch.lessons():
+            path = lesson.released / lesson.notebook
+            archive.write(path, path.relative_to(scratch.root).as_posix())
+    return scratch
+
+
+def write(course: Course, kit, edits: dict[str, str]) -> Path:
+    lesson = course.lesson(LESSON)
+    path = lesson.released / lesson.notebook
+    path.write_text(text_of(submission(kit, edits)), encoding="utf-8")
+    return path
+
+
+def test_a_reset_keeps_every_old_notebook(desk: Course, kit, right) -> None:
+    lesson = desk.lesson(LESSON)
+    path = lesson.released / lesson.notebook
+    original = path.read_bytes()
+    assert reset(desk, lesson) == [f"notebooks/{LESSON}/{LESSON}.ipynb is as it was released."]
+    work = []
+    for name in ("attend", "project_qkv"):
+        work.append(write(desk, kit, {name: right[name]}).read_bytes())
+        (desk.index.parent / "progress.json").write_text(json.dumps({LESSON: {"attend": "passed"}, "x": {}}))
+        lines = reset(desk, lesson)
+        assert path.read_bytes() == original
+        assert lines[1].startswith(f"Your work is in notebooks/{LESSON}/{LESSON}.old-")
+    kept = sorted(lesson.released.glob("*.old-*.ipynb"))
+    assert [p.read_bytes() for p in kept] == work
+    assert json.loads((desk.index.parent / "progress.json").read_text()) == {"x": {}}
+
+
+def test_a_reset_takes_a_broken_notebook_out_of_the_way(desk: Course) -> None:
+    lesson = desk.lesson(LESSON)
+    path = lesson.released / lesson.notebook
+    path.write_text("half a noteb")
+    with pytest.raises(CourseError, match="make reset"):
+        hand_in(desk, lesson)
+    reset(desk, lesson)
+    assert (lesson.released / f"{LESSON}.old-1.ipynb").read_text() == "half a noteb"
+    path.unlink()
+    reset(desk, lesson)
+    assert path.is_file()
+
+
+def test_without_originals_nothing_changes(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    path = lesson.released / lesson.notebook
+    path.write_text("mine")
+    with pytest.raises(CourseError, match="Nothing changed"):
+        reset(scratch, lesson)
+    assert path.read_text() == "mine"
+
+
+def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(desk: Course, kit, right) -> None:
+    lesson = desk.lesson(LESSON)
+    path = write(desk, kit, {"attend": right["attend"]})
+    lines = hand_in(desk, lesson)
+    assert lines == [
+        f"Upload handin/{LESSON}.ipynb.",
+        "Not started: project_qkv, attention_scores, copy_previous_qk.",
+        "Not answered: question R2.",
+    ]
+    first = path.read_bytes()
+    assert (desk.handin / f"{LESSON}.ipynb").read_bytes() == first
+    hand_in(desk, lesson)
+    assert len(list(desk.handin.iterdir())) == 1
+    write(desk, kit, right)
+    assert hand_in(desk, lesson)[1:] == ["Not answered: question R2."]
+    assert (desk.handin / f"{LESSON}.earlier-1.ipynb").read_bytes() == first
+
+
+def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(desk: Course, kit, right) -> None:
+    lesson = desk.lesson(LESSON)
+    path = write(desk, kit, {"attend": right["attend"], "attention_scores": "def attention_scores(q, k)\n    pass"})
+    before = path.read_bytes()
+    lines, passed = check_lesson(lesson)
+    assert not passed
+    assert any(line.startswith("✓ attend: 2 of 2 checks passed") for line in lines), lines
+    assert "○ project_qkv: not started" in lines
+    assert any("SyntaxError" in line for line in lines)
+    assert path.read_bytes() == before
+    recorded = json.loads((desk.index.parent / "progress.json").read_text())
+    assert recorded[LESSON]["attend"] == "passed"
+
+
+def test_the_command_works_where_students_have_no_solutions(desk: Course, kit, right) -> None:
+    for folder in ("solutions", "nbgrader_config.py"):
+        target = desk.root / folder
+        subprocess.run(["rm", "-r", str(target)], check=True)
+    command = [sys.executable, "-m", "autograder", "submit", "--lesson"]
+    done = subprocess.run([*command, LESSON], cwd=desk.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"Upload handin/{LESSON}.ipynb.")
+    wrong = subprocess.run([*command, "99_nothing"], cwd=desk.root, capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert LESSON in wrong.stderr
