@@ -122,6 +122,7 @@ def explore(weights: Tensor, tokens: Sequence[str]) -> None:
         panels[0].imshow(chosen.numpy(), **WEIGHTS)
         panels[0].axhline(query.value, color=PAPER, linestyle=":", linewidth=2)
         label(panels[0], tokens, tokens)
+        panels[0].tick_params(labelsize=8)
         draw_bars(panels[1], chosen[query.value], tokens)
         return f"Head {head.value}, query {tokens[query.value]}: {favourites(chosen[query.value], tokens)}."
 

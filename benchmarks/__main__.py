@@ -21,6 +21,7 @@ from pathlib import Path
 from autograder.kit import Kit, load_kit
 from autograder.lessons import Course, find_course
 
+from .cards import frame_seconds, waiting
 from .classes import nbgrader, our_class, stock_class
 from .floor import floor_seconds
 
@@ -151,6 +152,13 @@ def growth(course: Course, name: str, sizes: list[int]) -> list[str]:
     return rows
 
 
+def students_wait(course: Course) -> str:
+    """Return the section on what a student waits for."""
+    heads = ["| lesson | card, median ms | slowest ms |", "|---|---|---|"]
+    frame = f"One frame of a figure that moves: {1000 * frame_seconds():.0f} ms."
+    return "\n\n".join(["## What a student waits for", "\n".join([*heads, *waiting(course)]), frame])
+
+
 def machine() -> str:
     """Say what this was measured on."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -181,7 +189,7 @@ def main() -> None:
     ]
     grown = ["| submissions | s | CPU s | memory, MiB |", "|---|---|---|---|", *growth(course, names[0], chosen.growth)]
     place = f"{machine()} Medians of {chosen.rounds}."
-    parts = [MARK, place, "\n".join(table), "## A growing class", "\n".join(grown)]
+    parts = [MARK, place, "\n".join(table), "## A growing class", "\n".join(grown), students_wait(course)]
     REPORT.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -38,10 +39,12 @@ def serving(arguments: list[str], place: Path, variables: dict[str, str]) -> Ite
     """Run JupyterLab without a browser of its own; yield its address."""
     port = free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
+    own = tempfile.mkdtemp()  # tabs and settings of nobody else
+    folders = {"JUPYTERLAB_WORKSPACES_DIR": own, "JUPYTERLAB_SETTINGS_DIR": own}
     server = subprocess.Popen(
         [*command, "--IdentityProvider.token=", *arguments],
         cwd=place,
-        env={**os.environ, **variables},
+        env={**os.environ, **folders, **variables},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -51,6 +54,7 @@ def serving(arguments: list[str], place: Path, variables: dict[str, str]) -> Ite
     finally:
         server.terminate()
         server.wait(20)
+        shutil.rmtree(own)
 
 
 @contextmanager
@@ -90,7 +94,7 @@ def page(lab: str) -> Iterator[Page]:
 
 
 def open_lesson(page: Page, lab: str, lesson: str) -> None:
-    page.goto(f"{lab}/lab/tree/{lesson}/{lesson}.ipynb")
+    page.goto(f"{lab}/lab/tree/{lesson}/{lesson}.ipynb?reset")  # no tabs of earlier tests
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=180_000)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=180_000)
 

@@ -525,7 +525,7 @@ plot.heads(
 # These are averages. Look into a single sequence, head by head and query by query; the labels are place and digit. What does the smeared head look at in a single sequence?
 
 # %%
-plot.explore(weights[0], [f"{i}: {d}" for i, d in enumerate(digits[0].tolist())])
+plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
 # A map says where values were mixed from. It does not say what the model does with them. To learn that, take something away: switch one head off, by setting to 0 the columns of the output matrix that read it, and see which answers are lost.

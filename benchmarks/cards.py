@@ -1,0 +1,83 @@
+"""How long a student waits: from the end of the student's own code to the card, and from a slider's move to the frame."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from matplotlib.figure import Figure
+
+from autograder.card import Card
+from autograder.checks import HOME_SEED
+from autograder.home import HomeFiles
+from autograder.interactive import draw_bars, frame_html
+from autograder.kit import load_kit
+from autograder.lessons import Course
+
+TIMES = 9
+
+
+def waiting(course: Course) -> list[str]:
+    """Return the table's rows: per lesson the slowest card over solutions and mistakes, in milliseconds."""
+    rows = []
+    for lesson in course.lessons():
+        kit, place = load_kit(lesson), Path.cwd()
+        os.chdir(lesson.released)
+        try:
+            files = HomeFiles.beside_the_notebook()
+        finally:
+            os.chdir(place)
+        works = [(e, kit.reference[e]) for e in kit.exercises]
+        works += [(m.exercise, m.work) for e in kit.exercises for m in kit.mistakes_of(e)[:3]]
+        waits = [card_seconds(files, exercise, work) for exercise, work in works]
+        rows.append(f"| {lesson.name} | {1000 * statistics.median(waits):.0f} | {1000 * max(waits):.0f} |")
+    return rows
+
+
+def card_seconds(files: HomeFiles, exercise: str, work: object) -> float:
+    """Return the median time of a check without the time of the student's own code in it."""
+
+    def whole() -> None:
+        verdict, hidden = files.judge(exercise, work)
+        card = Card(verdict, hidden_left=hidden)
+        repr(card)
+        card._repr_html_()
+
+    def alone() -> None:
+        for check in files.checks:
+            if check.exercise == exercise:
+                check.values(work, HOME_SEED)
+
+    return max(0.0, typical(whole) - typical(alone))
+
+
+def frame_seconds() -> float:
+    """Return the time of one frame of a moving figure."""
+    weights = torch.linspace(-1, 1, 8).softmax(dim=0)
+
+    def draw(figure: Figure) -> str:
+        left, right = figure.subplots(1, 2)
+        draw_bars(left, weights, list("abcdefgh"))
+        draw_bars(right, weights, list("abcdefgh"))
+        return "bars"
+
+    return typical(lambda: void(frame_html(draw)))
+
+
+def void(_result: object) -> None:
+    """Return nothing."""
+
+
+def typical(work: Callable[[], None]) -> float:
+    """Return the median seconds of some work that was done once before."""
+    work()
+    taken = []
+    for _ in range(TIMES):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
