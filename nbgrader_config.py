@@ -18,7 +18,7 @@ from nbgrader.preprocessors import (
 
 from autograder.feedback import clean_html, clean_rendered
 from autograder.grade import GradeSubmission
-from autograder.repair import DropCopies, RestoreCells
+from autograder.repair import DropCopies, MatchCells, RestoreCells
 
 root = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
@@ -40,6 +40,7 @@ c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 # Grading: the submission's code runs in another process, the judge runs in this one
 c.Autograde.sanitize_preprocessors = [
     ClearOutput,
+    MatchCells,
     DropCopies,
     OverwriteKernelspec,
     RestoreCells,

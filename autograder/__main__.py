@@ -185,6 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on with what is not finished", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from .errors import CourseError, NoSandboxError, SubmissionError
 from .grade import RECORD, GradeSubmission
 from .lessons import Course, Lesson, digest
 from .nbgrader_api import api_of, gradebook_of, load_config, require
+from .notebooks import read_notebook
+from .repair import ids_in, match
 from .sandbox import missing
 from .turns import in_turns, taking_turns
 
@@ -115,9 +117,12 @@ def check_readable(path: Path, lesson: Lesson) -> None:
         notebook = nbformat.read(path, as_version=4)
     except Exception as error:
         raise SubmissionError(f"{lesson.notebook} cannot be read as a notebook: ask for it again") from error
-    ids = {cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in notebook.cells}
-    if not ids & set(current_kit(lesson).exercises):
-        raise SubmissionError(f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone)")
+    if not ids_in(notebook):
+        match(notebook, read_notebook(lesson.released / lesson.notebook))
+    if not ids_in(notebook) & set(current_kit(lesson).exercises):
+        raise SubmissionError(
+            f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone, and the cells are not recognisable)"
+        )
 
 
 def is_current(course: Course, lesson: Lesson, student: str) -> bool:

@@ -1,4 +1,4 @@
-"""How long a student waits: from the end of the student's own code to the card, and from a slider's move to the frame."""
+"""How long a student waits: from the end of their own code to the card, and from a move to the frame."""
 
 from __future__ import annotations
 

@@ -44,6 +44,12 @@ def strip(notebook) -> None:
         c.metadata.pop("nbgrader", None)
 
 
+def strip_and_rename(notebook) -> None:
+    strip(notebook)
+    for c in notebook.cells:
+        c.source = c.source.replace("def attend(", "def my_attend(").replace("check(attend)", "check(my_attend)")
+
+
 def raise_points(notebook) -> None:
     cell(notebook, "check_attend").metadata["nbgrader"]["points"] = 400
 
@@ -56,6 +62,7 @@ def rows(classroom: Course, hand_in, right) -> dict[str, Row]:
     edit(hand_in(classroom, "deleted", right), delete_check)
     edit(hand_in(classroom, "edited", unsolved), edit_check)
     edit(hand_in(classroom, "stripped", right), strip)
+    edit(hand_in(classroom, "unrecognisable", right), strip_and_rename)
     edit(hand_in(classroom, "greedy", unsolved), raise_points)
     warn = "import warnings, sys\nwarnings.warn('careful')\nprint('!', file=sys.stderr)\n"
     hand_in(classroom, "warning", {**right, "attend": warn + right["attend"]})
@@ -71,7 +78,21 @@ def rows(classroom: Course, hand_in, right) -> dict[str, Row]:
     return {row.student: row for row in grade(classroom, classroom.lesson(LESSON), jobs=2)}
 
 
-@pytest.mark.parametrize("student", ["aa_good", "zz_good", "duplicated", "deleted", "warning", "printed"])
+def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in, right, rows) -> None:
+    path = hand_in(classroom, "writer", right)
+
+    def answer(notebook) -> None:
+        cell(notebook, "question_R2").source = "Because keys are for finding."
+        strip(notebook)
+
+    edit(path, answer)
+    row = next(r for r in grade(classroom, classroom.lesson(LESSON)) if r.student == "writer")
+    assert (row.status, row.score, row.note) == ("graded", FULL, "questions wait for a person's grade")
+    kept = read_notebook(classroom.autograded / "writer" / LESSON / f"{LESSON}.ipynb")
+    assert cell(kept, "question_R2").source == "Because keys are for finding."
+
+
+@pytest.mark.parametrize("student", ["aa_good", "zz_good", "duplicated", "deleted", "stripped", "warning", "printed"])
 def test_honest_work_earns_its_points_whatever_happened_to_the_file(rows: dict[str, Row], student: str) -> None:
     assert (rows[student].status, rows[student].score) == ("graded", FULL)
 
@@ -91,7 +112,7 @@ def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, Row]) -
         ("not_json", "cannot be read as a notebook"),
         ("not_a_notebook", "cannot be read as a notebook"),
         ("empty_notebook", "none of the lesson's exercise cells"),
-        ("stripped", "none of the lesson's exercise cells"),
+        ("unrecognisable", "none of the lesson's exercise cells (cell metadata is gone"),
         ("renamed", f"no {LESSON}.ipynb; the folder holds mine.ipynb"),
         ("empty", f"no {LESSON}.ipynb; the folder holds nothing"),
     ],
