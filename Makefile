@@ -63,6 +63,7 @@ bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 formgrader: $(VENV)/ready  ## JupyterLab with Formgrader for the course (LAB_ARGS=…)
+	$(COURSE) register
 	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/jupyter lab $(LAB_ARGS)
 
 format: $(VENV)/ready-dev  ## format modules and lessons

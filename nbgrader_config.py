@@ -19,6 +19,7 @@ from nbgrader.preprocessors import (
 from autograder.feedback import clean_html, clean_rendered
 from autograder.grade import GradeSubmission
 from autograder.repair import DropCopies, MatchCells, RestoreCells
+from autograder.rubrics import DropRubrics
 
 root = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
@@ -55,7 +56,7 @@ c.Autograde.autograde_preprocessors = [
 ]
 
 # Feedback and Formgrader's pages: nothing in a submission may act in the reader's browser
-c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {"clean_html": clean_html, "strip_files_prefix": clean_rendered}

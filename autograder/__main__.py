@@ -49,6 +49,15 @@ def collect(course: Course, options: argparse.Namespace) -> int:
     return 0 if report.collected else 1
 
 
+def register(course: Course, options: argparse.Namespace) -> int:
+    """Enter lessons into the gradebook, so that Formgrader lists them."""
+    from .course import ensure_registered
+
+    for lesson in course.chosen(options.lesson):
+        ensure_registered(course, lesson)
+    return 0
+
+
 def grade(course: Course, options: argparse.Namespace) -> int:
     """Grade what is new or changed."""
     from .course import grade as grade_lesson
@@ -154,7 +163,7 @@ def lesson(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-INSTRUCTORS = (build, verify, collect, grade, feedback, grades, canvas, moodle, report, bundle, lesson)
+INSTRUCTORS = (build, verify, collect, register, grade, feedback, grades, canvas, moodle, report, bundle, lesson)
 STUDENTS = (check, submit, reset)
 COMMANDS: dict[str, Command] = {f.__name__: f for f in (*INSTRUCTORS, *STUDENTS)}
 

@@ -120,9 +120,7 @@ def check_readable(path: Path, lesson: Lesson) -> None:
     if not ids_in(notebook):
         match(notebook, read_notebook(lesson.released / lesson.notebook))
     if not ids_in(notebook) & set(current_kit(lesson).exercises):
-        raise SubmissionError(
-            f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone, and the cells are not recognisable)"
-        )
+        raise SubmissionError(f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone)")
 
 
 def is_current(course: Course, lesson: Lesson, student: str) -> bool:

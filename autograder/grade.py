@@ -12,8 +12,9 @@ import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Int
 
-from .engine import Job, graded, lesson_digest
+from .engine import Job, current_kit, graded, lesson_digest
 from .lessons import Course, digest
+from .rubrics import add_rubrics
 from .sandbox import Limits
 
 RECORD = "autograder"
@@ -55,6 +56,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         done = nbformat.reads(GradeSubmission.run(job), as_version=4)
         record["seconds"] = round(time.monotonic() - began, 1)
         done.metadata[RECORD] = record
+        add_rubrics(done, current_kit(lesson))
         return done, resources
 
     def limits(self) -> Limits:

@@ -1,0 +1,106 @@
+"""An instructor in Formgrader: every button of a lesson's life, and the rows that the command line gives."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from autograder.course import ensure_registered, grade
+from autograder.lessons import Course
+from autograder.mutants import mistake_cell
+from autograder.nbgrader_api import gradebook_of
+from autograder.sandbox import missing
+
+from .browser import chromium, needs_chromium, serving
+from .conftest import LESSON
+
+pytestmark = [needs_chromium, pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")]
+STUDENTS = ("ada", "bob", "cyd")
+
+
+@pytest.fixture(scope="module")
+def handed_in(classroom: Course, hand_in, kit, right) -> Course:
+    known = {(m.exercise, m.name): m for m in kit.mistakes}
+    wrong = {"attend": mistake_cell(kit, known["attend", "softmax_over_queries"])}
+    for student, edits in zip(STUDENTS, (right, {**right, **wrong}, {}), strict=True):
+        hand_in(classroom, student, edits)
+    ensure_registered(classroom, classroom.lesson(LESSON))
+    return classroom
+
+
+@pytest.fixture(scope="module")
+def formgrader(handed_in: Course) -> Iterator[str]:
+    """JupyterLab as `make formgrader` starts it."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    with serving([], handed_in.root, {"PATH": path}) as address:
+        yield f"{address}/formgrader"
+
+
+@pytest.fixture(scope="module")
+def page(formgrader: str) -> Iterator[Page]:
+    with chromium() as opened:
+        yield opened
+
+
+def press(page: Page, row: str, button: str) -> str:
+    """Press a button in a table's row, wait for the dialog, close it and return its words."""
+    line = page.locator("tbody tr", has_text=row).first
+    line.locator(f"td.{button} a").click()
+    dialog = page.locator(".modal.in, .modal.show").first
+    dialog.wait_for(timeout=120_000)
+    page.wait_for_timeout(500)
+    words = dialog.inner_text()
+    dialog.get_by_role("button").last.click()
+    dialog.wait_for(state="hidden")
+    return words
+
+
+def rows(course: Course) -> dict[str, tuple[float, float]]:
+    with gradebook_of(course) as gradebook:
+        return {s.student.id: (s.score, s.max_score) for s in gradebook.assignment_submissions(LESSON)}
+
+
+def test_generate_leaves_what_students_have_as_it_is(page: Page, formgrader: str, handed_in: Course) -> None:
+    released = handed_in.lesson(LESSON).released
+    before = {path.name: path.read_bytes() for path in released.iterdir()}
+    page.goto(f"{formgrader}/manage_assignments")
+    assert "success" in press(page, LESSON, "assign").lower()
+    assert {path.name: path.read_bytes() for path in released.iterdir()} == before
+
+
+def test_autograde_gives_the_rows_of_the_command_line(page: Page, formgrader: str, handed_in: Course) -> None:
+    page.goto(f"{formgrader}/manage_submissions/{LESSON}")
+    for student in STUDENTS:
+        assert "success" in press(page, student, "autograde").lower()
+    clicked = rows(handed_in)
+    graded = grade(handed_in, handed_in.lesson(LESSON), force=True)
+    assert {row.student: (row.score, row.most) for row in graded} == clicked
+    assert clicked["ada"][0] > clicked["bob"][0] > clicked["cyd"][0] == 0
+
+
+def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: str, handed_in: Course, kit) -> None:
+    page.goto(f"{formgrader}/gradebook/{LESSON}/{LESSON}")
+    page.locator("tbody tr td a").first.click()
+    rubric = page.get_by_text("For the grader only")
+    rubric.wait_for(timeout=60_000)
+    before = sum(score for score, _ in rows(handed_in).values())
+    box = page.locator("input.score").last
+    box.scroll_into_view_if_needed()
+    box.fill("2")
+    box.blur()
+    page.wait_for_timeout(2000)
+    assert sum(score for score, _ in rows(handed_in).values()) == before + 2
+
+
+def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, handed_in: Course, kit) -> None:
+    page.goto(f"{formgrader}/manage_submissions/{LESSON}")
+    for student in STUDENTS:
+        assert "success" in press(page, student, "generate-feedback").lower()
+    rubric = next(c.text for c in kit.cells if c.kind == "question").splitlines()[0][:60]
+    for student in STUDENTS:
+        html = (handed_in.feedback / student / LESSON / f"{LESSON}.html").read_text()
+        assert "For the grader only" not in html
+        assert rubric not in html
