@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import io
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from markupsafe import Markup, escape
 
 from .course import check_readable
 from .engine import FLAGS, VERDICTS, current_kit
@@ -23,8 +19,7 @@ from .exports import harmless
 from .grade import RECORD
 from .lessons import Course, Lesson
 from .nbgrader_api import gradebook_of
-
-BAR = "#00204d"
+from .report_plots import points_plot, solved_plot
 
 
 @dataclass(frozen=True)
@@ -136,6 +131,7 @@ def html_of(lesson: Lesson, students: Sequence[Student]) -> str:
     """Return the page."""
     pages = Environment(loader=PackageLoader("autograder", "pages"), autoescape=select_autoescape(["html"]))
     graded = [s for s in students if s.points is not None]
+    most = max((s.of for s in graded), default=1.0)
     exercises, kit = exercises_of(lesson, students), current_kit(lesson)
     page: str = pages.get_template("report.html").render(
         lesson=lesson.name,
@@ -143,43 +139,18 @@ def html_of(lesson: Lesson, students: Sequence[Student]) -> str:
         graded=graded,
         waiting=[s for s in students if s.waits],
         exercises=exercises,
-        messages={e.name: kit.messages(e.name) for e in exercises},
+        messages={e.name: {n: with_code(text) for n, text in kit.messages(e.name).items()} for e in exercises},
         seconds=sum(s.seconds for s in graded),
-        points=points_plot(graded),
-        solved=solved_plot(exercises, len(graded)),
+        points=points_plot([s.points for s in graded], most),
+        solved=solved_plot({e.name: e.solved for e in exercises}, len(graded)),
     )
     return page
 
 
-def points_plot(graded: Sequence[Student]) -> tuple[str, str]:
-    """Draw how many students have how many points; return the picture and its words."""
-    counts = Counter(round(s.points or 0) for s in graded)
-    figure = Figure(figsize=(6.4, 2.6), layout="constrained")
-    axes = figure.subplots()
-    axes.bar(list(counts), list(counts.values()), color=BAR)
-    axes.set(xlabel="points", ylabel="students", xlim=(-0.7, max((s.of for s in graded), default=1) + 0.7))
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    words = ", ".join(f"{n} with {p}" for p, n in sorted(counts.items())) or "nobody is graded"
-    return picture(figure), f"Students by points: {words}."
-
-
-def solved_plot(exercises: Sequence[Exercise], graded: int) -> tuple[str, str]:
-    """Draw how many solved each exercise; return the picture and its words."""
-    figure = Figure(figsize=(6.4, 0.8 + 0.35 * len(exercises)), layout="constrained")
-    axes = figure.subplots()
-    bars = axes.barh([e.name for e in exercises], [e.solved for e in exercises], color=BAR)
-    axes.bar_label(bars, fmt=f" %d of {graded}")
-    axes.set(xlabel="students who solved it", xlim=(0, max(graded, 1) * 1.2))
-    axes.invert_yaxis()
-    words = ", ".join(f"{e.name} {e.solved}" for e in exercises)
-    return picture(figure), f"Solved, of {graded}: {words}."
-
-
-def picture(figure: Figure) -> str:
-    """Return a figure as the address of a PNG that needs no file."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+def with_code(text: str) -> Markup:
+    """Return a message as HTML, what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
 
 
 def write_csv(path: Path, lesson: Lesson, students: Sequence[Student]) -> None:
