@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import sys
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,39 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .draw import HOME_SEED, Draw
 from .values import Lost, Outcome, Returned, outcome_of
 
-HOME_SEED = 0
+WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
 
 
-class Draw:
-    """Random inputs for one check, the same for everyone who has the same seed.
-
-    Source of randomness: a `torch.Generator` of its own, so nothing that a solution draws moves it.
-    """
-
-    def __init__(self, seed: int, name: str) -> None:
-        self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
-        self._drawn: list[tuple[Tensor, int]] = []
-
-    def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
-        """Return independent standard normal numbers, float64 unless told otherwise."""
-        return self.give(torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype))
-
-    def give(self, tensor: Tensor) -> Tensor:
-        """Return a tensor made from drawn ones, and notice when it is changed in place like those."""
-        self._drawn.append((tensor, tensor._version))
-        return tensor
-
-    def integer(self, low: int, high: int) -> int:
-        """Return an integer from low to high, both included."""
-        return int(torch.randint(low, high + 1, (), generator=self._generator))
-
-    @property
-    def changed(self) -> bool:
-        """Whether a tensor that was drawn has been written to since."""
-        return any(tensor._version != version for tensor, version in self._drawn)
-
+__all__ = ["HOME_SEED", "Check", "Draw", "Mistake", "check", "mistake"]
 
 CheckFunction = Callable[[Any, Draw], Any]
 
@@ -92,6 +65,10 @@ class Check:
         """Return what is compared. A summary's ValueError is a sentence for the student."""
         if self.summary is None or not isinstance(outcome, Returned):
             return outcome
+        if any(
+            max(leaf.value.shape, default=0) > WIDEST for leaf in outcome.leaves() if isinstance(leaf.value, Tensor)
+        ):
+            return Lost(f"A tensor came back with more than {WIDEST} entries along one axis.")
         try:
             return replace(outcome, tree=self.summary(outcome.tree))
         except ValueError as reason:

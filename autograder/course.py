@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from .build import register
 from .engine import FLAGS, current_kit, lesson_digest
-from .errors import CourseError, NoSandboxError, SubmissionError
+from .errors import CourseError, NoSandboxError, SubmissionError, one_line
 from .grade import RECORD, GradeSubmission
 from .lessons import Course, Lesson, digest
 from .nbgrader_api import api_of, gradebook_of, load_config, require
@@ -105,6 +105,8 @@ def grade_one(course: Course, lesson: Lesson, student: str, options: dict[str, A
             status = "graded"
     except CourseError as error:
         return Row(student, lesson.name, "needs a person", note=str(error))
+    except Exception as error:  # whatever one submission breaks, the others are graded
+        return Row(student, lesson.name, "needs a person", note=f"{type(error).__name__}: {one_line(str(error))}")
     return with_score(course, Row(student, lesson.name, status))
 
 
@@ -115,11 +117,13 @@ def check_readable(path: Path, lesson: Lesson) -> None:
         raise SubmissionError(f"no {lesson.notebook}; the folder holds {others}")
     try:
         notebook = nbformat.read(path, as_version=4)
+        known = ids_in(notebook)
+        if not known:
+            match(notebook, read_notebook(lesson.released / lesson.notebook))
+            known = ids_in(notebook)
     except Exception as error:
         raise SubmissionError(f"{lesson.notebook} cannot be read as a notebook: ask for it again") from error
-    if not ids_in(notebook):
-        match(notebook, read_notebook(lesson.released / lesson.notebook))
-    if not ids_in(notebook) & set(current_kit(lesson).exercises):
+    if not known & set(current_kit(lesson).exercises):
         raise SubmissionError(f"{lesson.notebook} has none of the lesson's exercise cells (cell metadata is gone)")
 
 

@@ -17,7 +17,7 @@ from .judge import Verdict, judge
 from .kit import Kit, load_kit
 from .lessons import Course, Lesson, digest
 from .sandbox import Limits, Session
-from .shortcuts import barred, found_in
+from .shortcuts import barred, found_in, mentioned
 from .values import Lost, Outcome, Raised
 
 FLAGS = "autograder_flags"
@@ -61,6 +61,7 @@ def graded(job: Job) -> str:
     kit = current_kit(Course(job.root).lesson(job.lesson))
     notebook, incomplete = attempt(job, kit, () if job.demonstrations else demonstrations(kit))
     if incomplete and not job.demonstrations:
+        drop_sandbox()  # whatever the first attempt saw and hid somewhere ends with it
         notebook, _ = attempt(job, kit, ())
     return str(nbformat.writes(notebook))
 
@@ -83,8 +84,29 @@ def attempt(job: Job, kit: Kit, skip: Collection[str]) -> tuple[Any, bool]:
 def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collection[str] = ()) -> tuple[Any, bool]:
     """Run the cells, then the checks; return the notebook and whether a name was missing.
 
-    At each check cell the process is copied. Only when the last cell has run, and nothing that the submission does can
-    be shown any more, do the copies run checks: first all visible ones, then all hidden ones.
+    Only when the last cell has run, and nothing that the submission does can be shown any more, do the copies that were
+    made at the check cells run checks: first all visible ones, then all hidden ones.
+    """
+    copies, cards = run_cells(nb, kit, session, skip)
+    outcomes = {exercise: run_checks(kit, exercise, copies, seed, hidden=False) for exercise in cards}
+    for exercise in cards:
+        outcomes[exercise] |= run_checks(kit, exercise, copies, seed, hidden=True)
+    nb.metadata.update({FLAGS: [], VERDICTS: {}})  # whatever a submission wrote there
+    for exercise, cell in cards.items():
+        verdict, flag = with_shortcuts(nb, kit, verdict_of(kit, exercise, outcomes[exercise], seed))
+        nb.metadata[FLAGS] += [flag] if flag else []
+        nb.metadata[VERDICTS][exercise] = in_short(verdict)
+        cell.outputs, cell.execution_count = [graded_output(verdict)], None
+    everything = [outcome for found in outcomes.values() for outcome in found.values()]
+    return nb, any(isinstance(o, Raised) and o.kind in NOT_DEFINED for o in everything)
+
+
+def run_cells(
+    nb: Any, kit: Kit, session: Session, skip: Collection[str]
+) -> tuple[dict[str, Session | None], dict[str, Any]]:
+    """Run a submission's cells; return a copy of the process as it was at each check cell, and these cells.
+
+    A cell that a student may have changed can end the process, so there is a copy from before it as well.
     """
     copies: dict[str, Session | None] = {}
     cards: dict[str, Any] = {}
@@ -100,22 +122,20 @@ def grade_notebook(nb: Any, kit: Kit, session: Session, seed: int, skip: Collect
         latest = latest or (None if is_locked(cell) else session.copy())
         if not run_cell(cell, session):
             session = (latest.copy() if latest else None) or session
-        else:
+        elif latest:
+            if latest not in copies.values():
+                latest.close()
             latest = None
-    outcomes = {exercise: run_checks(kit, exercise, copies, seed, hidden=False) for exercise in cards}
-    for exercise in cards:
-        outcomes[exercise] |= run_checks(kit, exercise, copies, seed, hidden=True)
-    nb.metadata.update({FLAGS: [], VERDICTS: {}})  # whatever a submission wrote there
-    for exercise, cell in cards.items():
-        verdict = verdict_of(kit, exercise, outcomes[exercise], seed)
-        short = found_in(kit.shortcuts, exercise, sources_for(nb, exercise))
-        if short and verdict.started:
-            verdict = barred(verdict, *short)
-            nb.metadata[FLAGS].append(f"{exercise} uses {short[0]}")
-        nb.metadata[VERDICTS][exercise] = in_short(verdict)
-        cell.outputs, cell.execution_count = [graded_output(verdict)], None
-    everything = [outcome for found in outcomes.values() for outcome in found.values()]
-    return nb, any(isinstance(o, Raised) and o.kind in NOT_DEFINED for o in everything)
+    return copies, cards
+
+
+def with_shortcuts(nb: Any, kit: Kit, verdict: Verdict) -> tuple[Verdict, str]:
+    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
+    short = found_in(kit.shortcuts, verdict.exercise, sources_for(nb, verdict.exercise))
+    if short and verdict.started:
+        return barred(verdict, *short), f"{verdict.exercise} uses {short[0]}"
+    word = mentioned(kit.shortcuts, verdict.exercise, own_cells(nb, kit)) if verdict.points else ""
+    return verdict, f"look at {verdict.exercise}: a cell mentions {word}" if word else ""
 
 
 def run_cell(cell: Any, session: Session) -> bool:
@@ -148,6 +168,12 @@ def verdict_of(kit: Kit, exercise: str, outcomes: Mapping[str, Outcome], seed: i
 def demonstrations(kit: Kit) -> set[str]:
     """Return the sources of the lesson's own demonstration cells. A cell that a student changed is not among them."""
     return {cell.text for cell in kit.cells if cell.kind == "demo"}
+
+
+def own_cells(nb: Any, kit: Kit) -> list[str]:
+    """Return the code that a student wrote: what is in no cell of the released lesson."""
+    released = {cell.text for cell in kit.cells}
+    return [cell.source for cell in nb.cells if cell.cell_type == "code" and cell.source not in released]
 
 
 def current_kit(lesson: Lesson) -> Kit:

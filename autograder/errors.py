@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+MOST_CHARACTERS = 400
+
 
 class CourseError(Exception):
     """Something that the person at the keyboard can mend."""
@@ -65,3 +67,8 @@ class CheckFailed(AssertionError):  # noqa: N818 - a student reads this name in 
 
 class NotStarted(CheckFailed):
     """The exercise still raises NotImplementedError."""
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a text without line breaks and what a terminal would obey."""
+    return "".join(c if c.isprintable() else " " for c in text)[:MOST_CHARACTERS]

@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 import symtable
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
+from IPython.core.inputtransformer2 import TransformerManager
+
 from .judge import Failure, Verdict
+
+UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,9 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
     """
     bans = [ban for ban in shortcuts if ban.exercise == exercise]
     nodes = reachable(sources) if bans else []
+    own = set().union(*(defined_in(node) for source in sources for node in parsed(source))) if bans else set()
     for ban in bans:
-        hits = [name for name in ban.names if any(uses(node, name) for node in nodes)]
+        hits = [name for name in ban.names if any(uses(node, name, own) for node in nodes)]
         if hits:
             return hits[0], ban.because
     return None
@@ -58,21 +63,26 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
 def reachable(sources: Sequence[str]) -> list[ast.stmt]:
     """Return the statements of the first source, and those of the others that bind what is used, directly or not."""
     trees = [parsed(source) for source in sources]
-    nodes, others = trees[0] if trees else [], [node for tree in trees[1:] for node in tree]
-    while True:
-        names = set().union(*(wanted_by(node) for node in nodes))
-        more = [node for node in others if node not in nodes and bound_by(node) & names]
-        if not more:
-            return nodes
-        nodes = [*nodes, *more]
+    found = list(trees[0]) if trees else []
+    binding: dict[str, list[ast.stmt]] = {}
+    for node in (node for tree in trees[1:] for node in tree):
+        for name in bound_by(node):
+            binding.setdefault(name, []).append(node)
+    seen = {id(node) for node in found}
+    for node in found:  # grows while it is read
+        for name in wanted_by(node):
+            new = [other for other in binding.pop(name, []) if id(other) not in seen]
+            seen |= {id(other) for other in new}
+            found += new
+    return found
 
 
 def wanted_by(node: ast.stmt) -> set[str]:
     """Return the names that a statement takes from outside itself: not a function's own variables."""
     try:
         tables = [symtable.symtable(ast.unparse(node), "cell", "exec")]
-    except (SyntaxError, ValueError, RecursionError):
-        return set()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     wanted = set()
     while tables:
         table = tables.pop()
@@ -84,11 +94,11 @@ def wanted_by(node: ast.stmt) -> set[str]:
 
 def parsed(source: str) -> list[ast.stmt]:
     """Return a cell's statements; none where it is no Python."""
-    plain = "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines())
     try:
-        return ast.parse(plain).body
+        tree: ast.Module = ast.parse(TransformerManager().transform_cell(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
+    return tree.body
 
 
 def bound_by(node: ast.stmt) -> set[str]:
@@ -100,16 +110,57 @@ def bound_by(node: ast.stmt) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def uses(node: ast.AST, name: str) -> bool:
-    """Say whether code reaches for a name: after a dot, in an import, or as a word handed to getattr and the like."""
+def defined_in(node: ast.stmt) -> set[str]:
+    """Return all names that a statement binds at any depth: functions, arguments, variables, imports by name."""
+    found = set()
     for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr == name:
+        if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            found.add(part.name)
+        elif isinstance(part, ast.arg):
+            found.add(part.arg)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found.add(part.id)
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in part.names}
+    return found
+
+
+def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
+    """Say whether code reaches for a name: bare, after a dot, in an import, or as a word.
+
+    Args:
+        node: what is searched.
+        name: what is forbidden. Of a long one PyTorch has variants, which carry it within theirs: those count too.
+        own: what the submission itself defines; a bare name of these is its own.
+    """
+    long = len(name) >= UNMISTAKABLE
+
+    def same(text: str) -> bool:
+        return name in text if long else text.strip("_") == name
+
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and same(part.attr):
             return True
-        if isinstance(part, ast.ImportFrom) and any(alias.name == name for alias in part.names):
+        if isinstance(part, ast.Name) and same(part.id) and part.id not in own:
             return True
-        if isinstance(part, ast.Call) and any(isinstance(a, ast.Constant) and a.value == name for a in part.args):
+        if isinstance(part, ast.ImportFrom) and any(same(alias.name) for alias in part.names):
+            return True
+        words = part.args if isinstance(part, ast.Call) else [part] if long else []
+        if any(is_word(word) and same(word.value) for word in words):  # type: ignore[attr-defined]
             return True
     return False
+
+
+def is_word(node: ast.AST) -> bool:
+    """Say whether this is a string that could be a name, not a sentence such as a docstring."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.split()) == 1
+
+
+def mentioned(shortcuts: Iterable[Shortcut], exercise: str, sources: Iterable[str]) -> str:
+    """Return a forbidden name that stands anywhere in a student's own cells, for a person to look at, or ''."""
+    bans = [name for ban in shortcuts if ban.exercise == exercise for name in ban.names]
+    names = [name for name in bans if len(name) >= UNMISTAKABLE and name != exercise]
+    return next((name for source in sources for name in names if name in source), "")
 
 
 def source_of(work: Any) -> list[str]:

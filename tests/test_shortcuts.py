@@ -2,10 +2,11 @@
 
 import pytest
 
-from autograder.shortcuts import found_in, shortcut
+from autograder.shortcuts import found_in, mentioned, shortcut
 
 BANS = [shortcut("attend", "ready_made", because="Write it.")]
 FOUND = ("ready_made", "Write it.")
+LONG = [shortcut("attend", "scaled_dot_product_attention", because="Write it.")]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,41 @@ def test_a_shortcut_in_another_cell_counts_where_the_exercise_leads_to_it() -> N
 )
 def test_what_is_no_shortcut_is_not_found(cells: list[str]) -> None:
     assert found_in(BANS, "attend", cells) is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def attend(q): return torch.ops.aten._scaled_dot_product_attention_math(q)",
+        "from torch.nn.functional import *\ndef attend(q): return scaled_dot_product_attention(q)",
+        "def attend(q): return vars(F)['scaled_dot_product_attention'](q)",
+        "n = 'scaled_dot_product_attention'\ndef attend(q): return getattr(F, n)(q)",
+        "where = %pwd\ndef attend(q): return F.scaled_dot_product_attention(q)",
+        "def attend(q):\n    x = 0" + " + 0" * 600 + "\n    return F.scaled_dot_product_attention(q)",
+    ],
+    ids=range(6),
+)
+def test_what_an_attacker_found_is_found(code: str) -> None:
+    assert found_in(LONG, "attend", [code]) == ("scaled_dot_product_attention", "Write it.")
+
+
+def test_names_of_ones_own_are_no_shortcut() -> None:
+    bans = [shortcut("softmax_jacobian", "jacobian", "softmax", because="No.")]
+    code = "def softmax_jacobian(w):\n    jacobian = w.diag()\n    stable_softmax = jacobian\n    return jacobian"
+    assert found_in(bans, "softmax_jacobian", [code]) is None
+    mine = "def scaled_dot_product_attention(q): return q"
+    assert found_in(LONG, "attend", ["def attend(q): return scaled_dot_product_attention(q)", mine]) is None
+
+
+def test_a_cell_that_is_not_reached_is_mentioned_to_a_person() -> None:
+    assert mentioned(LONG, "attend", ["B = []; B.append(F.scaled_dot_product_attention)"]) == LONG[0].names[0]
+    assert mentioned(LONG, "attend", ["def attend(q): return q"]) == ""
+    assert mentioned([shortcut("a", "softmax", because="No.")], "a", ["x.softmax(-1)"]) == ""
+
+
+def test_a_long_chain_of_names_takes_no_time() -> None:
+    chain = "\n".join(["a0 = 0", *(f"a{i + 1} = a{i}" for i in range(3000))])
+    assert found_in(LONG, "attend", ["def attend(q): return a3000", chain]) is None
 
 
 def test_another_exercise_may_use_it() -> None:

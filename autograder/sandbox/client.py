@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,10 @@ from .wire import pack, unpack, unpack_outcome
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 GRACE_SECONDS = 5.0
 COPY_SECONDS = 10.0
+CELLS_FULL_OF_OUTPUT = 8
+ESCAPED = 6  # characters that JSON writes for one
+SMALL = 64 * 2**10
+TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
 
 
 @dataclass(frozen=True)
@@ -27,19 +32,38 @@ class CellResult:
     count: int | None = None
 
 
+class Family:
+    """A submission's process and its copies: closed together, held together to a time and to an amount of output."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.sessions: list[Session] = []
+        self._ends = time.monotonic() + limits.total_seconds
+        self._left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the submission's cells may still take."""
+        return self._ends - time.monotonic()
+
+    def take(self, outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return outputs as long as the submission has not shown too much."""
+        self._left -= len(str(outputs))
+        return outputs if self._left >= 0 else [TOO_MUCH]
+
+
 class Session:
     """One submission's process, or a copy of it as it was at some moment.
 
     Args:
         channel: the socket to it.
         limits: how much it may use.
-        family: where it and all its copies are listed, so that they can be closed together.
+        family: what it shares with its copies.
     """
 
-    def __init__(self, channel: socket.socket, limits: Limits, family: list[Session] | None = None) -> None:
+    def __init__(self, channel: socket.socket, limits: Limits, family: Family | None = None) -> None:
         self._channel, self._limits = channel, limits
-        self._family = [] if family is None else family
-        self._family.append(self)
+        self._family = family or Family(limits)
+        self._family.sessions.append(self)
         self.lost = ""
 
     def copy(self) -> Session | None:
@@ -64,17 +88,25 @@ class Session:
 
     def close_all(self) -> None:
         """Let the process and all its copies end."""
-        for session in self._family:
+        for session in self._family.sessions:
             session.close()
 
     def run(self, source: str) -> CellResult:
         """Run one cell."""
         request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes}
+        seconds = min(self._limits.cell_seconds, self._family.seconds_left)
+        if seconds <= 0:
+            words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
+            return CellResult([error_output("SubmissionStopped", words)], True)
         try:
-            header, _ = unpack(self._ask(request, self._limits.cell_seconds))
-            return read_result(header)
+            most = ESCAPED * self._limits.output_bytes + SMALL
+            header, _ = unpack(self._ask(request, seconds, most))
+            result = read_result(header)
+            if len(str(result.outputs)) > self._limits.output_bytes + SMALL:
+                raise SandboxError("The submission's process sent more output than it may.")
+            return CellResult(self._family.take(result.outputs), result.success, result.count)
         except SandboxError as error:
-            return CellResult([error_output("SubmissionStopped", self._lose(error, self._limits.cell_seconds))], False)
+            return CellResult([error_output("SubmissionStopped", self._lose(error, seconds))], False)
 
     def check(self, check: Check, sources: tuple[str, str], seed: int) -> Outcome:
         """Run one check on what the submission has defined so far.
@@ -91,16 +123,16 @@ class Session:
         except SandboxError as error:
             return Lost(self._lose(error, seconds))
 
-    def _ask(self, request: dict[str, Any], seconds: float) -> bytes:
+    def _ask(self, request: dict[str, Any], seconds: float, most: int | None = None) -> bytes:
         if self.lost:
             raise SandboxError(self.lost)
         send(self._channel, pack(request))
-        return receive(self._channel, self._limits.reply_bytes, seconds)
+        return receive(self._channel, most or self._limits.reply_bytes, seconds)
 
     def _lose(self, error: SandboxError, seconds: float) -> str:
         """End the process after it broke the protocol or a limit; return why, in words for the student."""
         if not self.lost:
-            slow = f"A cell was still running after {seconds:g} seconds, so it was stopped."
+            slow = f"A cell was still running after {seconds:.0f} seconds, so it was stopped."
             self.lost = slow if isinstance(error, TooSlowError) else "The Python process ended in this cell."
             self.close()
         return self.lost

@@ -8,7 +8,9 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+from pathlib import Path
 
+from .filter import refuse_calls
 from .limits import SCRATCH, Limits
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
@@ -17,7 +19,10 @@ PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 4, 24, 3
 PR_CAP_AMBIENT_CLEAR_ALL = 4
 CAPABILITIES = 41
 CAPABILITY_VERSION_3 = 0x20080522
-HIDDEN = ("/proc", "/dev/shm")
+MS_RDONLY, MS_REMOUNT, MS_BIND = 1, 32, 4096
+KEPT = {os.ST_NOSUID: 2, os.ST_NODEV: 4, os.ST_NOEXEC: 8, os.ST_NOATIME: 1024, os.ST_RELATIME: 1 << 21}
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")  # the computer's own, bound into the sandbox
+HIDDEN = ("/proc", "/dev/shm", "/dev/pts")
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -40,9 +45,25 @@ def cover(path: str, size: int) -> None:
     require(libc.mount(b"tmpfs", path.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options), f"mount {path}")
 
 
+def freeze(path: str) -> None:
+    """Make one mount read-only, so that mode and times of a device cannot be changed; it still reads and writes."""
+    flags = os.statvfs(path).f_flag
+    kept = sum(mount for seen, mount in KEPT.items() if flags & seen)
+    require(libc.mount(None, path.encode(), None, MS_REMOUNT | MS_BIND | MS_RDONLY | kept, None), f"freeze {path}")
+
+
+def mapped_bytes() -> int:
+    """Return the size of this process's address space: libraries, and what was allocated before."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def confine(limits: Limits) -> None:
     """Give up file systems, capabilities and resources, for this process and all that come from it."""
+    mapped = mapped_bytes()
     cover(SCRATCH, limits.file_bytes)
+    for name in DEVICES:
+        if os.path.ismount(f"/dev/{name}"):
+            freeze(f"/dev/{name}")
     for path in HIDDEN:
         cover(path, 4096)
     require(libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "ambient capabilities")
@@ -51,8 +72,10 @@ def confine(limits: Limits) -> None:
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     require(libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capabilities")
     require(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+    refuse_calls()
     for kind, most in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
+        (resource.RLIMIT_AS, mapped + limits.memory_bytes),  # shared memory too
         (resource.RLIMIT_NPROC, limits.processes),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_CPU, limits.cpu_seconds),

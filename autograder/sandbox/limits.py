@@ -14,6 +14,7 @@ class Limits:
     Args:
         cell_seconds: wall-clock time of one cell.
         check_seconds: wall-clock time of one check.
+        total_seconds: wall-clock time of all cells of a submission.
         cpu_seconds: processor time of one process.
         memory_bytes: memory that one process may allocate.
         processes: how many processes and threads there may be at once.
@@ -25,6 +26,7 @@ class Limits:
 
     cell_seconds: float = 30.0
     check_seconds: float = 20.0
+    total_seconds: float = 300.0
     cpu_seconds: int = 60
     memory_bytes: int = 1536 * 2**20
     processes: int = 64

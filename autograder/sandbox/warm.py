@@ -30,6 +30,7 @@ from .shell import GradingShell
 from .wire import pack, pack_outcome, unpack
 
 WATCH_SECONDS = 0.03
+SCARCE = 0.03  # of all memory
 SPARE = 8  # short-lived processes of our own
 KINDS = (torch.float32, torch.float64)
 WORK = Path(SCRATCH) / "work"
@@ -110,10 +111,19 @@ def keep(shell: Any, request: dict[str, Any], descriptor: int, writing: int) -> 
     watched = os.dup2(everything, 3)
     os.closerange(4, 2**16)  # whoever waits at the other end of a socket must see it close
     while os.waitpid(first, os.WNOHANG) == (0, 0):
-        if len(os.listdir(watched)) > before + request["limits"]["processes"] + SPARE:  # noqa: PTH208
+        crowded = len(os.listdir(watched)) > before + request["limits"]["processes"] + SPARE  # noqa: PTH208
+        if crowded or memory_is_scarce(watched):
             os.kill(first, signal.SIGKILL)
         signal.sigtimedwait({signal.SIGCHLD}, WATCH_SECONDS)
     os._exit(0)
+
+
+def memory_is_scarce(proc: int) -> bool:
+    """Say whether the computer has nearly no memory left, which is when a submission's processes have to go."""
+    descriptor = os.open("meminfo", os.O_RDONLY, dir_fd=proc)
+    words = os.read(descriptor, 200).split()  # MemTotal, MemFree, MemAvailable
+    os.close(descriptor)
+    return int(words[7]) < SCARCE * int(words[1])
 
 
 def begin(shell: Any, request: dict[str, Any], descriptor: int) -> None:

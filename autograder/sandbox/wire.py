@@ -19,6 +19,7 @@ from ..values import Lost, Other, Outcome, Raised, Returned, plain
 DEEPEST = 16
 MOST_NODES = 10_000
 LONGEST_NAME = 80
+LARGEST_HEADER = 16 * 2**20
 HEADER = struct.Struct(">I")
 
 
@@ -32,6 +33,8 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return a message's header and tensors. Raises SandboxError for anything that is not a message."""
     try:
         (size,) = HEADER.unpack_from(message)
+        if size > LARGEST_HEADER:
+            raise ValueError("a header is small")
         body = message[HEADER.size + size :]
         header = json.loads(message[HEADER.size : HEADER.size + size])
         tensors = load(body) if body else {}
@@ -101,7 +104,7 @@ def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int 
         raise SandboxError("The submission's process sent a malformed value.")
     ((kind, item),) = data.items()
     if kind == "tensor":
-        return tensors[item]
+        return tensors.pop(item)  # each one once, so that a small message stays small
     if kind == "plain" and (item is None or isinstance(item, bool | int | float | str)):
         return item
     if kind == "float":

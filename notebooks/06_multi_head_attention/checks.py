@@ -38,7 +38,7 @@ def numbered(*shape: int) -> Tensor:
 @check("split_heads", points=1, show=True)
 def numbered_tokens(split_heads: Any, draw: Draw) -> Any:
     """Two sentences of five tokens with twelve numbers each, in three heads."""
-    return split_heads(draw.give(numbered(2, 5, 12)), 3)
+    return split_heads(draw.give(numbered(2, 5, 12) + draw.size(0, 1, 99)), 3)
 
 
 @check("split_heads", points=1)
@@ -53,13 +53,13 @@ def widths_that_do_not_fit(split_heads: Any, draw: Draw) -> Any:
 @check("merge_heads", points=1, show=True)
 def numbered_heads(merge_heads: Any, draw: Draw) -> Any:
     """Two sentences, three heads of four numbers, five tokens."""
-    return merge_heads(draw.give(numbered(2, 3, 5, 4)))
+    return merge_heads(draw.give(numbered(2, 3, 5, 4) + draw.size(0, 1, 99)))
 
 
 @check("merge_heads", points=1, show=True)
 def as_many_heads_as_tokens(merge_heads: Any, draw: Draw) -> Any:
     """As many heads as tokens: two."""
-    return merge_heads(draw.give(numbered(1, 2, 2, 3)))
+    return merge_heads(draw.give(numbered(1, 2, 2, 3) + draw.size(0, 1, 99)))
 
 
 def filled(module: nn.Module, draw: Draw, bias: bool = False) -> nn.Module:
@@ -176,9 +176,10 @@ def four_biases(copy_torch_weights: Any, draw: Draw) -> Any:
 
 @check("count_parameters", points=1)
 def two_sizes(count_parameters: Any, draw: Draw) -> Any:
-    """Widths of 12 and 64, with and without bias, with few heads and many."""
+    """Two widths, with and without bias, with few heads and many."""
+    few, many = 3 * draw.size(4, 5, 9), 8 * draw.size(8, 9, 15)
     return [
         count_parameters(width, heads, bias)
-        for width, heads in ((12, 3), (64, 8))
+        for width, heads in ((few, 3), (many, 8))
         for bias in (False, True)
     ]

@@ -108,8 +108,8 @@ def where_all_look(results: Any) -> list[dict[str, Any]]:
 
 @check("copy_previous_qk", points=1, show=True, summary=where_rows_look)
 def six_positions(copy_previous_qk: Any, draw: Draw) -> Any:
-    """Six positions: each row looks at the one before, with more than 0.99."""
-    return copy_previous_qk(6)
+    """A few positions: each row looks at the one before, with more than 0.99."""
+    return copy_previous_qk(draw.size(6, 5, 8))
 
 
 @check("copy_previous_qk", points=1, summary=where_all_look)

@@ -35,32 +35,39 @@ def rule(draw: Draw, *shape: int, empty: Any = None) -> Tensor:
 
 @check("causal_mask", points=1, show=True)
 def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
-    """Four queries and four keys, with k_len given and without."""
-    return {"causal_mask(4)": causal_mask(4), "causal_mask(4, 4)": causal_mask(4, 4)}
+    """As many queries as keys, with k_len given and without."""
+    n = draw.size(4, 5, 7)
+    return {
+        f"causal_mask({n})": causal_mask(n),
+        f"causal_mask({n}, {n})": causal_mask(n, n),
+    }
 
 
 @check("causal_mask", points=1, show=True)
 def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
-    """Two queries at the end of five keys, three at the end of four, on the device asked for."""
+    """Fewer queries than keys, and the device that was asked for."""
+    few, more = draw.size(2, 1, 3), draw.size(3, 4, 6)
     with torch.device("meta"):  # where tensors are made unless a device is given
         elsewhere = causal_mask(2, 3, device="cpu").device.type
     tables = {
-        "causal_mask(2, 5)": causal_mask(2, 5),
-        "causal_mask(3, 4)": causal_mask(3, k_len=4),
+        f"causal_mask({few}, {few + 3})": causal_mask(few, few + 3),
+        f"causal_mask({more}, {more + 1})": causal_mask(more, k_len=more + 1),
     }
     return {**tables, "the device of causal_mask(2, 3, device=CPU)": elsewhere}
 
 
 @check("padding_mask", points=1, show=True)
 def three_lengths(padding_mask: Any, draw: Draw) -> Any:
-    """Sentences of 2, 5 and 3 tokens in a batch of width 5."""
-    return padding_mask(draw.give(torch.tensor([2, 5, 3])), 5)
+    """Three sentences in a batch as wide as the longest."""
+    longest = draw.size(5, 6, 9)
+    return padding_mask(draw.give(torch.tensor([2, longest, 3])), longest)
 
 
 @check("padding_mask", points=1, show=True)
 def as_many_sentences_as_tokens(padding_mask: Any, draw: Draw) -> Any:
     """As many sentences as tokens, one of them empty."""
-    return padding_mask(draw.give(torch.tensor([0, 1, 3, 2])), 4)
+    n = draw.size(4, 5, 7)
+    return padding_mask(draw.give(torch.tensor([0, 1, 3, 2, 5, 4, 6][:n])), n)
 
 
 @check("combine_masks", points=1, show=True)

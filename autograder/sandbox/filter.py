@@ -1,0 +1,59 @@
+"""A seccomp filter: calls through which one submission could reach the next one, or the kernel. Linux only.
+
+Sources: seccomp(2), prctl(2), the kernel's tables of system calls for x86-64 and for the generic numbering (arm64).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import platform
+import struct
+
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+LOAD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
+NUMBER, ARCHITECTURE = 0, 4  # places in struct seccomp_data
+ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+X32 = 0x40000000  # the second numbering that x86-64 kernels accept
+# keyrings outlive a submission; the others widen what can be attacked and are of no use here
+REFUSED = {
+    "x86_64": (0xC000003E, {"add_key": 248, "request_key": 249, "keyctl": 250, "bpf": 321, "userfaultfd": 323}),
+    "aarch64": (0xC00000B7, {"add_key": 217, "request_key": 218, "keyctl": 219, "bpf": 280, "userfaultfd": 282}),
+}
+MORE = {"io_uring_setup": 425, "perf_event_open": {"x86_64": 298, "aarch64": 241}}
+
+
+class Program(ctypes.Structure):
+    """struct sock_fprog."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def refuse_calls() -> None:
+    """Refuse the calls for this process and all that come from it. Raises OSError where the kernel has no filters."""
+    machine = platform.machine()
+    if machine not in REFUSED:
+        return
+    code = program(machine)
+    wanted = Program(len(code) // 8, code)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(wanted), 0, 0) < 0:
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+def program(machine: str) -> bytes:
+    """Return the filter as the kernel's byte code: wrong architecture, then each refused number, then all others."""
+    architecture, numbers = REFUSED[machine]
+    perf = MORE["perf_event_open"]
+    calls = [*numbers.values(), MORE["io_uring_setup"], perf[machine] if isinstance(perf, dict) else perf]
+    lines = [
+        (LOAD, 0, 0, ARCHITECTURE),
+        (JUMP_IF_EQUAL, 1, 0, architecture),
+        (RETURN, 0, 0, KILL),
+        (LOAD, 0, 0, NUMBER),
+        (JUMP_IF_AT_LEAST, len(calls), 0, X32),
+    ]
+    lines += [(JUMP_IF_EQUAL, len(calls) - 1 - i, 0, call) for i, call in enumerate(calls)]  # type: ignore[misc]
+    lines[-1] = (*lines[-1][:1], 0, 1, lines[-1][3])
+    lines += [(RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    return b"".join(struct.pack("HBBI", *line) for line in lines)
