@@ -21,7 +21,7 @@ FULL, ATTEND = 12, 4
 # these break PyTorch, their own processes or the replies about their other exercises
 SPOIL_THEMSELVES = {
     *("fork_bomb", "patched_torch", "forged_replies", "patched_json", "all_processes_killed"),
-    *("parent_signalled", "helpers_replaced", "tracer"),
+    *("parent_signalled", "helpers_replaced", "tracer", "one_tensor_many_times"),
 }
 SECRETS = ("BEGIN SOLUTION", "def scores_of_a_thousand", "exp_without_care", "<script>alert", "\x1b[2J")
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")
@@ -86,6 +86,21 @@ def test_a_cheat_earns_what_its_honest_part_earns(rows: dict[str, Row], cheat: P
     row = rows[cheat.stem]
     assert row.status == "graded", row.note
     assert row.score <= FULL - ATTEND
+
+
+def test_a_disguised_shortcut_is_flagged_too(rows: dict[str, Row]) -> None:
+    assert "attend uses scaled_dot_product_attention" in rows["shortcut_in_disguise"].note
+
+
+def test_the_computers_devices_are_as_they_were(rows: dict[str, Row]) -> None:
+    assert rows
+    assert {Path(p).stat().st_mode & 0o777 for p in ("/dev/null", "/dev/full", "/dev/zero")} == {0o666}
+
+
+def test_no_graded_notebook_is_large(rows: dict[str, Row], classroom: Course) -> None:
+    assert rows
+    paths = classroom.autograded.glob(f"*/{LESSON}/{LESSON}.ipynb")
+    assert max(path.stat().st_size for path in paths) < 40 * 2**20
 
 
 def test_honest_exercises_before_and_after_a_cheat_count(rows: dict[str, Row]) -> None:

@@ -91,6 +91,55 @@ def test_loose_notebooks_and_a_broken_archive_beside_them(scratch: Course, tmp_p
     assert collected(scratch, folder) == (["ada"], ["broken.zip: not a zip archive"])
 
 
+def nested(files: dict[str, bytes]) -> bytes:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as made:
+        for name, content in files.items():
+            made.writestr(name, content)
+    return inner.getvalue()
+
+
+def test_nobody_hands_in_for_somebody_else(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    blackboard = "02_x_mallory_attempt_2026-11-02-10-00-00_x_jim_attempt_1.ipynb"
+    work = nested({"doejim_777_assignsubmission_file_/x.ipynb": notebook})
+    files = {
+        "doejim_777_1_work.ipynb": b'{"cells": []}',
+        f"jim_1_2_{LESSON}.ipynb": notebook,
+        blackboard: notebook,
+        "mallory_666_999_work.zip": work,
+    }
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    archive(folder / "class.zip", files)
+    (folder / "jim.ipynb").write_bytes(notebook)
+    archive(folder / "zz_mallory.zip", {"x/jim.ipynb": notebook})
+    report = collect(scratch, scratch.lesson(LESSON), folder)
+    assert report.collected["mallory"].endswith(blackboard)
+    assert "mallory_666" in report.collected
+    assert "doejim_777" not in report.collected
+    assert report.collected["jim"] == "jim.ipynb"
+    assert any("zz_mallory/x/jim.ipynb: jim came from jim.ipynb already" in line for line in report.left_out)
+
+
+def test_what_cannot_be_unpacked_stops_nobody(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    damaged = bytearray(nested({f"{LESSON}.ipynb": notebook * 3}))
+    damaged[60:80] = b"\xff" * 20
+    files = {
+        "ada_1_11_work.zip": bytes(damaged),
+        "ben_2_22_x.ipynb": b'{"cells": [{"metadata": null}, {"metadata": {"nbgrader": null}}, 3]}',
+        f"cyd_3_33_{'x' * 600}.ipynb": notebook,
+        f"dan_4_44_{LESSON}.ipynb": notebook,
+        "evil\x1b[2J\ncollected  jim  from x.txt": b"",
+    }
+    origin = archive(tmp_path / "class.zip", files)
+    report = collect(scratch, scratch.lesson(LESSON), origin)
+    assert list(report.collected) == ["dan_4"]
+    assert len(report.left_out) == 4
+    lines = report.lines(scratch.lesson(LESSON))
+    assert not [line for line in lines if "\x1b" in line or "\n" in line]
+    assert len([line for line in lines if line.startswith("collected")]) == 1
+
+
 def test_names_in_an_archive_cannot_leave_the_folder(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
     evil = {f"../../../evil_{LESSON}.ipynb": notebook, f"/etc/..._9_9_{LESSON}.ipynb": notebook, "..ipynb": notebook}
     students, _ = collected(scratch, archive(tmp_path / "class.zip", evil))

@@ -28,6 +28,7 @@ from .shell import GradingShell
 from .wire import pack, pack_outcome, unpack
 
 NO_SUCH_NAME = "NotDefined"
+_copies: list[int] = []
 
 
 def main(descriptor: int) -> None:
@@ -56,13 +57,24 @@ def serve(channel: socket.socket, shell: Any) -> None:
 def copied(channel: socket.socket) -> socket.socket:
     """Fork. Return the channel to go on with: the old one, or in the copy the one that came with the request."""
     descriptor = receive_descriptor(channel)
-    if os.fork():
+    _copies[:] = [pid for pid in _copies if not ended(pid)]
+    if pid := os.fork():
+        _copies.append(pid)
         os.close(descriptor)
         return channel
+    _copies.clear()
     channel.close()
     own = socket.socket(fileno=descriptor)
     send(own, pack({"ready": True}))
     return own
+
+
+def ended(pid: int) -> bool:
+    """Say whether a copy has ended, and forget it then: an ended process counts until somebody asks."""
+    try:
+        return os.waitpid(pid, os.WNOHANG) != (0, 0)
+    except ChildProcessError:
+        return True
 
 
 def silence() -> None:

@@ -1,0 +1,3 @@
+import torch
+def attend(query, key, value):
+    return torch.ops.aten._scaled_dot_product_attention_math(query, key, value, scale=1.0)
