@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from .errors import CourseError
 from .lessons import Course
 
 CORES = os.cpu_count() or 1
@@ -18,6 +19,8 @@ def build(course: Course, options: argparse.Namespace) -> int:
     from .build import build as build_lesson
     from .index import build_index
 
+    if not course.index_source.is_file():
+        raise CourseError("This copy is for students: it has no solutions/ to build from.")
     for lesson in course.chosen(options.lesson):
         build_lesson(course, lesson)
         print(f"built {lesson.name}")

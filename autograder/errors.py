@@ -16,7 +16,8 @@ class UnknownLessonError(CourseError):
 
     def __init__(self, name: str, known: list[str]) -> None:
         listing = ", ".join(known) or "none yet; `make lesson NAME=…` starts one"
-        super().__init__(f"There is no lesson {name!r}. Lessons: {listing}.")
+        problem = f"There is no lesson {name!r}." if name else "Which lesson? Add LESSON=… to the command."
+        super().__init__(f"{problem} Lessons: {listing}.")
 
 
 class LessonError(CourseError):
