@@ -7,6 +7,7 @@ import inspect
 import symtable
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -92,13 +93,16 @@ def wanted_by(node: ast.stmt) -> set[str]:
     return wanted
 
 
+@lru_cache(maxsize=1024)  # most cells of a class are the lesson's own
 def parsed(source: str) -> list[ast.stmt]:
-    """Return a cell's statements; none where it is no Python."""
-    try:
-        tree: ast.Module = ast.parse(TransformerManager().transform_cell(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    return tree.body
+    """Return a cell's statements, as Python or as IPython's extension of it; none where it is neither."""
+    for translate in (str, TransformerManager().transform_cell):
+        try:
+            tree: ast.Module = ast.parse(translate(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        return tree.body
+    return []
 
 
 def bound_by(node: ast.stmt) -> set[str]:

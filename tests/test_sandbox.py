@@ -1,3 +1,4 @@
+import platform
 from collections.abc import Iterator
 
 import pytest
@@ -5,6 +6,7 @@ import torch
 
 from autograder.checks import Check, checks_in, load_module
 from autograder.sandbox import Bubble, Limits, Session, missing, open_process
+from autograder.sandbox.filter import MACHINES, REFUSED
 from autograder.values import Lost, Raised, Returned
 
 CHECKS = '''
@@ -148,3 +150,25 @@ def test_a_solution_that_answers_with_another_type_sends_its_name(session: Sessi
     tree = ask(session).tree
     assert isinstance(tree[0], torch.Tensor)
     assert tree[1].kind == "object"
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")
+def test_refused_calls_are_refused_and_others_work() -> None:
+    numbers = MACHINES[platform.machine()][1]
+    source = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+results = [(libc.syscall(n, 0, 0, 0, 0, 0), ctypes.get_errno()) for n in {numbers}]
+print(set(results), libc.getpid() > 0)
+"""
+    bubble = Bubble(Limits())
+    try:
+        with bubble.session({}) as session:
+            (output,) = session.run(source).outputs
+    finally:
+        bubble.close()
+    assert output["text"] == "{(-1, 1)} True\n"
+
+
+def test_a_name_is_kept_for_every_refused_number() -> None:
+    assert {len(numbers) for _, numbers in MACHINES.values()} == {len(REFUSED)}

@@ -16,11 +16,11 @@ NUMBER, ARCHITECTURE = 0, 4  # places in struct seccomp_data
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
 X32 = 0x40000000  # the second numbering that x86-64 kernels accept
 # keyrings outlive a submission; the others widen what can be attacked and are of no use here
-REFUSED = {
-    "x86_64": (0xC000003E, {"add_key": 248, "request_key": 249, "keyctl": 250, "bpf": 321, "userfaultfd": 323}),
-    "aarch64": (0xC00000B7, {"add_key": 217, "request_key": 218, "keyctl": 219, "bpf": 280, "userfaultfd": 282}),
+REFUSED = ("add_key", "request_key", "keyctl", "bpf", "userfaultfd", "perf_event_open", "io_uring_setup")
+MACHINES = {
+    "x86_64": (0xC000003E, (248, 249, 250, 321, 323, 298, 425)),
+    "aarch64": (0xC00000B7, (217, 218, 219, 280, 282, 241, 425)),
 }
-MORE = {"io_uring_setup": 425, "perf_event_open": {"x86_64": 298, "aarch64": 241}}
 
 
 class Program(ctypes.Structure):
@@ -32,7 +32,7 @@ class Program(ctypes.Structure):
 def refuse_calls() -> None:
     """Refuse the calls for this process and all that come from it. Raises OSError where the kernel has no filters."""
     machine = platform.machine()
-    if machine not in REFUSED:
+    if machine not in MACHINES:
         return
     code = program(machine)
     wanted = Program(len(code) // 8, code)
@@ -42,18 +42,20 @@ def refuse_calls() -> None:
 
 
 def program(machine: str) -> bytes:
-    """Return the filter as the kernel's byte code: wrong architecture, then each refused number, then all others."""
-    architecture, numbers = REFUSED[machine]
-    perf = MORE["perf_event_open"]
-    calls = [*numbers.values(), MORE["io_uring_setup"], perf[machine] if isinstance(perf, dict) else perf]
+    """Return the filter as the kernel's byte code: wrong architecture, then each refused number, then all others.
+
+    A jump names how many instructions to skip where the comparison holds, and where it does not.
+    """
+    architecture, calls = MACHINES[machine]
+    last = len(calls) - 1
     lines = [
         (LOAD, 0, 0, ARCHITECTURE),
         (JUMP_IF_EQUAL, 1, 0, architecture),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, NUMBER),
         (JUMP_IF_AT_LEAST, len(calls), 0, X32),
+        *((JUMP_IF_EQUAL, last - i, int(i == last), call) for i, call in enumerate(calls)),
+        (RETURN, 0, 0, REFUSE),
+        (RETURN, 0, 0, ALLOW),
     ]
-    lines += [(JUMP_IF_EQUAL, len(calls) - 1 - i, 0, call) for i, call in enumerate(calls)]  # type: ignore[misc]
-    lines[-1] = (*lines[-1][:1], 0, 1, lines[-1][3])
-    lines += [(RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
     return b"".join(struct.pack("HBBI", *line) for line in lines)
