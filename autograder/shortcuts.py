@@ -53,7 +53,7 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
     """
     bans = [ban for ban in shortcuts if ban.exercise == exercise]
     nodes = reachable(sources) if bans else []
-    own = set().union(*(defined_in(node) for source in sources for node in parsed(source))) if bans else set()
+    own = set().union(*map(defined_in, sources)) if bans else set()
     for ban in bans:
         hits = [name for name in ban.names if any(uses(node, name, own) for node in nodes)]
         if hits:
@@ -114,10 +114,11 @@ def bound_by(node: ast.stmt) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def defined_in(node: ast.stmt) -> set[str]:
-    """Return all names that a statement binds at any depth: functions, arguments, variables, imports by name."""
+@lru_cache(maxsize=1024)
+def defined_in(source: str) -> frozenset[str]:
+    """Return all names that a cell binds at any depth: functions, arguments, variables, imports by name."""
     found = set()
-    for part in ast.walk(node):
+    for part in (part for node in parsed(source) for part in ast.walk(node)):
         if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
             found.add(part.name)
         elif isinstance(part, ast.arg):
@@ -126,7 +127,7 @@ def defined_in(node: ast.stmt) -> set[str]:
             found.add(part.id)
         elif isinstance(part, ast.Import | ast.ImportFrom):
             found |= {alias.asname or alias.name for alias in part.names}
-    return found
+    return frozenset(found)
 
 
 def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
