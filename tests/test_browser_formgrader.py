@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from autograder.course import ensure_registered, grade
 from autograder.lessons import Course
 from autograder.mutants import mistake_cell
 from autograder.nbgrader_api import gradebook_of
+from autograder.report import make_report
 from autograder.sandbox import missing
 
 from .browser import chromium, needs_chromium, serving
@@ -104,3 +106,11 @@ def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, hande
         html = (handed_in.feedback / student / LESSON / f"{LESSON}.html").read_text()
         assert "For the grader only" not in html
         assert rubric not in html
+
+
+def test_the_class_report_is_accessible_and_complete(page: Page, handed_in: Course) -> None:
+    html, _ = make_report(handed_in, handed_in.lesson(LESSON))
+    page.goto(html.as_uri())
+    assert page.get_by_text("3 handed in, 3 graded").count() == 1
+    found = Axe().run(page).response["violations"]
+    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
