@@ -114,7 +114,7 @@ def report(course: Course, options: argparse.Namespace) -> int:
     """Make one page about the class per lesson, and the same as CSV."""
     from .report import make_report
 
-    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.has_submissions(lesson)]
+    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
     paths = [path for lesson in chosen for path in make_report(course, lesson)]
     print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
     return 0 if paths else 1

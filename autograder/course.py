@@ -67,11 +67,10 @@ def grade(
     settings = {**setting(course), **(options or {})}
     if missing() and not settings.get("allow_unsandboxed"):
         raise NoSandboxError(missing())
-    if settings.get("seed") is None:
-        settings["seed"] = secrets.randbits(31)
-    students = sorted(folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir())
-    works = [partial(grade_one, course, lesson, student, settings, force) for student in students]
-    new = force or not all(is_current(course, lesson, student) for student in students)
+    settings["seed"] = secrets.randbits(31) if settings.get("seed") is None else settings["seed"]
+    students = course.students(lesson)
+    new = {student for student in students if force or not is_current(course, lesson, student)}
+    works = [partial(grade_one, course, lesson, student, settings, student in new) for student in students]
     warm = GradeSubmission(config=Config(GradeSubmission=settings)).limits() if new and not missing() else None
     with taking_turns(course.root, jobs, executor, warm) as turns, closing_bar(lesson, len(works)) as bar:
         ensure_registered(course, lesson)
@@ -92,13 +91,13 @@ def closing_bar(lesson: Lesson, total: int) -> Any:
     return tqdm(total=total, desc=lesson.name, unit="submission", disable=None)
 
 
-def grade_one(course: Course, lesson: Lesson, student: str, options: dict[str, Any], force: bool) -> Row:
-    """Grade one submission and say how that went."""
+def grade_one(course: Course, lesson: Lesson, student: str, options: dict[str, Any], new: bool) -> Row:
+    """Grade one submission where it is new, and say how that went."""
     path = course.submitted / student / lesson.name / lesson.notebook
     try:
         check_readable(path, lesson)
         status = "as before"
-        if force or not is_current(course, lesson, student):
+        if new:
             api = api_of(course)
             api.config.GradeSubmission.update(options)
             require(api.autograde(lesson.name, student, force=True), "not graded")
@@ -129,13 +128,11 @@ def check_readable(path: Path, lesson: Lesson) -> None:
 
 def is_current(course: Course, lesson: Lesson, student: str) -> bool:
     """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
-    graded = course.autograded / student / lesson.name / lesson.notebook
-    try:
-        record = json.loads(graded.read_text(encoding="utf-8"))["metadata"][RECORD]
-    except (OSError, ValueError, KeyError):
+    record = graded_metadata(course, lesson.name, student).get(RECORD)
+    path = course.submitted / student / lesson.name / lesson.notebook
+    if not isinstance(record, dict) or not path.is_file():
         return False
-    now = digest(course.submitted / student / lesson.name / lesson.notebook)
-    return bool(record.get("submission") == now and record.get("lesson") == lesson_digest(lesson))
+    return bool(record.get("submission") == digest(path) and record.get("lesson") == lesson_digest(lesson))
 
 
 def ensure_registered(course: Course, lesson: Lesson) -> None:
@@ -153,16 +150,23 @@ def with_score(course: Course, row: Row) -> Row:
     """Read a row's score from the gradebook."""
     with gradebook_of(course) as gradebook:
         submission = gradebook.find_submission(row.lesson, row.student)
-        notes = flags(course, row)
-        if submission.needs_manual_grade:
-            notes.append("questions wait for a person's grade")
+        notes = waiting(graded_metadata(course, row.lesson, row.student), submission)
         return Row(row.student, row.lesson, row.status, submission.score, submission.max_score, "; ".join(notes))
 
 
-def flags(course: Course, row: Row) -> list[str]:
-    """Return what grading found that an instructor should know."""
-    graded = course.autograded / row.student / row.lesson / f"{row.lesson}.ipynb"
-    return [str(flag) for flag in nbformat.read(graded, as_version=4).metadata.get(FLAGS, [])]
+def graded_metadata(course: Course, lesson: str, student: str) -> dict[str, Any]:
+    """Return what grading wrote into a student's graded notebook; nothing where there is none."""
+    path = course.autograded / student / lesson / f"{lesson}.ipynb"
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def waiting(metadata: Mapping[str, Any], submission: Any) -> list[str]:
+    """Return what a person should look at: what grading found, and questions without a grade."""
+    questions = ["questions wait for a person's grade"] * bool(submission.needs_manual_grade)
+    return [*map(str, metadata.get(FLAGS, [])), *questions]
 
 
 def table(rows: list[Row]) -> list[str]:

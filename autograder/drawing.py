@@ -17,6 +17,7 @@ from torch import Tensor
 NUMBERED = 8
 WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
 SCORES: dict[str, Any] = {"cmap": "BrBG"}
+BAR = "#00204d"
 INK, PAPER = "#111111", "#ffffff"
 
 
@@ -96,9 +97,14 @@ def hull(points: Tensor) -> list[int]:
     return [int(i) for i in angles.argsort()]
 
 
+def png(figure: Figure, dpi: int = 110) -> str:
+    """Return a figure as a PNG on white, in base64."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, facecolor=PAPER, metadata={"Software": None})
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
 def show(figure: Figure, alt: str) -> None:
     """Display a figure as a PNG on white with its alternative text. The bytes depend on the figure alone."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110, facecolor=PAPER, metadata={"Software": None})
-    data = {"image/png": base64.b64encode(buffer.getvalue()).decode(), "text/plain": alt}
+    data = {"image/png": png(figure), "text/plain": alt}
     display(data, metadata={"image/png": {"alt": alt}}, raw=True)

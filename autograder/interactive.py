@@ -6,8 +6,6 @@ is told by the picture alone. Without a live kernel the page shows one sentence 
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -19,10 +17,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import NUMBERED, PAPER, WEIGHTS, draw_matrix, favourites, label
+from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favourites, label, png
 
 DPI = 90
-BAR = "#00204d"
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
 
 
@@ -152,10 +149,7 @@ def frame_html(draw: Callable[[Figure], str]) -> str:
     figure = Figure(figsize=(6.4, 2.7))
     words = escape(draw(figure), quote=True)
     figure.tight_layout()
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=DPI, facecolor=PAPER)
-    data = base64.b64encode(buffer.getvalue()).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{words}"><p role="status">{words}</p>'
+    return f'<img src="data:image/png;base64,{png(figure, DPI)}" alt="{words}"><p role="status">{words}</p>'
 
 
 def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str]) -> None:

@@ -149,9 +149,10 @@ class Course:
             raise UnknownLessonError(name, list(known))
         return known[name]
 
-    def has_submissions(self, lesson: Lesson) -> bool:
-        """Say whether anybody has handed a lesson in."""
-        return any(self.submitted.glob(f"*/{lesson.name}"))
+    def students(self, lesson: Lesson) -> list[str]:
+        """Return who has handed a lesson in."""
+        folders = self.submitted.glob(f"*/{lesson.name}")
+        return sorted(folder.parent.name for folder in folders if folder.is_dir())
 
     def chosen(self, name: str | None) -> list[Lesson]:
         """Return the named lesson, or all of them where no name is given."""

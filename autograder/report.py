@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup, escape
 
-from .course import check_readable
-from .engine import FLAGS, VERDICTS, current_kit
+from .course import check_readable, graded_metadata, waiting
+from .engine import VERDICTS, current_kit
 from .errors import SubmissionError
 from .exports import harmless
 from .grade import RECORD
@@ -73,7 +72,7 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
 
 def class_of(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
-    names = {folder.parent.name for folder in course.submitted.glob(f"*/{lesson.name}") if folder.is_dir()}
+    names = set(course.students(lesson))
     with gradebook_of(course) as gradebook:
         found = {s.student.id: s for a in gradebook.assignments if a.name == lesson.name for s in a.submissions}
         return [student_of(course, lesson, name, found.get(name)) for name in sorted(names | found.keys())]
@@ -81,13 +80,12 @@ def class_of(course: Course, lesson: Lesson) -> list[Student]:
 
 def student_of(course: Course, lesson: Lesson, name: str, submission: Any) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
-    metadata = graded_metadata(course.autograded / name / lesson.name / lesson.notebook)
+    metadata = graded_metadata(course, lesson.name, name)
     reason = reason_against(course.submitted / name / lesson.name / lesson.notebook, lesson)
     most = float(sum(current_kit(lesson).points().values()))
     if submission is None or not metadata or reason:
         return Student(name, None, most, {}, reason or "not graded yet: `make grade`", "", 0.0)
-    waits = [str(flag) for flag in metadata.get(FLAGS, [])]
-    waits += ["questions wait for a person's grade"] if submission.needs_manual_grade else []
+    waits = waiting(metadata, submission)
     page = course.feedback / name / lesson.name / f"{lesson.name}.html"
     link = f"../feedback/{name}/{lesson.name}/{lesson.name}.html" if page.exists() else ""
     seconds = float(metadata.get(RECORD, {}).get("seconds", 0.0))
@@ -103,14 +101,6 @@ def reason_against(path: Path, lesson: Lesson) -> str:
     except SubmissionError as error:
         return str(error)
     return ""
-
-
-def graded_metadata(path: Path) -> dict[str, Any]:
-    """Return a graded notebook's metadata; nothing where there is none."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"])
-    except (OSError, ValueError, KeyError):
-        return {}
 
 
 def exercises_of(lesson: Lesson, students: Sequence[Student]) -> list[Exercise]:

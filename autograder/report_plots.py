@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-BAR = "#00204d"
+from .drawing import BAR, png
 
 
 def points_plot(points: Sequence[float | None], most: float) -> tuple[str, str]:
@@ -22,7 +20,7 @@ def points_plot(points: Sequence[float | None], most: float) -> tuple[str, str]:
     axes.set(xlabel="points", ylabel="students", xlim=(-0.7, most + 0.7))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     words = ", ".join(f"{n} with {p}" for p, n in sorted(counts.items())) or "nobody is graded"
-    return picture(figure), f"Students by points: {words}."
+    return f"data:image/png;base64,{png(figure)}", f"Students by points: {words}."
 
 
 def solved_plot(solved: Mapping[str, int], graded: int) -> tuple[str, str]:
@@ -34,11 +32,4 @@ def solved_plot(solved: Mapping[str, int], graded: int) -> tuple[str, str]:
     axes.set(xlabel="students who solved it", xlim=(0, max(graded, 1) * 1.2))
     axes.invert_yaxis()
     words = ", ".join(f"{name} {count}" for name, count in solved.items())
-    return picture(figure), f"Solved, of {graded}: {words}."
-
-
-def picture(figure: Figure) -> str:
-    """Return a figure as the address of a PNG that needs no file."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return f"data:image/png;base64,{png(figure)}", f"Solved, of {graded}: {words}."

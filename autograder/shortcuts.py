@@ -161,11 +161,14 @@ def is_word(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.split()) == 1
 
 
-def mentioned(shortcuts: Iterable[Shortcut], exercise: str, sources: Iterable[str]) -> str:
-    """Return a forbidden name that stands anywhere in a student's own cells, for a person to look at, or ''."""
-    bans = [name for ban in shortcuts if ban.exercise == exercise for name in ban.names]
-    names = [name for name in bans if len(name) >= UNMISTAKABLE and name != exercise]
-    return next((name for source in sources for name in names if name in source), "")
+def mentioned(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> str:
+    """Return a forbidden name that a student's own cells reach for anywhere, for a person to look at, or ''."""
+    bans = [name for ban in shortcuts if ban.exercise == exercise for name in ban.names if len(name) >= UNMISTAKABLE]
+    own = set().union(*map(defined_in, sources))
+    nodes = [node for source in sources for node in parsed(source)] if bans else []
+    unread = [source for source in sources if not parsed(source)]
+    hidden = (name for name in bans if any(uses(n, name, own) for n in nodes) or any(name in text for text in unread))
+    return next(hidden, "")
 
 
 def source_of(work: Any) -> list[str]:

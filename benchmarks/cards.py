@@ -65,14 +65,10 @@ def frame_seconds() -> float:
         draw_bars(right, weights, list("abcdefgh"))
         return "bars"
 
-    return typical(lambda: void(frame_html(draw)))
+    return typical(lambda: frame_html(draw))
 
 
-def void(_result: object) -> None:
-    """Return nothing."""
-
-
-def typical(work: Callable[[], None]) -> float:
+def typical(work: Callable[[], object]) -> float:
     """Return the median seconds of some work that was done once before."""
     work()
     taken = []

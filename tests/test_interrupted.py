@@ -121,3 +121,14 @@ def test_a_regrade_with_the_recorded_seed_gives_the_same_rows(handed_in: Course)
     seed = json.loads(graded_files(handed_in)[0].read_text())["metadata"]["autograder"]["seed"]
     assert [(r.student, r.score) for r in grade(handed_in, lesson, force=True, options={"seed": seed})] == first
     assert {json.loads(p.read_text())["metadata"]["autograder"]["seed"] for p in graded_files(handed_in)} == {seed}
+
+
+def test_a_submission_that_vanished_after_grading_stops_nobody(handed_in: Course) -> None:
+    lesson = handed_in.lesson(LESSON)
+    grade(handed_in, lesson, options={"seed": 11})
+    path = handed_in.submitted / STUDENTS[1] / LESSON / f"{LESSON}.ipynb"
+    kept = path.read_bytes()
+    path.unlink()
+    rows = {row.student: row.status for row in grade(handed_in, lesson, options={"seed": 11})}
+    path.write_bytes(kept)
+    assert rows == {student: "needs a person" if student == STUDENTS[1] else "as before" for student in STUDENTS}

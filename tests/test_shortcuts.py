@@ -71,6 +71,9 @@ def test_names_of_ones_own_are_no_shortcut() -> None:
 def test_a_cell_that_is_not_reached_is_mentioned_to_a_person() -> None:
     assert mentioned(LONG, "attend", ["B = []; B.append(F.scaled_dot_product_attention)"]) == LONG[0].names[0]
     assert mentioned(LONG, "attend", ["def attend(q): return q"]) == ""
+    assert mentioned(LONG, "attend", ["def attend(q", "F.scaled_dot_product_attention("]) == LONG[0].names[0]
+    mine = ["def scaled_dot_product_attention(q): return q", "check(scaled_dot_product_attention)"]
+    assert mentioned(LONG, "attend", mine) == ""
     assert mentioned([shortcut("a", "softmax", because="No.")], "a", ["x.softmax(-1)"]) == ""
 
 
