@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 COURSE := $(BIN)/python -m autograder
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 # what each kernel of the environment runs first
-KERNELS = @mkdir -p $(VENV)/etc/ipython && cp autograder/lab/kernel/*.py $(VENV)/etc/ipython/
+KERNELS = @mkdir -p $(VENV)/etc/ipython && cp autograder/student/lab/kernel/*.py $(VENV)/etc/ipython/
 LESSON_OPTION = $(if $(LESSON),--lesson $(LESSON))
 
 .DEFAULT_GOAL := help
@@ -16,7 +16,7 @@ help:  ## list the targets
 	@grep -E '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 lab: $(VENV)/ready  ## open JupyterLab on the lessons (LAB_ARGS=--no-browser to only serve it)
-	JUPYTER_CONFIG_PATH=$(CURDIR)/autograder/lab $(BIN)/jupyter lab --ServerApp.root_dir=$(CURDIR)/notebooks $(LAB_ARGS)
+	JUPYTER_CONFIG_PATH=$(CURDIR)/autograder/student/lab $(BIN)/jupyter lab --ServerApp.root_dir=$(CURDIR)/notebooks $(LAB_ARGS)
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .

@@ -5,21 +5,10 @@ import sys
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import (
-    AssignLatePenalties,
-    CheckCellMetadata,
-    ClearHiddenTests,
-    ClearOutput,
-    GetGrades,
-    LimitOutput,
-    OverwriteKernelspec,
-    SaveAutoGrades,
-)
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 
-from autograder.feedback import clean_html, clean_rendered
-from autograder.grade import GradeSubmission
-from autograder.repair import DropCopies, MatchCells, RestoreCells
-from autograder.rubrics import DropRubrics
+from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades
+from autograder.classroom.sanitize import clean_html, clean_rendered
 
 root = Path(__file__).resolve().parent
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
@@ -38,22 +27,9 @@ gradebook = root / "coursework" / "gradebook.db"
 c.CourseDirectory.db_url = os.environ.get("GRADEBOOK_URL", f"sqlite:///{gradebook}?timeout=60")
 c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 
-# Grading: the submission's code runs in another process, the judge runs in this one
-c.Autograde.sanitize_preprocessors = [
-    ClearOutput,
-    MatchCells,
-    DropCopies,
-    OverwriteKernelspec,
-    RestoreCells,
-    CheckCellMetadata,
-]
-c.Autograde.autograde_preprocessors = [
-    GradeSubmission,
-    LimitOutput,
-    SaveAutoGrades,
-    AssignLatePenalties,
-    CheckCellMetadata,
-]
+# Grading: a submission is repaired, run and judged by one function, and its rows are written by another
+c.Autograde.sanitize_preprocessors = [GradeSubmission]
+c.Autograde.autograde_preprocessors = [SaveGrades]
 
 # Feedback and Formgrader's pages: nothing in a submission may act in the reader's browser
 c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]

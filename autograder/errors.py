@@ -33,7 +33,7 @@ class EditedByHandError(CourseError):
     def __init__(self, file: Path | str, belongs: Path | str) -> None:
         super().__init__(
             f"{file} is generated, but was edited by hand, so it was not overwritten. "
-            f"A change belongs into {belongs}. Keep a copy of your edit if you need it, "
+            f"A change belongs in {belongs}. Keep a copy of your edit if you need it, "
             f"then `rm {file}` and `make build`."
         )
 

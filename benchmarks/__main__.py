@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.kit import Kit, load_kit
-from autograder.lessons import Course, find_course
+from autograder.judging.answer_key import Kit, load_kit
+from autograder.paths import Course, find_course
 
 from .cards import frame_seconds, waiting
 from .classes import nbgrader, our_class, stock_class

@@ -11,12 +11,12 @@ from pathlib import Path
 import torch
 from matplotlib.figure import Figure
 
-from autograder.card import Card
-from autograder.checks import HOME_SEED
-from autograder.home import HomeFiles
-from autograder.interactive import draw_bars, frame_html
-from autograder.kit import load_kit
-from autograder.lessons import Course
+from autograder.judging.card import Card
+from autograder.judging.check import PUBLIC_SEED
+from autograder.student.check import ReleasedChecks
+from autograder.plot.widgets import draw_bars, frame_html
+from autograder.judging.answer_key import load_kit
+from autograder.paths import Course
 
 TIMES = 9
 
@@ -28,7 +28,7 @@ def waiting(course: Course) -> list[str]:
         kit, place = load_kit(lesson), Path.cwd()
         os.chdir(lesson.released)
         try:
-            files = HomeFiles.beside_the_notebook()
+            files = ReleasedChecks.beside_the_notebook()
         finally:
             os.chdir(place)
         works = [(e, kit.reference[e]) for e in kit.exercises]
@@ -38,7 +38,7 @@ def waiting(course: Course) -> list[str]:
     return rows
 
 
-def card_seconds(files: HomeFiles, exercise: str, work: object) -> float:
+def card_seconds(files: ReleasedChecks, exercise: str, work: object) -> float:
     """Return the median time of a check without the time of the student's own code in it."""
 
     def whole() -> None:
@@ -50,7 +50,7 @@ def card_seconds(files: HomeFiles, exercise: str, work: object) -> float:
     def alone() -> None:
         for check in files.checks:
             if check.exercise == exercise:
-                check.values(work, HOME_SEED)
+                check.values(work, PUBLIC_SEED)
 
     return max(0.0, typical(whole) - typical(alone))
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import torch
 
-from autograder.build import make_source, register
-from autograder.cells import exercise_of
-from autograder.engine import demonstrations
+from autograder.authoring.build import make_source, register
+from autograder.grading.cells import exercise_of
+from autograder.grading.grade import demonstrations
 from autograder.errors import CourseError
-from autograder.kit import Kit
-from autograder.lessons import CONFIG_NAME, Course
-from autograder.mutants import Edits, mistake_cell, packed, solutions, submission
-from autograder.notebooks import read_notebook, text_of
-from autograder.values import Returned
+from autograder.judging.answer_key import Kit
+from autograder.paths import CONFIG_NAME, Course
+from autograder.authoring.sample_submissions import Edits, mistake_cell, packed, solutions, submission
+from autograder.authoring.notebook import read_notebook, text_of
+from autograder.judging.values import Returned
 
 from .plain_asserts import SEED
 

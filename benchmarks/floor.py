@@ -8,9 +8,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from autograder.kit import Kit
-from autograder.notebooks import read_notebook
-from autograder.sandbox.warm import warmed
+from autograder.judging.answer_key import Kit
+from autograder.authoring.notebook import read_notebook
+from autograder.grading.sandbox.fork_server import warmed
 
 from .classes import stock_class
 

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import checks_in, load_module
-from autograder.values import Returned
+from autograder.judging.check import checks_in, load_module
+from autograder.judging.values import Returned
 
 SEED = 7
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from autograder.lessons import Course
+from autograder.paths import Course
 
 from .conftest import LESSON
 

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from autograder.kit import Kit, load_kit
-from autograder.lessons import CONFIG_NAME, Course, Lesson, find_course
-from autograder.mutants import solutions, submission
-from autograder.notebooks import read_notebook, text_of
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.notebook import read_notebook, text_of
+from autograder.authoring.package import package_of
+from autograder.authoring.sample_submissions import solutions, submission
+from autograder.grading.package import LessonPackage
+from autograder.judging.answer_key import AnswerKey
+from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
 collect_ignore = ["hostile"]
 
@@ -21,14 +24,19 @@ def course() -> Course:
 
 
 @pytest.fixture(scope="session")
-def kit(course: Course) -> Kit:
-    return load_kit(course.lesson(LESSON))
+def package(course: Course) -> LessonPackage:
+    return package_of(course.lesson(LESSON))
 
 
 @pytest.fixture(scope="session")
-def right(kit: Kit) -> dict[str, str]:
+def key(package: LessonPackage) -> AnswerKey:
+    return package.key
+
+
+@pytest.fixture(scope="session")
+def right(course: Course) -> dict[str, str]:
     """Every exercise's solution, as a student's cells."""
-    return solutions(kit)
+    return solutions(read_lesson(course.lesson(LESSON)))
 
 
 def printed(lesson: Lesson) -> str:
@@ -58,14 +66,13 @@ def classroom(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="session")
-def hand_in(kit: Kit) -> HandIn:
+def hand_in(package: LessonPackage) -> HandIn:
     """Put a notebook with the given exercise cells where submissions are."""
 
     def put(course: Course, student: str, edits: dict[str, str]) -> Path:
-        folder = course.submitted / student / LESSON
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{LESSON}.ipynb"
-        path.write_text(text_of(submission(kit, edits)), encoding="utf-8")
+        path = course.submission(course.lesson(LESSON), student)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text_of(submission(package, edits)), encoding="utf-8")
         return path
 
     return put

@@ -5,7 +5,7 @@ Needs Chromium (Debian's package is enough); without it these tests are skipped.
 
 from playwright.sync_api import Page
 
-from autograder.mutants import mistake_cell
+from autograder.authoring.sample_submissions import mistake_cell
 
 from .browser import card, find, lab, needs_chromium, page, run_all, write
 

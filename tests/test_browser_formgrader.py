@@ -9,12 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from autograder.course import ensure_registered, grade
-from autograder.lessons import Course
-from autograder.mutants import mistake_cell
-from autograder.nbgrader_api import gradebook_of
-from autograder.report import make_report
-from autograder.sandbox import missing
+from autograder.classroom.run import ensure_registered, grade
+from autograder.paths import Course
+from autograder.authoring.sample_submissions import mistake_cell
+from autograder.authoring.nbgrader_course import gradebook_of
+from autograder.classroom.report import make_report
+from autograder.grading.sandbox import missing
 
 from .browser import chromium, needs_chromium, serving
 from .conftest import LESSON

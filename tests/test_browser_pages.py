@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page
 
-from autograder.lessons import Course
+from autograder.paths import Course
 
 from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all
 from .conftest import LESSON

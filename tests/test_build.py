@@ -4,10 +4,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.build import build, generated
+from autograder.authoring.build import build, generated
 from autograder.errors import EditedByHandError, LessonError
-from autograder.lessons import Course, Lesson
-from autograder.notebooks import read_notebook
+from autograder.paths import Course, Lesson
+from autograder.authoring.notebook import read_notebook
 
 from .conftest import LESSON
 

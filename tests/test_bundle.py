@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.bundle import make_bundle
-from autograder.checks import load_module
+from autograder.authoring.bundle import make_bundle
+from autograder.judging.check import load_module
 from autograder.errors import CourseError
-from autograder.kit import load_kit
-from autograder.lesson_text import BEGIN, END
-from autograder.lessons import Course
+from autograder.judging.answer_key import load_kit
+from autograder.authoring.lesson import BEGIN, END
+from autograder.paths import Course
 
 SHORTEST = 30  # characters; a shorter line of a solution can stand in a lesson's prose too
 

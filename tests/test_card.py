@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.card import Card
-from autograder.compare import Picture
-from autograder.judge import Failure, Result, Verdict
+from autograder.judging.card import Card
+from autograder.judging.compare import Picture
+from autograder.judging.verdict import Failure, Result, Verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 PASSED = Result("Two queries, three keys.", 1, passed=True, hidden=False)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import Row, feedback, grade
-from autograder.lessons import Course
-from autograder.notebooks import read_notebook
-from autograder.sandbox import missing
+from autograder.classroom.run import Row, feedback, grade
+from autograder.paths import Course
+from autograder.authoring.notebook import read_notebook
+from autograder.grading.sandbox import missing
 
 from .conftest import LESSON
 

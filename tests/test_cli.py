@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.build import generated
-from autograder.lessons import Course
+from autograder.authoring.build import generated
+from autograder.paths import Course
 
 from .conftest import LESSON
 
@@ -65,7 +65,7 @@ def test_a_build_over_an_edit_by_hand_is_one_line(here, capsys) -> None:
     path.write_text(path.read_text() + " ")
     status, line = said(capsys, "build")
     assert status == 2
-    assert "was edited by hand, so it was not overwritten. A change belongs into solutions/" in line
+    assert "was edited by hand, so it was not overwritten. A change belongs in solutions/" in line
     assert "\n" not in line
 
 

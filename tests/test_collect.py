@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.collect import collect, student_of
+from autograder.classroom.collect import collect, student_from_path
 from autograder.errors import CourseError
-from autograder.lessons import Course
-from autograder.mutants import submission
-from autograder.notebooks import text_of
+from autograder.paths import Course
+from autograder.authoring.sample_submissions import submission
+from autograder.authoring.notebook import text_of
 
 from .conftest import LESSON
 
@@ -54,7 +54,7 @@ def collected(course: Course, origin: Path) -> tuple[list[str], list[str]]:
     ],
 )
 def test_a_students_name_is_read_from_the_path(course: Course, path: str, student: str) -> None:
-    assert student_of(path, course.lesson(LESSON)) == student
+    assert student_from_path(path, course.lesson(LESSON)) == student
 
 
 def test_an_lms_archive_is_taken_and_the_rest_of_it_named(scratch: Course, tmp_path: Path, notebook: bytes) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograder.lessons import find_course
+from autograder.paths import find_course
 
 COURSE = find_course()
 ROWS = [

@@ -1,6 +1,6 @@
 import pytest
 
-from autograder.feedback import clean_html, clean_rendered
+from autograder.classroom.sanitize import clean_html, clean_rendered
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.fingerprint import fingerprint, same
-from autograder.values import Lost, Raised, Returned
+from autograder.judging.fingerprint import fingerprint, same
+from autograder.judging.values import Lost, Raised, Returned
 
 
 def prints(value: object) -> dict:

@@ -8,10 +8,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import Row, export_grades, feedback, grade, table
-from autograder.grade import RECORD
-from autograder.lessons import Course
-from autograder.nbgrader_api import gradebook_of
+from autograder.classroom.run import Row, export_grades, feedback, grade, table
+from autograder.classroom.preprocessors import RECORD
+from autograder.paths import Course
+from autograder.authoring.nbgrader_course import gradebook_of
 
 from .conftest import LESSON
 

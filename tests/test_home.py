@@ -11,7 +11,7 @@ import torch
 import autograder
 from autograder import predict, reveal
 from autograder.errors import CheckFailed, CourseError, NotStarted
-from autograder.lessons import Course
+from autograder.paths import Course
 
 from .conftest import LESSON
 
@@ -94,7 +94,7 @@ def test_a_check_needs_nothing_but_the_two_files(course: Course, tmp_path: Path)
 
 
 def test_a_prediction_is_compared_and_never_required(capsys: pytest.CaptureFixture) -> None:
-    from autograder.predict import _stated
+    from autograder.student.predict import _stated
 
     reveal("q1", "8")
     _stated["q2"], _stated["q3"] = "8", "64"

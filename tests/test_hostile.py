@@ -7,9 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import Row, grade
-from autograder.lessons import Course
-from autograder.notebooks import read_notebook, text_of
+from autograder.classroom.run import Row, grade
+from autograder.paths import Course
+from autograder.authoring.notebook import read_notebook, text_of
 
 from .conftest import LESSON
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import grade
-from autograder.lessons import Course
-from autograder.nbgrader_api import gradebook_of
-from autograder.sandbox import missing
+from autograder.classroom.run import grade
+from autograder.paths import Course
+from autograder.authoring.nbgrader_course import gradebook_of
+from autograder.grading.sandbox import missing
 
 from .conftest import LESSON
 
@@ -49,7 +49,7 @@ def wait_until(done, seconds: float = 120.0) -> None:
 def sandboxes() -> set[str]:
     """Return the numbers of the processes that run a sandbox."""
     lines = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {line.split()[0] for line in lines if "autograder.sandbox.warm" in line}
+    return {line.split()[0] for line in lines if "autograder.grading.sandbox.fork_server" in line}
 
 
 def scores(course: Course) -> dict[str, float]:

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from autograder.fingerprint import fingerprint
-from autograder.judge import Target, judge
-from autograder.values import Lost, Outcome, Raised, Returned
+from autograder.judging.fingerprint import fingerprint
+from autograder.judging.verdict import Target, judge
+from autograder.judging.values import Lost, Outcome, Raised, Returned
 
 RIGHT = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
 MESSAGES = {"sideways": "It lies on its side.", "doubled": "Twice too large."}

@@ -2,8 +2,8 @@
 
 import torch
 
-from autograder.kit import load_kit
-from autograder.lessons import Course
+from autograder.judging.answer_key import load_kit
+from autograder.paths import Course
 
 from .conftest import LESSON
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.autograd import gradcheck
 
-from autograder.kit import load_kit
-from autograder.lessons import find_course
+from autograder.judging.answer_key import load_kit
+from autograder.paths import find_course
 
 from .conftest import printed
 

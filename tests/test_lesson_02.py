@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.kit import Kit
+from autograder.judging.answer_key import Kit
 
 ln2, ln3 = math.log(2), math.log(3)
 

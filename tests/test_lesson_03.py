@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.kit import Kit, load_kit
-from autograder.lessons import Course
+from autograder.judging.answer_key import Kit, load_kit
+from autograder.paths import Course
 
 WIDTHS = (4, 16, 64, 256, 1024)
 

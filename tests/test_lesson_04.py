@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
-from autograder.kit import load_kit
-from autograder.lessons import find_course
+from autograder.judging.answer_key import load_kit
+from autograder.paths import find_course
 
 KIT = load_kit(find_course().lesson("04_softmax"))
 REFERENCE = KIT.reference

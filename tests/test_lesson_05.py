@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.kit import load_kit
-from autograder.lessons import find_course
-from autograder.notebooks import read_notebook
+from autograder.judging.answer_key import load_kit
+from autograder.paths import find_course
+from autograder.authoring.notebook import read_notebook
 
 LESSON = find_course().lesson("05_masking")
 KIT = load_kit(LESSON)

@@ -10,8 +10,8 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.kit import load_kit
-from autograder.lessons import find_course
+from autograder.judging.answer_key import load_kit
+from autograder.paths import find_course
 
 from .conftest import printed
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.lessons import Course
-from autograder.notebooks import read_notebook, text_of
+from autograder.paths import Course
+from autograder.authoring.notebook import read_notebook, text_of
 
 from .conftest import LESSON
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from autograder.lessons import Course, find_course
-from autograder.notebooks import read_notebook
+from autograder.paths import Course, find_course
+from autograder.authoring.notebook import read_notebook
 
 LESSONS = find_course().lessons()
 

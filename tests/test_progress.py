@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.index import index_text
-from autograder.judge import Failure, Result, Verdict
-from autograder.lessons import Course
-from autograder.progress import Overview, progress, read, record, standing
+from autograder.authoring.index import index_text
+from autograder.judging.verdict import Failure, Result, Verdict
+from autograder.paths import Course
+from autograder.student.progress import Overview, lesson_progress, progress, read_progress, record_progress
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
 WRONG = Verdict("attend", (Result("title", 1, False, False),), Failure("title", "no"))
@@ -32,11 +32,11 @@ def lesson_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_check_records_is_one_file_beside_the_start_page(lesson_folder: Path) -> None:
-    record("attend", WRONG)
-    record("other", RIGHT)
-    assert read(lesson_folder.parent / "progress.json") == {"07_x": {"attend": "tried", "other": "passed"}}
-    record("attend", RIGHT)
-    assert read(lesson_folder.parent / "progress.json")["07_x"]["attend"] == "passed"
+    record_progress("attend", WRONG)
+    record_progress("other", RIGHT)
+    assert read_progress(lesson_folder.parent / "progress.json") == {"07_x": {"attend": "tried", "other": "passed"}}
+    record_progress("attend", RIGHT)
+    assert read_progress(lesson_folder.parent / "progress.json")["07_x"]["attend"] == "passed"
     assert sorted(p.name for p in lesson_folder.parent.iterdir()) == ["07_x", "index.ipynb", "progress.json"]
 
 
@@ -44,31 +44,31 @@ def test_what_check_records_is_one_file_beside_the_start_page(lesson_folder: Pat
 def test_a_damaged_file_is_as_good_as_none(lesson_folder: Path, text: str) -> None:
     path = lesson_folder.parent / "progress.json"
     path.write_text(text)
-    assert not read(path).get("07_x")
-    record("attend", RIGHT)
-    assert read(path)["07_x"] == {"attend": "passed"}
+    assert not read_progress(path).get("07_x")
+    record_progress("attend", RIGHT)
+    assert read_progress(path)["07_x"] == {"attend": "passed"}
 
 
 def test_nothing_is_recorded_beside_the_solutions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    record("attend", RIGHT)
+    record_progress("attend", RIGHT)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
 def test_a_folder_that_cannot_be_written_does_not_stop_a_check(lesson_folder: Path) -> None:
     lesson_folder.parent.chmod(0o500)
-    record("attend", RIGHT)
+    record_progress("attend", RIGHT)
     lesson_folder.parent.chmod(0o700)
 
 
 def test_the_table_says_what_is_next_without_colour() -> None:
-    shown = Overview([standing(PRINTS, {"07_x": {"attend": "passed", "other": "tried"}})])
+    shown = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "tried"}})])
     assert repr(shown) == "7. X (45 min): ✓ attend passed, ✗ other tried\nNext: other in lesson 7. X"
     html = shown._repr_html_()
     assert "07_x/07_x.ipynb" in html
     assert "✗ other tried" in html
-    done = Overview([standing(PRINTS, {"07_x": {"attend": "passed", "other": "passed"}})])
+    done = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "passed"}})])
     assert "Everything is passed." in repr(done)
 
 

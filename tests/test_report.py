@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import export_grades, feedback, grade
-from autograder.exports import CanvasExport, MoodleExport
-from autograder.lessons import Course
-from autograder.mutants import mistake_cell
-from autograder.nbgrader_api import gradebook_of
-from autograder.report import class_of, make_report
+from autograder.classroom.run import export_grades, feedback, grade
+from autograder.classroom.exports import CanvasExport, MoodleExport
+from autograder.paths import Course
+from autograder.authoring.sample_submissions import mistake_cell
+from autograder.authoring.nbgrader_course import gradebook_of
+from autograder.classroom.report import class_of, make_report
 
 from .conftest import LESSON
 
@@ -103,7 +103,7 @@ def test_nbgrader_takes_the_plugins_by_name(reported: Course) -> None:
     import sys
 
     tool = str(Path(sys.executable).with_name("nbgrader"))
-    command = [tool, "export", "--exporter=autograder.exports.CanvasExport", "--to", "out.csv"]
+    command = [tool, "export", "--exporter=autograder.classroom.exports.CanvasExport", "--to", "out.csv"]
     done = subprocess.run(command, cwd=reported.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (reported.root / "out.csv").read_text().startswith("Student,ID,")

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from autograder.checks import Check, checks_in, load_module
-from autograder.sandbox import Bubble, Limits, Session, missing, open_process
-from autograder.sandbox.filter import MACHINES, REFUSED
-from autograder.values import Lost, Raised, Returned
+from autograder.judging.check import Check, checks_in, load_module
+from autograder.grading.sandbox import Bubble, Limits, Session, missing, open_process
+from autograder.grading.sandbox.seccomp import MACHINES, REFUSED
+from autograder.judging.values import Lost, Raised, Returned
 
 CHECKS = '''
 import torch
-from autograder.checks import check
+from autograder.judging.check import check
 
 @check("double", points=1)
 def a_number(double, draw):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.shortcuts import found_in, mentioned, shortcut
+from autograder.judging.shortcuts import found_in, mentioned, shortcut
 
 BANS = [shortcut("attend", "ready_made", because="Write it.")]
 FOUND = ("ready_made", "Write it.")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.kit import Kit, load_kit
-from autograder.lesson_text import LessonCell, read_lesson
-from autograder.lessons import Lesson, find_course
+from autograder.judging.answer_key import Kit, load_kit
+from autograder.authoring.lesson import LessonCell, read_lesson
+from autograder.paths import Lesson, find_course
 
 LESSONS = find_course().lessons()
 SKELETON = [

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course import grade
+from autograder.classroom.run import grade
 from autograder.errors import CourseError
-from autograder.lessons import Course
-from autograder.sandbox import missing
-from autograder.turns import in_turns, taking_turns
+from autograder.paths import Course
+from autograder.grading.sandbox import missing
+from autograder.classroom.turns import in_turns, taking_turns
 
 from .conftest import LESSON
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from autograder.build import make_source, release
-from autograder.kit import load_kit
-from autograder.lessons import Course, Lesson, find_course
-from autograder.verify import distinctness, home_messages, structure, verify
+from autograder.authoring.build import make_source, release
+from autograder.judging.answer_key import load_kit
+from autograder.paths import Course, Lesson, find_course
+from autograder.authoring.verify import distinctness, home_messages, structure, verify
 
 from .conftest import LESSON
 
@@ -43,7 +43,7 @@ def test_an_exercise_without_hidden_checks_is_found(scratch: Course) -> None:
 
 
 def test_a_check_that_no_mistake_fails_is_found(scratch: Course) -> None:
-    idle = '@check("attend", points=1)\ndef idle(attend: Any, draw: Draw) -> Any:\n    """Idle."""\n    return 1\n\n\n'
+    idle = '@check("attend", points=1)\ndef idle(attend: Any, draw: Inputs) -> Any:\n    """Idle."""\n    return 1\n\n\n'
     lesson = spoil(scratch, "hidden.py", "# Attention\n", idle)
     assert "no mistake fails idle" in "".join(structure(load_kit(lesson)))
 
@@ -58,8 +58,8 @@ def test_a_message_that_reaches_nobody_is_found(scratch: Course) -> None:
 
 def test_a_solution_that_does_not_earn_its_points_is_found(scratch: Course, monkeypatch) -> None:
     lesson = scratch.lesson(LESSON)
-    monkeypatch.setattr("autograder.verify.solutions", lambda kit: {"attend": "attend = None"})
-    monkeypatch.setattr("autograder.verify.packed", lambda kit: [])
+    monkeypatch.setattr("autograder.authoring.verify.solutions", lambda kit: {"attend": "attend = None"})
+    monkeypatch.setattr("autograder.authoring.verify.packed", lambda kit: [])
     problems = "".join(verify(scratch, lesson))
     assert "attend: the solution earns 0 of 4 points" in problems
 
@@ -68,6 +68,6 @@ def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkey
     lesson = spoil(scratch, "lesson.py", r"shares \* lengths\n", "attend(q2, k3, v3)\n")
     make_source(load_kit(lesson))
     release(scratch, lesson)
-    monkeypatch.setattr("autograder.verify.packed", lambda kit: [])
+    monkeypatch.setattr("autograder.authoring.verify.packed", lambda kit: [])
     problems = "".join(verify(scratch, lesson))
     assert "with NotImplementedError: use PyTorch's function there" in problems

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import SandboxError
-from autograder.sandbox.wire import HEADER, pack, pack_outcome, unpack_outcome
-from autograder.values import Lost, Other, Raised, Returned
+from autograder.grading.sandbox.codec import HEADER, pack, pack_outcome, unpack_outcome
+from autograder.judging.values import Lost, Other, Raised, Returned
 
 PLAIN = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False) | st.text()
 TREES = st.recursive(PLAIN, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from autograder.errors import CourseError
-from autograder.lessons import Course
-from autograder.mutants import submission
-from autograder.notebooks import text_of
-from autograder.workbook import check_lesson, hand_in, reset
+from autograder.paths import Course
+from autograder.authoring.sample_submissions import submission
+from autograder.authoring.notebook import text_of
+from autograder.student.hand_in import check_lesson, hand_in, reset
 
 from .conftest import LESSON
 

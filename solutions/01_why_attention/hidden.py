@@ -5,13 +5,13 @@ from typing import Any
 import torch
 from checks import network
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 # A soft lookup
 
 
 @check("soft_lookup", points=1)
-def one_entry_and_large_scores(soft_lookup: Any, draw: Draw) -> Any:
+def one_entry_and_large_scores(soft_lookup: Any, draw: Inputs) -> Any:
     """edge: one entry, scores of thousands, float32."""
     one = soft_lookup(draw.normal(2), draw.normal(1, 2), draw.normal(1, 3))
     large = soft_lookup(50 * draw.normal(4), 50 * draw.normal(6, 4), draw.normal(6, 2))
@@ -194,7 +194,7 @@ def logarithms_of_shares(query, keys, values, temperature=1.0):
 
 
 @check("additive_scores", points=1)
-def lonely_and_large(additive_scores: Any, draw: Draw) -> Any:
+def lonely_and_large(additive_scores: Any, draw: Inputs) -> Any:
     """edge: a single query, a single key, h = 1, float32, gradients."""
     weights = [
         draw.normal(*shape, dtype=torch.float32) for shape in ((1, 3), (1, 2), (1,))
@@ -381,7 +381,7 @@ def scores_cut_off(query, keys, w_q, w_k, v):
 
 
 @check("additive_attention", points=1)
-def lonely_and_single(additive_attention: Any, draw: Draw) -> Any:
+def lonely_and_single(additive_attention: Any, draw: Inputs) -> Any:
     """edge: a single query, a single key, gradients."""
     query = draw.normal(2, 1, 3).requires_grad_()
     keys, values, weights = (

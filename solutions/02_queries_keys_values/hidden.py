@@ -6,13 +6,13 @@ import torch
 import torch.nn.functional as F
 from checks import where_rows_look
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 # Project
 
 
 @check("project_qkv", points=1)
-def one_word_and_gradients(project_qkv: Any, draw: Draw) -> Any:
+def one_word_and_gradients(project_qkv: Any, draw: Inputs) -> Any:
     """edge: a single word in float32, and gradients for all three matrices."""
     x = draw.normal(1, 1, 6, dtype=torch.float32)
     weights = [
@@ -127,7 +127,7 @@ def gradient_cut_off(x, w_q, w_k, w_v):
 
 
 @check("attention_scores", points=1)
-def single_query_in_float32(attention_scores: Any, draw: Draw) -> Any:
+def single_query_in_float32(attention_scores: Any, draw: Inputs) -> Any:
     """edge: a single query in float32; the inputs are left as they were."""
     query, key = (
         draw.normal(3, 1, 4, dtype=torch.float32),
@@ -272,7 +272,7 @@ def another_dtype(query, key):
 
 
 @check("attend", points=1)
-def scores_of_a_thousand(attend: Any, draw: Draw) -> Any:
+def scores_of_a_thousand(attend: Any, draw: Inputs) -> Any:
     """edge: scores in the thousands."""
     return attend(
         100 * draw.normal(2, 3, 4), 100 * draw.normal(2, 5, 4), draw.normal(2, 5, 2)
@@ -280,7 +280,7 @@ def scores_of_a_thousand(attend: Any, draw: Draw) -> Any:
 
 
 @check("attend", points=1)
-def single_query_and_gradients(attend: Any, draw: Draw) -> Any:
+def single_query_and_gradients(attend: Any, draw: Inputs) -> Any:
     """edge: a single query, inputs that are not contiguous, and gradients for all three."""
     inputs = [
         draw.normal(3, width, length).mT.requires_grad_()
@@ -519,7 +519,7 @@ def rounded(query, key, value):
 
 
 @check("copy_previous_qk", points=1, summary=where_rows_look)
-def hundreds_of_positions(copy_previous_qk: Any, draw: Draw) -> Any:
+def hundreds_of_positions(copy_previous_qk: Any, draw: Inputs) -> Any:
     """edge: hundreds of positions."""
     return copy_previous_qk(draw.integer(300, 400))
 

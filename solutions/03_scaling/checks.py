@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check
+from autograder.checks import shortcut
 
 NO_SOFTMAX_JACOBIAN = shortcut(
     "softmax_jacobian",
@@ -24,7 +24,7 @@ ROUNDED = 1e-6  # a root taken in float32 is good enough
 
 
 @check("scale_scores", points=1, show=True, tolerance=ROUNDED)
-def a_table_of_scores(scale_scores: Any, draw: Draw) -> Any:
+def a_table_of_scores(scale_scores: Any, draw: Inputs) -> Any:
     """Scores from vectors of 64 numbers, and from vectors of 10."""
     return scale_scores(draw.normal(3, 5), 64), scale_scores(draw.normal(3, 5), 10)
 
@@ -59,7 +59,7 @@ def as_multiples(measured: Any) -> Any:
 
 
 @check("score_std", points=1, summary=as_multiples)
-def spread_for_64(score_std: Any, draw: Draw) -> Any:
+def spread_for_64(score_std: Any, draw: Inputs) -> Any:
     """20,000 pairs of 64 numbers: both spreads, and the generator."""
     seeds = (draw.integer(0, 99), draw.integer(100, 199))
     generators = [torch.Generator().manual_seed(seeds[i]) for i in (0, 0, 1)]
@@ -67,19 +67,19 @@ def spread_for_64(score_std: Any, draw: Draw) -> Any:
 
 
 @check("softmax_jacobian", points=1, show=True)
-def three_weights(softmax_jacobian: Any, draw: Draw) -> Any:
+def three_weights(softmax_jacobian: Any, draw: Inputs) -> Any:
     """One row of three weights."""
     return softmax_jacobian(draw.normal(3).softmax(dim=-1))
 
 
 @check("softmax_jacobian", points=1)
-def many_rows(softmax_jacobian: Any, draw: Draw) -> Any:
+def many_rows(softmax_jacobian: Any, draw: Inputs) -> Any:
     """Many rows at once: a table for each."""
     return softmax_jacobian(draw.normal(2, 3, 5).softmax(dim=-1))
 
 
 @check("scaled_attend", points=1, show=True, tolerance=ROUNDED)
-def default_scale(scaled_attend: Any, draw: Draw) -> Any:
+def default_scale(scaled_attend: Any, draw: Inputs) -> Any:
     """Two queries, three keys: without a scale, with a scale of 0.3, and with 0."""
     inputs = draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7)
     return [scaled_attend(*inputs, scale) for scale in (None, 0.3, 0.0)]

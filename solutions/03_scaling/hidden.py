@@ -7,13 +7,13 @@ import torch
 import torch.nn.functional as F
 from checks import ROUNDED, as_multiples
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 # Scale
 
 
 @check("scale_scores", points=1, tolerance=ROUNDED)
-def heads_in_float32(scale_scores: Any, draw: Draw) -> Any:
+def heads_in_float32(scale_scores: Any, draw: Inputs) -> Any:
     """edge: a batch with heads in float32; the scores are left as they were."""
     scores = draw.normal(2, 3, 5, 7, dtype=torch.float32)
     return scale_scores(scores, 12), scores
@@ -95,7 +95,7 @@ def each_row_by_its_spread(scores, d_k):
 
 
 @check("score_std", points=1, summary=as_multiples)
-def another_width(score_std: Any, draw: Draw) -> Any:
+def another_width(score_std: Any, draw: Inputs) -> Any:
     """edge: another width, and more pairs than numbers."""
     d_k, seed = draw.integer(200, 300), draw.integer(0, 99)
     generators = [torch.Generator().manual_seed(s) for s in (seed, seed, seed + 100)]
@@ -212,7 +212,7 @@ def mean_of_products(d_k, n, generator):
 
 
 @check("softmax_jacobian", points=1)
-def one_hot_and_float32(softmax_jacobian: Any, draw: Draw) -> Any:
+def one_hot_and_float32(softmax_jacobian: Any, draw: Inputs) -> Any:
     """edge: weights that are all on one key, in float32; the weights are left as they were."""
     sure = (200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1)
     even = torch.full((1, 6), 1 / 6)
@@ -303,7 +303,7 @@ def delta_everywhere(weights):
 
 
 @check("scaled_attend", points=1, tolerance=ROUNDED)
-def given_scales(scaled_attend: Any, draw: Draw) -> Any:
+def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
     """edge: a scale that is given, zero among them, with heads."""
     inputs = draw.normal(2, 3, 4, 8), draw.normal(2, 3, 6, 8), draw.normal(2, 3, 6, 5)
     return [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]

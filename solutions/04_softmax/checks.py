@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check
+from autograder.checks import shortcut
 
 NO_STABLE_SOFTMAX = shortcut(
     "stable_softmax",
@@ -25,13 +25,13 @@ NO_STREAMING_ATTEND = shortcut(
 
 
 @check("stable_softmax", points=1, show=True)
-def a_table(stable_softmax: Any, draw: Draw) -> Any:
+def a_table(stable_softmax: Any, draw: Inputs) -> Any:
     """A table of small scores, each row for itself."""
     return stable_softmax(draw.normal(3, 5))
 
 
 @check("stable_softmax", points=1)
-def rows_far_apart(stable_softmax: Any, draw: Draw) -> Any:
+def rows_far_apart(stable_softmax: Any, draw: Inputs) -> Any:
     """Scores of ten thousand, and rows that lie far from one another."""
     levels = torch.tensor([[0.0], [10_000.0], [-10_000.0]], dtype=torch.float64)
     apart, large = (
@@ -51,7 +51,7 @@ def what_happens(call: Any) -> str:
 
 
 @check("temperature_softmax", points=1, show=True)
-def cold_and_hot(temperature_softmax: Any, draw: Draw) -> Any:
+def cold_and_hot(temperature_softmax: Any, draw: Inputs) -> Any:
     """The same scores at 0.5 and at 3; then what happens at 0 and at -1."""
     x = draw.normal(2, 4)
     refused = [what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0.0, -1.0)]
@@ -59,13 +59,13 @@ def cold_and_hot(temperature_softmax: Any, draw: Draw) -> Any:
 
 
 @check("attention_entropy", points=1, show=True)
-def a_few_rows(attention_entropy: Any, draw: Draw) -> Any:
+def a_few_rows(attention_entropy: Any, draw: Inputs) -> Any:
     """Three rows of five weights, none of them 0."""
     return attention_entropy(draw.give(draw.normal(3, 5).softmax(dim=-1)))
 
 
 @check("attention_entropy", points=1)
-def one_key_and_all_keys(attention_entropy: Any, draw: Draw) -> Any:
+def one_key_and_all_keys(attention_entropy: Any, draw: Inputs) -> Any:
     """Weights that are exactly 0: all on one key, half and half, and spread evenly."""
     rows = [[1.0, 0, 0, 0], [0, 0.5, 0.5, 0], [0.25, 0.25, 0.25, 0.25]]
     weights = torch.tensor(rows, dtype=torch.float64, requires_grad=True)
@@ -79,13 +79,13 @@ def one_key_and_all_keys(attention_entropy: Any, draw: Draw) -> Any:
 
 
 @check("streaming_attend", points=1, show=True)
-def two_pieces(streaming_attend: Any, draw: Draw) -> Any:
+def two_pieces(streaming_attend: Any, draw: Inputs) -> Any:
     """Six keys in two pieces of three."""
     return streaming_attend(draw.give(2 * draw.normal(6)), draw.normal(6, 4), 3)
 
 
 @check("streaming_attend", points=1)
-def last_piece_short(streaming_attend: Any, draw: Draw) -> Any:
+def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
     """Eleven keys in pieces of four: the last has three. Then scores around a thousand and minus a thousand."""
     values = draw.normal(11, 3)
     return {

@@ -6,20 +6,20 @@ from typing import Any
 import torch
 from checks import what_happens
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 # A softmax that holds
 
 
 @check("stable_softmax", points=1)
-def other_axes_in_half_precision(stable_softmax: Any, draw: Draw) -> Any:
+def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
     """edge: other axes, and half precision with scores beyond what exp can take."""
     x = 30 * draw.normal(2, 3, 4, dtype=torch.float16)
     return stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)
 
 
 @check("stable_softmax", points=1)
-def minus_infinity_and_gradients(stable_softmax: Any, draw: Draw) -> Any:
+def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
     """edge: entries of minus infinity, and gradients."""
     x = draw.normal(4, 5).masked_fill(torch.eye(4, 5) > 0, -torch.inf).requires_grad_()
     weights = stable_softmax(x)
@@ -164,7 +164,7 @@ def infinities_replaced(x, dim=-1):
 
 
 @check("temperature_softmax", points=1)
-def other_axes_and_large_scores(temperature_softmax: Any, draw: Draw) -> Any:
+def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
     """edge: another axis, large scores, and a temperature of exactly zero as an integer."""
     x = draw.normal(3, 4)
     refused = what_happens(lambda: temperature_softmax(x, 0))
@@ -291,7 +291,7 @@ def ignored_and_refusing(x, temperature, dim=-1):
 
 
 @check("attention_entropy", points=1)
-def gradient_at_zero(attention_entropy: Any, draw: Draw) -> Any:
+def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
     """edge: the gradient where weights are 0, weights that are nearly 0, and more axes in float32."""
     w = torch.tensor(
         [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
@@ -408,7 +408,7 @@ def axis_kept(weights):
 
 
 @check("streaming_attend", points=1)
-def single_keys_and_one_piece(streaming_attend: Any, draw: Draw) -> Any:
+def single_keys_and_one_piece(streaming_attend: Any, draw: Inputs) -> Any:
     """edge: pieces of one key, and a piece larger than everything, in float32."""
     scores, values = (
         draw.normal(5, dtype=torch.float32),
@@ -418,7 +418,7 @@ def single_keys_and_one_piece(streaming_attend: Any, draw: Draw) -> Any:
 
 
 @check("streaming_attend", points=1)
-def far_from_zero(streaming_attend: Any, draw: Draw) -> Any:
+def far_from_zero(streaming_attend: Any, draw: Inputs) -> Any:
     """edge: scores of ten thousand, above and below zero."""
     values = draw.normal(9, 3)
     return [
@@ -427,7 +427,7 @@ def far_from_zero(streaming_attend: Any, draw: Draw) -> Any:
 
 
 @check("streaming_attend", points=1)
-def rising_and_falling(streaming_attend: Any, draw: Draw) -> Any:
+def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
     """edge: the largest score comes first, or last; inputs are left as they were."""
     ramp = torch.linspace(-30, 30, 12, dtype=torch.float64)
     values = draw.normal(12, 3)

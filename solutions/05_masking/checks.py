@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check
+from autograder.checks import shortcut
 
 NO_MASKED_SOFTMAX = shortcut(
     "masked_softmax",
@@ -24,7 +24,7 @@ NO_SCALED_DOT_PRODUCT_ATTENTION = shortcut(
 ROUNDED = 1e-6  # a root taken in float32 is good enough
 
 
-def rule(draw: Draw, *shape: int, empty: Any = None) -> Tensor:
+def rule(draw: Inputs, *shape: int, empty: Any = None) -> Tensor:
     """Draw a mask with about half of its entries True and at least one in each row, but for the empty ones."""
     mask = draw.normal(*shape) > 0
     mask[..., draw.integer(0, shape[-1] - 1)] = True
@@ -34,7 +34,7 @@ def rule(draw: Draw, *shape: int, empty: Any = None) -> Tensor:
 
 
 @check("causal_mask", points=1, show=True)
-def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
+def as_many_queries_as_keys(causal_mask: Any, draw: Inputs) -> Any:
     """As many queries as keys, with k_len given and without."""
     n = draw.size(4, 5, 7)
     return {
@@ -44,7 +44,7 @@ def as_many_queries_as_keys(causal_mask: Any, draw: Draw) -> Any:
 
 
 @check("causal_mask", points=1, show=True)
-def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
+def two_new_queries(causal_mask: Any, draw: Inputs) -> Any:
     """Fewer queries than keys, and the device that was asked for."""
     few, more = draw.size(2, 1, 3), draw.size(3, 4, 6)
     with torch.device("meta"):  # where tensors are made unless a device is given
@@ -57,27 +57,27 @@ def two_new_queries(causal_mask: Any, draw: Draw) -> Any:
 
 
 @check("padding_mask", points=1, show=True)
-def three_lengths(padding_mask: Any, draw: Draw) -> Any:
+def three_lengths(padding_mask: Any, draw: Inputs) -> Any:
     """Three sentences in a batch as wide as the longest."""
     longest = draw.size(5, 6, 9)
     return padding_mask(draw.give(torch.tensor([2, longest, 3])), longest)
 
 
 @check("padding_mask", points=1, show=True)
-def as_many_sentences_as_tokens(padding_mask: Any, draw: Draw) -> Any:
+def as_many_sentences_as_tokens(padding_mask: Any, draw: Inputs) -> Any:
     """As many sentences as tokens, one of them empty."""
     n = draw.size(4, 5, 7)
     return padding_mask(draw.give(torch.tensor([0, 1, 3, 2, 5, 4, 6][:n])), n)
 
 
 @check("combine_masks", points=1, show=True)
-def two_rules(combine_masks: Any, draw: Draw) -> Any:
+def two_rules(combine_masks: Any, draw: Inputs) -> Any:
     """A rule per query and a rule per sentence."""
     return combine_masks(rule(draw, 3, 4), rule(draw, 2, 1, 1, 4))
 
 
 @check("combine_masks", points=1, show=True)
-def some_are_none(combine_masks: Any, draw: Draw) -> Any:
+def some_are_none(combine_masks: Any, draw: Inputs) -> Any:
     """One mask alone, None among masks, nothing but None, and no mask at all."""
     one, two = rule(draw, 2, 3), rule(draw, 2, 3)
     return {
@@ -89,13 +89,13 @@ def some_are_none(combine_masks: Any, draw: Draw) -> Any:
 
 
 @check("masked_softmax", points=1, show=True)
-def a_few_hidden(masked_softmax: Any, draw: Draw) -> Any:
+def a_few_hidden(masked_softmax: Any, draw: Inputs) -> Any:
     """Three rows of four keys, each with something to look at."""
     return masked_softmax(draw.normal(3, 4), rule(draw, 3, 4))
 
 
 @check("masked_softmax", points=1, show=True)
-def an_empty_row(masked_softmax: Any, draw: Draw) -> Any:
+def an_empty_row(masked_softmax: Any, draw: Inputs) -> Any:
     """One row with nothing to look at: weights, and the gradient that comes back to the scores."""
     scores = draw.normal(3, 4).requires_grad_()
     weights = masked_softmax(scores, rule(draw, 3, 4, empty=1))
@@ -104,7 +104,7 @@ def an_empty_row(masked_softmax: Any, draw: Draw) -> Any:
 
 
 @check("masked_softmax", points=1)
-def no_mask_broadcast_large(masked_softmax: Any, draw: Draw) -> Any:
+def no_mask_broadcast_large(masked_softmax: Any, draw: Inputs) -> Any:
     """No mask; one mask for three heads, with an empty sentence; scores of ten thousand."""
     scores, large = draw.normal(2, 3, 4, 5), draw.give(1e4 * draw.normal(6, 5))
     return {
@@ -115,20 +115,20 @@ def no_mask_broadcast_large(masked_softmax: Any, draw: Draw) -> Any:
 
 
 @check("scaled_dot_product_attention", points=1, show=True, tolerance=ROUNDED)
-def without_a_mask(attention: Any, draw: Draw) -> Any:
+def without_a_mask(attention: Any, draw: Inputs) -> Any:
     """Three queries, five keys, values of another width, no mask."""
     return attention(draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2))
 
 
 @check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
-def with_a_mask(attention: Any, draw: Draw) -> Any:
+def with_a_mask(attention: Any, draw: Inputs) -> Any:
     """A mask, in two sentences with three heads; one query may look nowhere."""
     q, k, v = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6)
     return attention(q, k, v, rule(draw, 2, 1, 5, 7, empty=(1, 0, 2)))
 
 
 @check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
-def with_a_scale(attention: Any, draw: Draw) -> Any:
+def with_a_scale(attention: Any, draw: Inputs) -> Any:
     """Scales of one's own: 2, 1 and 0, and 0 with a mask."""
     q, k, v, mask = (
         draw.normal(3, 4),

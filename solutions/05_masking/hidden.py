@@ -7,13 +7,13 @@ import torch
 from checks import ROUNDED, rule
 from torch.nn import functional
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 # The causal mask
 
 
 @check("causal_mask", points=1)
-def one_query(causal_mask: Any, draw: Draw) -> Any:
+def one_query(causal_mask: Any, draw: Inputs) -> Any:
     """edge: a single query, a single key, longer sequences."""
     return (
         causal_mask(1, 5),
@@ -25,7 +25,7 @@ def one_query(causal_mask: Any, draw: Draw) -> Any:
 
 
 @check("causal_mask", points=1)
-def on_a_device(causal_mask: Any, draw: Draw) -> Any:
+def on_a_device(causal_mask: Any, draw: Inputs) -> Any:
     """edge: the device that was asked for, and a long sequence."""
     with torch.device("meta"):
         elsewhere = causal_mask(2, device="cpu")
@@ -167,7 +167,7 @@ def earlier_keys_forgotten(q_len, k_len=None, *, device=None):
 
 
 @check("padding_mask", points=1)
-def one_sentence(padding_mask: Any, draw: Draw) -> Any:
+def one_sentence(padding_mask: Any, draw: Inputs) -> Any:
     """edge: a single sentence, lengths of another integer type, a batch that is wider than every sentence."""
     lengths = draw.give(torch.tensor([3], dtype=torch.int32))
     return padding_mask(lengths, 7), padding_mask(draw.give(torch.tensor([1, 4])), 6)
@@ -279,7 +279,7 @@ def positions_as_column(lengths, max_len):
 
 
 @check("combine_masks", points=1)
-def three_rules_left_alone(combine_masks: Any, draw: Draw) -> Any:
+def three_rules_left_alone(combine_masks: Any, draw: Inputs) -> Any:
     """edge: three masks that broadcast against one another, and the masks themselves afterwards."""
     rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), rule(draw, 1, 3, 4, 1)]
     return combine_masks(*rules), rules
@@ -413,7 +413,7 @@ def python_and(*masks):
 
 
 @check("masked_softmax", points=1)
-def gradients(masked_softmax: Any, draw: Draw) -> Any:
+def gradients(masked_softmax: Any, draw: Inputs) -> Any:
     """edge: gradients, with an empty row."""
     scores = draw.normal(2, 3, 4).requires_grad_()
     (
@@ -423,7 +423,7 @@ def gradients(masked_softmax: Any, draw: Draw) -> Any:
 
 
 @check("masked_softmax", points=1)
-def precision_and_size(masked_softmax: Any, draw: Draw) -> Any:
+def precision_and_size(masked_softmax: Any, draw: Inputs) -> Any:
     """edge: half precision, scores of ten thousand, inputs left as they were."""
     mask = rule(draw, 4, 5, empty=0)
     half, large = (
@@ -627,7 +627,7 @@ def any_empty_row_zeroes_all(scores, mask=None):
 
 
 @check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
-def empty_rows_and_gradients(attention: Any, draw: Draw) -> Any:
+def empty_rows_and_gradients(attention: Any, draw: Inputs) -> Any:
     """edge: an empty row, in values and gradients."""
     q, k, v = (
         draw.normal(*shape).requires_grad_()
@@ -639,7 +639,7 @@ def empty_rows_and_gradients(attention: Any, draw: Draw) -> Any:
 
 
 @check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
-def other_inputs(attention: Any, draw: Draw) -> Any:
+def other_inputs(attention: Any, draw: Inputs) -> Any:
     """edge: a single query, half precision, inputs that are not contiguous, scores of any size."""
     half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (1, 3, 3)]
     turned = [draw.give(draw.normal(3, n, 2).mT) for n in (5, 5, 6)]

@@ -8,13 +8,13 @@ from checks import LAYERS, ROUNDED, filled, pair
 from torch import nn
 from torch.nn import functional
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 # Split
 
 
 @check("split_heads", points=1)
-def other_memory_order(split_heads: Any, draw: Draw) -> Any:
+def other_memory_order(split_heads: Any, draw: Inputs) -> Any:
     """edge: tokens that do not lie in memory in their order, half precision, gradients."""
     moved, x = (
         draw.give(draw.normal(3, 6, 4, dtype=torch.float16).mT),
@@ -25,7 +25,7 @@ def other_memory_order(split_heads: Any, draw: Draw) -> Any:
 
 
 @check("split_heads", points=1)
-def one_head_and_many(split_heads: Any, draw: Draw) -> Any:
+def one_head_and_many(split_heads: Any, draw: Inputs) -> Any:
     """edge: one head, as many heads as numbers, a single token."""
     x = draw.normal(2, 3, 4)
     return split_heads(x, 1), split_heads(x, 4), split_heads(draw.normal(1, 1, 8), 2)
@@ -159,7 +159,7 @@ def cut_off(x, num_heads):
 
 
 @check("merge_heads", points=1)
-def moved_heads(merge_heads: Any, draw: Draw) -> Any:
+def moved_heads(merge_heads: Any, draw: Inputs) -> Any:
     """edge: heads that do not lie in memory in order, one head, heads of one number, gradients."""
     moved, x = (
         draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2)),
@@ -263,7 +263,7 @@ def cut_off_from_heads(x):
 
 
 @check("MultiHeadAttention", points=1, tolerance=ROUNDED)
-def dropout_in_training_only(attention_class: Any, draw: Draw) -> Any:
+def dropout_in_training_only(attention_class: Any, draw: Inputs) -> Any:
     """edge: dropout on the weights, in training and not otherwise."""
     module = filled(attention_class(8, 2, dropout=0.25), draw)
     x = draw.normal(1, 6, 8)
@@ -287,7 +287,7 @@ def dropout_in_training_only(attention_class: Any, draw: Draw) -> Any:
 
 
 @check("MultiHeadAttention", points=1, tolerance=ROUNDED)
-def learning(attention_class: Any, draw: Draw) -> Any:
+def learning(attention_class: Any, draw: Inputs) -> Any:
     """edge: gradients of every parameter and of the input, with a query that may look nowhere; names for saving."""
     module, x = (
         filled(attention_class(4, 2, bias=True), draw, bias=True),
@@ -861,7 +861,7 @@ class OutputOnlyMended(Heads):
 
 
 @check("copy_torch_weights", points=1)
-def still_two_modules(copy_torch_weights: Any, draw: Draw) -> Any:
+def still_two_modules(copy_torch_weights: Any, draw: Inputs) -> Any:
     """edge: the two modules do not share numbers afterwards."""
     mine, reference = pair(draw, bias=True)
     copy_torch_weights(mine, reference)
@@ -874,7 +874,7 @@ def still_two_modules(copy_torch_weights: Any, draw: Draw) -> Any:
 
 
 @check("copy_torch_weights", points=1)
-def same_objects(copy_torch_weights: Any, draw: Draw) -> Any:
+def same_objects(copy_torch_weights: Any, draw: Inputs) -> Any:
     """edge: the parameters stay the same objects and still learn, and the reference is as it was."""
     mine, reference = pair(draw, bias=True)
     before = dict(mine.named_parameters())
@@ -1062,7 +1062,7 @@ def wrong_direction(mine, reference):
 
 
 @check("count_parameters", points=1)
-def large_models(count_parameters: Any, draw: Draw) -> Any:
+def large_models(count_parameters: Any, draw: Inputs) -> Any:
     """edge: one head, and the sizes of well-known models."""
     return [
         count_parameters(width, heads, bias)

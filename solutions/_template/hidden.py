@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from autograder.checks import Draw, check, mistake
+from autograder.checks import Inputs, check, mistake
 
 
 @check("row_means", points=1)
-def leading_axes(row_means: Any, draw: Draw) -> Any:
+def leading_axes(row_means: Any, draw: Inputs) -> Any:
     """edge: more axes in front."""
     return row_means(draw.normal(2, 3, 5))
 

@@ -1,5 +1,5 @@
 # a small reply that is large to look at: one tensor in sixty places
-import torch, autograder.sandbox.server as server, autograder.sandbox.wire as wire
+import torch, autograder.grading.sandbox.server as server, autograder.grading.sandbox.codec as wire
 many = {"tree": {"list": [{"tensor": "0"}] * 60}, "changed": False}
 reply = wire.pack(many, {"0": torch.zeros(4 * 2**20, dtype=torch.uint8)})
 server.pack_outcome = wire.pack_outcome = lambda outcome: reply

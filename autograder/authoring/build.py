@@ -1,0 +1,113 @@
+"""lesson.py to everything that is made from it: solved notebook, nbgrader's source, release, fingerprints."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
+
+from ..errors import LessonError
+from ..judging.answer_key import AnswerKey, load_answer_key
+from ..paths import Course, Lesson
+from .lesson import LessonCell, lesson_source, read_lesson
+from .manifest import refuse_edited, write_manifest
+from .nbgrader_course import open_nbgrader, raise_on_failure
+from .notebook import read_notebook, solved_notebook, source_notebook, text_of, tidy
+from .package import package_of
+
+CELL_SECONDS = 60
+
+
+def build(course: Course, lesson: Lesson) -> None:
+    """Make all generated files of a lesson.
+
+    Raises:
+        EditedByHandError: a generated file holds changes that a build would destroy; nothing was written.
+        LessonError: the lesson does not fit together or does not run; nothing was written.
+    """
+    refuse_edited(lesson, generated(lesson))
+    cells = read_lesson(lesson)
+    key = load_answer_key(lesson_source(lesson, cells))
+    fingerprints = json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
+    write_source(lesson, source_files(cells, key, fingerprints))
+    solved = execute(lesson, cells)
+    release(course, lesson)
+    lesson.solved.write_text(text_of(solved), encoding="utf-8")
+    write_manifest(lesson, generated(lesson))
+
+
+def generated(lesson: Lesson) -> dict[Path, Path]:
+    """Return each generated and committed file with the file that a change to it belongs in."""
+    return {
+        lesson.solved: lesson.text,
+        lesson.released / lesson.notebook: lesson.text,
+        lesson.released / "checks.py": lesson.checks,
+        lesson.fingerprints: lesson.hidden,
+    }
+
+
+def source_files(cells: list[LessonCell], key: AnswerKey, fingerprints: str) -> dict[str, str]:
+    """Return nbgrader's source folder, by file name. It holds only what is named here: students get all of it."""
+    notebook = text_of(source_notebook(cells, key.points()))
+    return {f"{key.source.name}.ipynb": notebook, "checks.py": key.source.checks, "fingerprints.json": fingerprints}
+
+
+def write_source(lesson: Lesson, files: dict[str, str]) -> None:
+    """Write nbgrader's source folder, and nothing else into it."""
+    shutil.rmtree(lesson.source, ignore_errors=True)
+    lesson.source.mkdir(parents=True)
+    for name, text in files.items():
+        (lesson.source / name).write_text(text, encoding="utf-8")
+
+
+def ensure_source(lesson: Lesson) -> None:
+    """Write nbgrader's source folder where it is missing or old: a fresh clone has released notebooks only."""
+    package = package_of(lesson)
+    files = source_files(read_lesson(lesson), package.key, package.fingerprints)
+    there = {p.name: p.read_text(encoding="utf-8") for p in lesson.source.glob("*") if p.is_file()}
+    if there != files:
+        write_source(lesson, files)
+
+
+def release(course: Course, lesson: Lesson) -> None:
+    """Run nbgrader's generate_assignment, which writes what students get.
+
+    It also enters the lesson into a gradebook: one of the build's own, so that building touches no class's data.
+    """
+    course.build.mkdir(exist_ok=True)
+    nbgrader = open_nbgrader(course, db_url=f"sqlite:///{course.build / 'gradebook.db'}")
+    result = nbgrader.generate_assignment(lesson.name, force=True)
+    raise_on_failure(result, f"{lesson.name} was not released")
+    path = lesson.released / lesson.notebook
+    path.write_text(text_of(tidy(read_notebook(path))), encoding="utf-8")
+
+
+def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
+    """Run the solved notebook beside the files that students get, and return it with outputs.
+
+    Raises:
+        LessonError: a cell fails; the first one that does is named.
+    """
+    notebook = solved_notebook(cells)
+    with tempfile.TemporaryDirectory() as folder:
+        place = shutil.copytree(lesson.source, Path(folder) / lesson.name, ignore=shutil.ignore_patterns("*.ipynb"))
+        client = NotebookClient(
+            notebook,
+            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}),
+            timeout=CELL_SECONDS,
+            coalesce_streams=True,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(place)}},
+        )
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            where = lesson.shown(lesson.text)
+            raise LessonError(where, f"the solved lesson stops: {error}", "Fix the cell.") from error
+    return tidy(notebook)

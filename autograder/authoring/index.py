@@ -1,0 +1,42 @@
+"""The students' start page, made from solutions/index.py and from what the lessons say about themselves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jupytext
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+
+from ..paths import Course
+from ..student.progress import Overview, lesson_progress
+from .notebook import notebook_of, text_of
+
+
+def build_index(course: Course) -> None:
+    """Write notebooks/index.ipynb as a student sees it who has not begun."""
+    course.index.write_text(index_text(course), encoding="utf-8")
+
+
+def index_text(course: Course) -> str:
+    """Return the start page as the text of its file."""
+    cells = [index_cell(cell, course) for cell in jupytext.read(course.index_source).cells]
+    return text_of(notebook_of(cells))
+
+
+def index_cell(cell: Any, course: Course) -> Any:
+    """Return a cell; a code cell with the table that it shows before anything was checked."""
+    if cell.cell_type == "markdown":
+        return new_markdown_cell(cell.source)
+    made = new_code_cell(cell.source, execution_count=1, metadata={"tags": cell.metadata.get("tags", [])})
+    overview = fresh_overview(course)
+    data = {"text/plain": repr(overview), "text/html": overview._repr_html_()}
+    made.outputs = [new_output("display_data", data)]
+    return made
+
+
+def fresh_overview(course: Course) -> Overview:
+    """Return the table for a student who has not begun."""
+    prints = [lesson.released / "fingerprints.json" for lesson in course.lessons()]
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in prints if path.exists()]
+    return Overview([lesson_progress(data, {}) for data in found])

@@ -1,0 +1,125 @@
+"""Reading lesson.py: a jupytext percent script whose short cell headers say what each cell is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import jupytext
+
+from ..errors import LessonError
+from ..judging.answer_key import LessonSource
+from ..paths import Lesson
+
+Kind = Literal["prose", "demo", "setup", "exercise", "check", "hints", "question"]
+NAMED = ("exercise", "check", "hints", "question")
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+HINTS = ("a question", "a pointer", "an idea")
+
+
+@dataclass(frozen=True)
+class LessonCell:
+    """One cell as the author wrote it.
+
+    Args:
+        kind: what the header says: setup, exercise, check, hints, question; without a header prose or demo.
+        name: the exercise or question that the cell belongs to.
+        text: the cell's content.
+        points: of a question, which a person grades.
+    """
+
+    kind: Kind
+    name: str
+    text: str
+    points: int = 0
+
+
+def read_lesson(lesson: Lesson) -> list[LessonCell]:
+    """Return a lesson's cells. Raises LessonError for a header that means nothing or a cell that is missing."""
+    notebook = jupytext.reads(lesson.text.read_text(encoding="utf-8"), fmt="py:percent")
+    where = lesson.shown(lesson.text)
+    cells = [parse_cell(cell, where) for cell in notebook.cells]
+    orphans = [c for c in cells if c.kind in ("hints", "check") and c.name not in exercises_in(cells)]
+    if orphans:
+        names = f"{orphans[0].kind} {orphans[0].name}"
+        raise LessonError(where, f"`# %% {names}` belongs to no exercise.", "Name it as its exercise cell is named.")
+    for name in exercises_in(cells):
+        missing = [kind for kind in ("hints", "check") if not any(c.kind == kind and c.name == name for c in cells)]
+        if missing:
+            raise LessonError(where, f"exercise {name} has no {missing[0]} cell.", f"Add `# %% {missing[0]} {name}`.")
+    return cells
+
+
+def parse_cell(cell: object, where: str) -> LessonCell:
+    """Translate one jupytext cell by its header."""
+    metadata, code = cell.metadata, cell.cell_type == "code"  # type: ignore[attr-defined]
+    text = str(cell.source)  # type: ignore[attr-defined]
+    words = str(metadata.get("title", "")).split()
+    if not words:
+        return LessonCell("demo" if code else "prose", "", text)
+    if words == ["setup"]:
+        return LessonCell("setup", "", text)
+    if len(words) != 2 or words[0] not in NAMED:
+        known = "setup, " + ", ".join(f"{kind} NAME" for kind in NAMED)
+        raise LessonError(where, f"the header `# %% {' '.join(words)}` means nothing.", f"Known headers: {known}.")
+    return LessonCell(cast(Kind, words[0]), words[1], text, int(metadata.get("points", 0)))
+
+
+def exercises_in(cells: list[LessonCell]) -> list[str]:
+    """Return the exercises' names in order."""
+    return [cell.name for cell in cells if cell.kind == "exercise"]
+
+
+def solution_of(cell: LessonCell) -> str:
+    """Return an exercise's code without the marker lines."""
+    return "\n".join(line for line in cell.text.split("\n") if line.strip() not in (BEGIN, END))
+
+
+def hints_html(cell: LessonCell) -> str:
+    """Return a hints cell, three paragraphs, as three folded steps."""
+    paragraphs = [p for p in re.split(r"\n\s*\n", cell.text.strip()) if p]
+    if len(paragraphs) != len(HINTS):
+        raise LessonError("lesson.py", f"hints {cell.name} has {len(paragraphs)} paragraphs.", "Write three.")
+    return "\n\n".join(
+        f"<details><summary>Hint {i}: {title}</summary>\n\n{text}\n\n</details>"
+        for i, (title, text) in enumerate(zip(HINTS, paragraphs, strict=True), start=1)
+    )
+
+
+def reference_source(cells: list[LessonCell]) -> str:
+    """Return the code that defines the reference: the setup cell and every exercise's solution."""
+    parts = [c.text if c.kind == "setup" else solution_of(c) for c in cells if c.kind in ("setup", "exercise")]
+    return "\n\n".join(parts)
+
+
+def title_of(cells: list[LessonCell], lesson: Lesson) -> str:
+    """Return the lesson's heading."""
+    return first_match(r"^# (.+)$", "`# 7. Title`", cells, lesson)
+
+
+def minutes_of(cells: list[LessonCell], lesson: Lesson) -> int:
+    """Return how long the lesson says it takes."""
+    return int(first_match(r"\b[Aa]bout (\d+) minutes", "`About 45 minutes.`", cells, lesson))
+
+
+def first_match(pattern: str, example: str, cells: list[LessonCell], lesson: Lesson) -> str:
+    """Return what the first cell says. Raises LessonError where it does not."""
+    found = re.search(pattern, cells[0].text if cells else "", re.MULTILINE)
+    if found is None:
+        raise LessonError(lesson.shown(lesson.text), f"the first cell lacks {example}.", "The start page shows it.")
+    return found[1]
+
+
+def lesson_source(lesson: Lesson, cells: list[LessonCell]) -> LessonSource:
+    """Return what judging needs of a lesson."""
+    return LessonSource(
+        name=lesson.name,
+        place=lesson.shown(lesson.folder),
+        title=title_of(cells, lesson),
+        minutes=minutes_of(cells, lesson),
+        exercises=tuple(exercises_in(cells)),
+        reference=reference_source(cells),
+        checks=lesson.checks.read_text(encoding="utf-8"),
+        hidden=lesson.hidden.read_text(encoding="utf-8"),
+    )

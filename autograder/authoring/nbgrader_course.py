@@ -1,0 +1,48 @@
+"""nbgrader, driven from Python with the course's own configuration."""
+
+from __future__ import annotations
+
+import copy
+import logging
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from ..errors import CourseError
+from ..paths import CONFIG_NAME, Course
+
+
+@lru_cache(maxsize=4)
+def load_config(root: Path) -> Config:
+    """Return what nbgrader_config.py says. It is the only place where the course is configured."""
+    return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
+
+
+def open_nbgrader(course: Course, **settings: str) -> Any:
+    """Return nbgrader's API for a course.
+
+    Args:
+        course: where it is.
+        settings: further settings of nbgrader's CourseDirectory.
+    """
+    # nbgrader 0.9.6 adds objects to SQLAlchemy sessions late; every row is right nevertheless
+    warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = copy.deepcopy(load_config(course.root))
+    config.CourseDirectory.update(settings)
+    return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+
+def raise_on_failure(result: dict[str, Any], what: str) -> None:
+    """Raise CourseError with nbgrader's own words where one of its commands failed."""
+    if not result["success"]:
+        log = str(result.get("error") or "") + str(result.get("log") or "")
+        lines = [line for line in log.splitlines() if "ERROR" in line or "Error" in line] or log.splitlines()[-3:]
+        raise CourseError(f"{what}: nbgrader reports: " + " ".join(line.strip() for line in lines[-3:]))

@@ -1,0 +1,141 @@
+"""A lesson's cells as notebooks: the solved one, and nbgrader's source. Same text in, same bytes out."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.utils import compute_checksum
+
+from .lesson import BEGIN, END, LessonCell, hints_html, solution_of
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"},
+}
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")  # as nbgrader's ClearSolutions
+BLANK = "YOUR ANSWER HERE"
+Notebook = Any
+
+
+def solved_notebook(cells: list[LessonCell]) -> Notebook:
+    """Return the notebook with solutions and rubrics, not yet executed."""
+    return notebook_of([solved_cell(cell) for cell in cells])
+
+
+def source_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook:
+    """Return nbgrader's source: solutions between markers, metadata, points.
+
+    Args:
+        cells: the lesson.
+        points: the sum of each exercise's checks.
+    """
+    return notebook_of([source_cell(cell, points) for cell in cells])
+
+
+def released_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook:
+    """Return what nbgrader makes of its source: no solutions, locked cells, checksums.
+
+    nbgrader's own `generate_assignment` writes students' files; this is the same without a gradebook and without files,
+    and a test compares the two.
+    """
+    notebook = source_notebook(cells, points)
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader")
+        if data is None:
+            continue
+        if data["solution"]:
+            cell.source = stubbed(cell.source) if cell.cell_type == "code" else BLANK
+        cell.metadata["deletable"] = False
+        if data["locked"]:
+            cell.metadata["editable"] = False
+        data["checksum"], data["cell_type"] = compute_checksum(cell), cell.cell_type
+    return notebook
+
+
+def stubbed(source: str) -> str:
+    """Return an exercise's code with the released stub in place of what is between the markers."""
+    lines: list[str] = []
+    inside = False
+    for line in source.split("\n"):
+        if line.strip() == BEGIN:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines += [indent + stub for stub in STUB]
+        if not inside and line.strip() not in (BEGIN, END):
+            lines.append(line)
+        inside = line.strip() == BEGIN or (inside and line.strip() != END)
+    return "\n".join(lines)
+
+
+def notebook_of(cells: list[Any]) -> Notebook:
+    """Join cells, with ids that follow from their content."""
+    seen: dict[str, int] = {}
+    for cell in cells:
+        stem = (
+            cell.metadata.get("nbgrader", {}).get("grade_id") or hashlib.sha256(cell.source.encode()).hexdigest()[:12]
+        )
+        count = seen[stem] = seen.get(stem, 0) + 1
+        cell.id = stem if count == 1 else f"{stem}-{count}"
+    return new_notebook(cells=cells, metadata=METADATA)
+
+
+def solved_cell(cell: LessonCell) -> Any:
+    """Return a cell as an instructor reads it."""
+    if cell.kind in ("prose", "question"):
+        return new_markdown_cell(cell.text)
+    if cell.kind == "hints":
+        return new_markdown_cell(hints_html(cell))
+    if cell.kind == "check":
+        return new_code_cell(f"check({cell.name})")
+    return new_code_cell(solution_of(cell) if cell.kind == "exercise" else cell.text)
+
+
+def source_cell(cell: LessonCell, points: dict[str, int]) -> Any:
+    """Return a cell with nbgrader's metadata. A question's text is its rubric, which the release clears."""
+    made = new_code_cell(cell.text) if cell.kind == "exercise" else solved_cell(cell)
+    if cell.kind == "setup":
+        made.metadata["nbgrader"] = nbgrader_data("setup", locked=True)
+    elif cell.kind == "exercise":
+        made.metadata["nbgrader"] = nbgrader_data(cell.name, solution=True)
+    elif cell.kind == "check":
+        made.metadata["nbgrader"] = nbgrader_data(
+            f"check_{cell.name}", grade=True, locked=True, points=points[cell.name]
+        )
+        made.metadata["tags"] = ["raises-exception"]
+    elif cell.kind == "question":
+        made.metadata["nbgrader"] = nbgrader_data(
+            f"question_{cell.name}", grade=True, solution=True, points=cell.points
+        )
+    return made
+
+
+def nbgrader_data(
+    grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: int | None = None
+) -> dict[str, Any]:
+    """Return one cell's nbgrader metadata, schema 3."""
+    data = {"grade_id": grade_id, "grade": grade, "solution": solution, "locked": locked, "task": False}
+    return {**data, "schema_version": 3, **({} if points is None else {"points": points})}
+
+
+def tidy(notebook: Notebook) -> Notebook:
+    """Remove from an executed notebook what differs from run to run."""
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(WIDGET_VIEW, None)
+    return notebook
+
+
+def text_of(notebook: Notebook) -> str:
+    """Return a notebook as the text of its file."""
+    return str(nbformat.writes(notebook)).rstrip("\n") + "\n"
+
+
+def read_notebook(path: Path) -> Notebook:
+    """Read a notebook of any version as version 4."""
+    return nbformat.read(path, as_version=4)

@@ -1,0 +1,35 @@
+"""Starting a lesson from `solutions/_template/`."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+from ..errors import CourseError
+from ..paths import Course, Lesson
+
+NAME = re.compile(r"\d\d_[a-z][a-z0-9_]*")
+
+
+def start_lesson(course: Course, name: str) -> str:
+    """Copy the template to a new lesson's folder.
+
+    Args:
+        course: where to.
+        name: two digits, an underscore and a name in small letters.
+
+    Returns:
+        The path of the new lesson.py, relative to the course.
+
+    Raises:
+        CourseError: the name does not fit, or the lesson exists.
+    """
+    if not NAME.fullmatch(name):
+        raise CourseError(
+            f"{name!r} is no lesson name: two digits, then small letters, as in `make lesson NAME=12_my_lesson`."
+        )
+    lesson = Lesson(name, course.root)
+    if lesson.folder.exists():
+        raise CourseError(f"{lesson.shown(lesson.folder)} exists already. Choose another name.")
+    shutil.copytree(course.root / "solutions" / "_template", lesson.folder)
+    return lesson.shown(lesson.text)

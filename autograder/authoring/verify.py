@@ -1,0 +1,144 @@
+"""Proves that a lesson's exercises, checks, mistakes and messages fit together, through the grading function itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from itertools import combinations
+from typing import Any
+
+from ..grading.grade import RECORD, Submission, grade
+from ..grading.package import LessonPackage, exercise_of
+from ..judging.answer_key import AnswerKey
+from ..judging.card import number
+from ..judging.check import Mistake
+from ..judging.fingerprint import same
+from ..judging.inputs import PUBLIC_SEED
+from ..judging.verdict import Target, judge
+from ..paths import Lesson
+from .lesson import LessonCell, read_lesson
+from .notebook import text_of
+from .package import package_of
+from .sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
+
+SEED = 20260101
+Notebook = dict[str, Any]
+
+
+def verify(lesson: Lesson, jobs: int = 1) -> list[str]:
+    """Return what is wrong with a lesson, one line each; nothing where all is proved.
+
+    Proved are: the solution earns every point; the released notebook earns none and is told "not started"; every
+    mistake fails and gets its own message, at home and when graded; no two mistakes look alike on all checks; every
+    check is failed by a mistake; every exercise has visible and hidden checks and a question has points.
+    """
+    cells, package = read_lesson(lesson), package_of(lesson)
+    key = package.key
+    problems = [*missing_parts(key, cells), *distinctness(key), *public_messages(key)]
+    problems += graded_submissions(package, solutions(cells), jobs)
+    return [f"{lesson.name}: {problem}" for problem in problems]
+
+
+def missing_parts(key: AnswerKey, cells: list[LessonCell]) -> Iterator[str]:
+    """Check that nothing is missing."""
+    for exercise in key.exercises:
+        targets = key.targets(exercise, PUBLIC_SEED)
+        for hidden in (False, True):
+            if not any(t.hidden is hidden for t in targets):
+                kind, file = ("hidden", "hidden.py") if hidden else ("visible", "checks.py")
+                yield f"{exercise} has no {kind} check: add one to {key.source.place}/{file}"
+        for target in targets:
+            if all(same(known, target.right) for known in target.mistakes.values()):
+                yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
+    if not any(cell.kind == "question" and cell.points > 0 for cell in cells):
+        yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
+
+
+def distinctness(key: AnswerKey) -> Iterator[str]:
+    """Check that every mistake is one, and that no two look alike."""
+    for exercise in key.exercises:
+        targets = key.targets(exercise, PUBLIC_SEED)
+        for mistake in key.mistakes_of(exercise):
+            if all(same(t.mistakes[mistake.name], t.right) for t in targets):
+                yield f"{exercise}: the mistake {mistake.name} passes every check: it is right, or a check is missing"
+        for a, b in combinations(key.mistakes_of(exercise), 2):
+            if all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
+                yield f"{exercise}: {a.name} and {b.name} look alike on all checks: merge them or add a check"
+
+
+def public_messages(key: AnswerKey) -> Iterator[str]:
+    """Check that a student who makes a mistake is told of that one, where a visible check can see it."""
+    for exercise in key.exercises:
+        targets = key.targets(exercise, PUBLIC_SEED)
+        visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
+        for mistake in key.mistakes_of(exercise):
+            outcomes = [c.summarise(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
+            verdict = judge(exercise, [t for _, t in visible], outcomes, key.messages(exercise))
+            if verdict.failure and verdict.failure.message != mistake.message:
+                yield f"{exercise}: {mistake.name} is told {verdict.failure.message!r} at home"
+
+
+def as_released(target: Target) -> Target:
+    """Return a target without what students do not have."""
+    return Target(target.name, target.title, target.points, target.right, target.mistakes, target.expected)
+
+
+def graded_submissions(package: LessonPackage, right: Edits, jobs: int) -> Iterator[str]:
+    """Grade the solved, the released and the wrong notebooks, and look at what came out."""
+    wrong = one_mistake_each(package, right)
+    edits = [{**right, **{e: mistake_cell(package, m) for e, m in mistakes.items()}} for mistakes in wrong]
+    with ThreadPoolExecutor(jobs) as pool:
+        solved = pool.submit(graded, package, right, demonstrations=True)
+        released = pool.submit(graded, package, {}, demonstrations=True)
+        results = pool.map(lambda e: graded(package, e), edits)
+        yield from solved_and_released(package, solved.result(), released.result())
+        for mistakes, notebook in zip(wrong, results, strict=True):
+            for mistake in mistakes.values():
+                yield from graded_mistake(notebook, mistake)
+
+
+def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
+    """Grade one submission. These are our own, so they may run where nothing can be isolated."""
+    content = text_of(submission(package, edits)).encode()
+    text = grade(Submission(content, package, SEED, demonstrations=demonstrations, allow_unsandboxed=True))
+    notebook: Notebook = json.loads(text)
+    return notebook
+
+
+def solved_and_released(package: LessonPackage, solved: Notebook, released: Notebook) -> Iterator[str]:
+    """Check the solved notebook's points, and the released one's."""
+    for exercise, points in package.key.points().items():
+        earned = verdict_in(solved, exercise)["points"]
+        if earned != points:
+            yield f"{exercise}: the solution earns {earned} of {number(points, 'point')}"
+        if verdict_in(released, exercise)["points"] != 0:
+            yield f"{exercise}: the released notebook earns points"
+        if "not started" not in card_in(released, exercise):
+            yield f"{exercise}: the released notebook is not told 'not started'"
+    for cell in released["cells"]:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error":
+                first = "".join(cell["source"]).splitlines()[0]
+                yield f"the released notebook stops at `{first}` with {output['ename']}: use PyTorch's function there"
+
+
+def graded_mistake(notebook: Notebook, mistake: Mistake) -> Iterator[str]:
+    """Check that one graded mistake lost points and was told so in its own words."""
+    if verdict_in(notebook, mistake.exercise)["passed"]:
+        yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
+    if escape(mistake.message) not in card_in(notebook, mistake.exercise):
+        yield f"{mistake.exercise}: the mistake {mistake.name} does not get its own message when graded"
+
+
+def verdict_in(notebook: Notebook, exercise: str) -> Mapping[str, Any]:
+    """Return what grading wrote down about an exercise."""
+    verdict: Mapping[str, Any] = notebook["metadata"][RECORD]["verdicts"][exercise]
+    return verdict
+
+
+def card_in(notebook: Notebook, exercise: str) -> str:
+    """Return an exercise's card."""
+    cell = next(cell for cell in notebook["cells"] if exercise_of(cell) == exercise)
+    return "".join(cell["outputs"][0]["data"]["text/html"])

@@ -1,0 +1,143 @@
+"""The commands that instructors and authors have: each prints what came out and returns the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from ..paths import Course
+
+CORES = os.cpu_count() or 1
+
+
+def build(course: Course, options: argparse.Namespace) -> int:
+    """Make all generated files."""
+    from ..authoring.build import build as build_lesson
+    from ..authoring.index import build_index
+
+    for lesson in course.chosen(options.lesson):
+        build_lesson(course, lesson)
+        print(f"built {lesson.name}")
+    build_index(course)
+    return 0
+
+
+def verify(course: Course, options: argparse.Namespace) -> int:
+    """Prove that lessons, checks and grading fit together."""
+    from ..authoring.verify import verify as verify_lesson
+
+    problems = [line for lesson in course.chosen(options.lesson) for line in verify_lesson(lesson, CORES)]
+    print("\n".join(problems) if problems else "every lesson is proved")
+    return 1 if problems else 0
+
+
+def lesson(course: Course, options: argparse.Namespace) -> int:
+    """Start a lesson from the template."""
+    from ..authoring.template import start_lesson
+
+    print(f"Write {start_lesson(course, options.lesson or '')}, then `make build LESSON={options.lesson}`.")
+    return 0
+
+
+def bundle(course: Course, _options: argparse.Namespace) -> int:
+    """Make the zip that students get."""
+    from ..authoring.bundle import make_bundle
+
+    print(make_bundle(course).relative_to(course.root))
+    return 0
+
+
+def collect(course: Course, options: argparse.Namespace) -> int:
+    """Take an LMS archive or loose notebooks."""
+    from .collect import collect as collect_lesson
+
+    lesson = course.lesson(options.lesson or "")
+    report = collect_lesson(course, lesson, Path(options.origin))
+    print("\n".join(report.lines(lesson)))
+    return 0 if report.collected else 1
+
+
+def register(course: Course, options: argparse.Namespace) -> int:
+    """Enter lessons into the gradebook, so that Formgrader lists them."""
+    from .run import register as register_lesson
+
+    for lesson in course.chosen(options.lesson):
+        register_lesson(course, lesson)
+    return 0
+
+
+def grade(course: Course, options: argparse.Namespace) -> int:
+    """Grade what is new or changed."""
+    from .run import closing_table, grade_lesson
+
+    settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
+    settings["allow_unsandboxed"] = options.allow_unsandboxed or None
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    results = [
+        result
+        for lesson in course.chosen(options.lesson)
+        for result in grade_lesson(course, lesson, force=options.force, jobs=options.jobs, options=chosen)
+    ]
+    print("\n".join(closing_table(results)))
+    return 1 if any(result.needs_person for result in results) else 0
+
+
+def feedback(course: Course, options: argparse.Namespace) -> int:
+    """Make feedback pages."""
+    from .feedback import make_feedback
+
+    pages = [page for lesson in course.chosen(options.lesson) for page in make_feedback(course, lesson)]
+    print("\n".join(pages) if pages else "Nothing is graded yet: `make grade` first.")
+    return 0 if pages else 1
+
+
+def grades(course: Course, _options: argparse.Namespace) -> int:
+    """Export the table of grades."""
+    from .exports import export_grades
+
+    print(export_grades(course).relative_to(course.root))
+    return 0
+
+
+def canvas(course: Course, _options: argparse.Namespace) -> int:
+    """Export the table of grades for Canvas."""
+    from .exports import CanvasExport, export_grades
+
+    print(export_grades(course, CanvasExport, "canvas.csv").relative_to(course.root))
+    return 0
+
+
+def moodle(course: Course, _options: argparse.Namespace) -> int:
+    """Export the table of grades for Moodle."""
+    from .exports import MoodleExport, export_grades
+
+    print(export_grades(course, MoodleExport, "moodle.csv").relative_to(course.root))
+    return 0
+
+
+def report(course: Course, options: argparse.Namespace) -> int:
+    """Make one page about the class per lesson, and the same as CSV."""
+    from .report import make_report
+
+    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
+    paths = [path for lesson in chosen for path in make_report(course, lesson)]
+    print("\n".join(p.relative_to(course.root).as_posix() for p in paths) or "Nobody has handed anything in.")
+    return 0 if paths else 1
+
+
+def add_options(name: str, parser: argparse.ArgumentParser) -> None:
+    """Add the options that a command has beside --lesson."""
+    if name == "collect":
+        parser.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
+    if name == "grade":
+        parser.add_argument("--force", action="store_true", help="grade again what is graded already")
+        parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
+        parser.add_argument("--demonstrations", action="store_true", help="run the lesson's own cells too")
+        parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
+        parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
+
+
+AUTHORS = (build, verify, lesson, bundle)
+INSTRUCTORS = (collect, register, grade, feedback, grades, canvas, moodle, report)
+COMMANDS = {command.__name__: command for command in (*AUTHORS, *INSTRUCTORS)}

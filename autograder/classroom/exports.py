@@ -1,0 +1,114 @@
+"""Tables of grades as learning management systems import them, as nbgrader's export plugins.
+
+Sources: Canvas, "How do I import grades in the Gradebook?"; Moodle, "Grade import".
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nbgrader.plugins.export import CsvExportPlugin, ExportPlugin
+
+from ..paths import Course
+from .gradebook import open_gradebook
+
+CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MOODLE = ("First name", "Last name", "ID number", "Email address")
+POINTS_POSSIBLE = "    Points Possible"  # Canvas writes the spaces itself and knows the row by them
+TRAILING_NUMBER = re.compile(r"_(\d+)$")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+Record = list[Any]
+
+
+def export_grades(course: Course, plugin: type[Any] = CsvExportPlugin, name: str = "grades.csv") -> Path:
+    """Write a table of grades into `coursework/` with one of nbgrader's exporters or ours; return its path."""
+    with open_gradebook(course) as gradebook:
+        exporter = plugin()
+        exporter.to = str(course.coursework / name)
+        exporter.export(gradebook)
+    return Path(exporter.to)
+
+
+class CanvasExport(ExportPlugin):  # type: ignore[misc]
+    """One column per lesson: `nbgrader export --exporter=autograder.classroom.exports.CanvasExport`."""
+
+    def export(self, gradebook: Any) -> None:
+        """Write the table to `to`, by default canvas.csv. Raises OSError where that cannot be written."""
+        lessons = chosen(self, gradebook)
+        write(self.to or "canvas.csv", [*CANVAS, *(a.name for a in lessons)], self.rows(gradebook, lessons))
+
+    def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
+        """Yield the points possible, then one row per student."""
+        yield [POINTS_POSSIBLE, "", "", "", "", *(a.max_score for a in lessons)]
+        for student in students(self, gradebook):
+            name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
+            yield [
+                name,
+                student.lms_user_id or trailing_number(student.id),
+                "",
+                student.id,
+                "",
+                *scores(student, lessons),
+            ]
+
+
+class MoodleExport(ExportPlugin):  # type: ignore[misc]
+    """Map "ID number" or "Email address" at import: `--exporter=autograder.classroom.exports.MoodleExport`."""
+
+    def export(self, gradebook: Any) -> None:
+        """Write the table to `to`, by default moodle.csv. Raises OSError where that cannot be written."""
+        lessons = chosen(self, gradebook)
+        columns = [*MOODLE, *(f"Assignment: {a.name} (Real)" for a in lessons)]
+        write(self.to or "moodle.csv", columns, self.rows(gradebook, lessons))
+
+    def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
+        """Yield one row per student."""
+        for student in students(self, gradebook):
+            who = [student.first_name or "", student.last_name or "", student.lms_user_id or student.id]
+            yield [*who, student.email or "", *scores(student, lessons)]
+
+
+def chosen(plugin: Any, gradebook: Any) -> list[Any]:
+    """Return the lessons to export: all, or those that the command line named."""
+    wanted = plugin.assignment
+    return [a for a in sorted(gradebook.assignments, key=assignment_name) if not wanted or a.name in wanted]
+
+
+def students(plugin: Any, gradebook: Any) -> list[Any]:
+    """Return the students to export: all, or those that the command line named."""
+    return [s for s in gradebook.students if not plugin.student or s.id in plugin.student]
+
+
+def assignment_name(assignment: Any) -> str:
+    """Return a lesson's name."""
+    return str(assignment.name)
+
+
+def scores(student: Any, lessons: list[Any]) -> list[Any]:
+    """Return a student's points in each lesson; nothing where nothing was handed in, so no grade is overwritten."""
+    earned = {submission.name: submission.score for submission in student.submissions}
+    return [earned.get(lesson.name, "") for lesson in lessons]
+
+
+def trailing_number(student: str) -> str:
+    """Return the number that an LMS archive put at the end of a student's name, or ''."""
+    found = TRAILING_NUMBER.search(student)
+    return found[1] if found else ""
+
+
+def write(path: str, columns: list[str], rows: Iterator[Record]) -> None:
+    """Write a CSV file. What a spreadsheet would take for a formula gets an apostrophe before it."""
+    with Path(path).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows([[harmless(value) for value in row] for row in rows])
+
+
+def harmless(value: Any) -> Any:
+    """Return a value that no spreadsheet executes."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -1,0 +1,96 @@
+"""nbgrader's own commands, `nbgrader autograde` and Formgrader's button, through the same two functions as ours."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Float, Int
+
+from ..authoring.package import package_of
+from ..grading.grade import RUBRIC_TAG, Submission, grade
+from ..grading.sandbox import Limits
+from ..paths import Course
+from .writer import GradebookWriter, timestamp_of
+
+MIB = 2**20
+
+
+class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
+    """Grade what was handed in; what nbgrader has read of it is put aside. The settings of all grading."""
+
+    seed = Int(None, allow_none=True, help="Hidden inputs are drawn from this number; by default from a new one.").tag(
+        config=True
+    )
+    run_demonstrations = Bool(False, help="Run the lesson's own demonstration cells too, so feedback shows them.").tag(
+        config=True
+    )
+    allow_unsandboxed = Bool(
+        False, help="Grade even where submissions cannot be isolated. They run with your rights then."
+    ).tag(config=True)
+    cell_seconds = Float(30.0, help="Wall-clock seconds that one cell may take.").tag(config=True)
+    check_seconds = Float(20.0, help="Wall-clock seconds that one check may take.").tag(config=True)
+    total_seconds = Float(300.0, help="Wall-clock seconds that all cells of a submission may take.").tag(config=True)
+    cpu_seconds = Int(60, help="Processor seconds that one process of a submission may take.").tag(config=True)
+    memory = Int(1536, help="Memory that one process of a submission may allocate, in MiB.").tag(config=True)
+    processes = Int(64, help="How many processes and threads a submission may have at once.").tag(config=True)
+    files = Int(64, help="Size of one file of a submission, and of all together, in MiB.").tag(config=True)
+    output = Int(2, help="What one cell may print and show, in MiB.").tag(config=True)
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Grade one submission. Called by nbgrader in place of its sanitizing and its `Execute`."""
+        course = Course(Path(self.config.CourseDirectory.root))
+        place = resources["nbgrader"]
+        lesson = course.lesson(place["assignment"])
+        content = course.submission(lesson, place["student"]).read_bytes()
+        text = grade(
+            Submission(
+                content,
+                package_of(lesson),
+                secrets.randbits(31) if self.seed is None else self.seed,
+                self.limits(),
+                self.run_demonstrations,
+                self.allow_unsandboxed,
+            )
+        )
+        return nbformat.reads(text, as_version=4), resources
+
+    def limits(self) -> Limits:
+        """Return the settings as limits."""
+        return Limits(
+            cell_seconds=self.cell_seconds,
+            check_seconds=self.check_seconds,
+            total_seconds=self.total_seconds,
+            cpu_seconds=self.cpu_seconds,
+            memory_bytes=self.memory * MIB,
+            processes=self.processes,
+            file_bytes=self.files * MIB,
+            output_bytes=self.output * MIB,
+        )
+
+
+class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
+    """Write a graded notebook's rows, in place of nbgrader's `SaveAutoGrades` and `AssignLatePenalties`."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Write the rows of one submission."""
+        course = Course(Path(self.config.CourseDirectory.root))
+        place = resources["nbgrader"]
+        lesson = course.lesson(place["assignment"])
+        with Gradebook(place["db_url"], self.config.CourseDirectory.course_id) as gradebook:
+            writer = GradebookWriter(gradebook, self.config, lesson.name)
+            writer.save(place["student"], nb, timestamp_of(course, lesson, place["student"]))
+        return nb, resources
+
+
+class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]
+    """Take out of a feedback page what only graders should read."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Drop every cell that carries the tag."""
+        nb.cells = [cell for cell in nb.cells if RUBRIC_TAG not in cell.metadata.get("tags", [])]
+        return nb, resources

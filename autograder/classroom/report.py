@@ -1,0 +1,147 @@
+"""One page about a class and a lesson: points, exercises, known mistakes, what needs a person. Offline, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, select_autoescape
+from markupsafe import Markup, escape
+
+from ..authoring.package import package_of
+from ..grading.grade import RECORD
+from ..judging.answer_key import AnswerKey
+from ..paths import Course, Lesson
+from .exports import harmless
+from .gradebook import open_gradebook, submissions_by_student
+from .report_plots import points_plot, solved_plot
+from .run import needing_attention, why_not_gradable
+from .writer import read_record
+
+
+@dataclass(frozen=True)
+class Student:
+    """One row of the class.
+
+    Args:
+        name: the student's id.
+        points: earned, None where nothing was graded.
+        of: how many there are.
+        verdicts: per exercise what the judge wrote down.
+        waits: why a person is needed, '' where nobody is.
+        page: the feedback page as seen from the report, '' where there is none.
+        seconds: how long the submission ran.
+    """
+
+    name: str
+    points: float | None
+    of: float
+    verdicts: dict[str, dict[str, Any]]
+    waits: str
+    page: str
+    seconds: float
+
+
+@dataclass
+class Exercise:
+    """How a class did in one exercise."""
+
+    name: str
+    points: int
+    solved: int = 0
+    started: int = 0
+    mistakes: dict[str, list[Student]] = field(default_factory=dict)
+
+    @property
+    def by_frequency(self) -> list[tuple[str, list[Student]]]:
+        """Known mistakes, the most frequent first."""
+        return sorted(self.mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def make_report(course: Course, lesson: Lesson) -> list[Path]:
+    """Write coursework/reports/<lesson>.html and .csv; return their paths."""
+    key, students = package_of(lesson).key, read_class(course, lesson)
+    page, table = (course.reports / f"{lesson.name}{suffix}" for suffix in (".html", ".csv"))
+    course.reports.mkdir(parents=True, exist_ok=True)
+    page.write_text(html_of(lesson, key, students), encoding="utf-8")
+    write_csv(table, key, students)
+    return [page, table]
+
+
+def read_class(course: Course, lesson: Lesson) -> list[Student]:
+    """Read everybody who handed something in."""
+    names = set(course.students(lesson))
+    with open_gradebook(course) as gradebook:
+        found = submissions_by_student(gradebook, lesson.name)
+        return [read_student(course, lesson, name, found.get(name)) for name in sorted(names | found.keys())]
+
+
+def read_student(course: Course, lesson: Lesson, name: str, submission: Any) -> Student:
+    """Join what the gradebook and the graded notebook say about a student."""
+    record = read_record(course.graded_notebook(lesson, name), RECORD)
+    reason = why_not_gradable(course, lesson, name)
+    if submission is None or not record or reason:
+        most = float(sum(package_of(lesson).key.points().values()))
+        return Student(name, None, most, {}, reason or "not graded yet: `make grade`", "", 0.0)
+    page = course.feedback_page(lesson, name)
+    link = f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else ""
+    waits = "; ".join(needing_attention(course, lesson, submission))
+    verdicts, seconds = record.get("verdicts", {}), float(record.get("seconds", 0.0))
+    return Student(name, submission.score, submission.max_score, verdicts, waits, link, seconds)
+
+
+def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:
+    """Count per exercise who solved it and which known mistakes were made by whom."""
+    found = {name: Exercise(name, points) for name, points in key.points().items()}
+    for student in students:
+        for name, verdict in student.verdicts.items():
+            if name not in found:
+                continue
+            found[name].solved += bool(verdict["passed"])
+            found[name].started += bool(verdict["started"])
+            if verdict["mistake"]:
+                found[name].mistakes.setdefault(verdict["mistake"], []).append(student)
+    return list(found.values())
+
+
+def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student]) -> str:
+    """Return the page."""
+    pages = Environment(loader=PackageLoader("autograder.classroom", "pages"), autoescape=select_autoescape(["html"]))
+    graded = [s for s in students if s.points is not None]
+    most = max((s.of for s in graded), default=1.0)
+    exercises = exercises_of(key, students)
+    page: str = pages.get_template("report.html").render(
+        lesson=lesson.name,
+        students=students,
+        graded=graded,
+        waiting=[s for s in students if s.waits],
+        exercises=exercises,
+        messages={e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises},
+        seconds=sum(s.seconds for s in graded),
+        points=points_plot([s.points for s in graded], most),
+        solved=solved_plot({e.name: e.solved for e in exercises}, len(graded)),
+    )
+    return page
+
+
+def with_code(text: str) -> Markup:
+    """Return a message as HTML, what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
+
+
+def write_csv(path: Path, key: AnswerKey, students: Sequence[Student]) -> None:
+    """Write one row per student: points, points and mistake per exercise, what needs a person."""
+    names = list(key.points())
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(
+            ["student", "points", "of", *(f"{n} {w}" for n in names for w in ("points", "mistake")), "note"]
+        )
+        for s in students:
+            known = [s.verdicts.get(n, {}).get(w) for n in names for w in ("points", "mistake")]
+            cells = [s.name, s.points, s.of, *known, s.waits]
+            writer.writerow(["" if cell is None else harmless(cell) for cell in cells])

@@ -1,0 +1,252 @@
+"""Grading a class: reads what is new or changed, has it graded side by side, and writes results as they come."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tqdm import tqdm
+from traitlets.config import Config
+
+from ..authoring.build import ensure_source
+from ..authoring.nbgrader_course import load_config
+from ..authoring.package import package_of
+from ..errors import CourseError, NoSandboxError, SubmissionError, one_line
+from ..grading.grade import RECORD, Submission, grade
+from ..grading.package import LessonPackage
+from ..grading.repair import repair
+from ..grading.sandbox import close_sandboxes, start_sandbox, unavailable_reason
+from ..paths import Course, Lesson, file_digest
+from .gradebook import ensure_registered, open_gradebook, submissions_by_student
+from .preprocessors import GradeSubmission
+from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
+
+AHEAD = 2  # submissions that are read while the workers are busy
+GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
+
+
+@dataclass(frozen=True)
+class StudentResult:
+    """One line of the closing table."""
+
+    student: str
+    lesson: str
+    status: str
+    score: float | None = None
+    max_score: float | None = None
+    note: str = ""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether this submission could not be graded."""
+        return self.status == NEEDS_PERSON
+
+
+def grade_lesson(
+    course: Course,
+    lesson: Lesson,
+    *,
+    force: bool = False,
+    jobs: int = 1,
+    options: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
+) -> list[StudentResult]:
+    """Grade a lesson's submissions that are new or changed; one student's trouble never stops another's grade.
+
+    Args:
+        course: where the submissions are.
+        lesson: which lesson.
+        force: grade again what is graded already.
+        jobs: how many submissions run at once.
+        options: settings of GradeSubmission for this run, such as the seed of an earlier one.
+        executor: runs the submissions, in place of `jobs` threads; any of `concurrent.futures`.
+
+    Raises:
+        NoSandboxError: submissions cannot be isolated here, and the settings do not allow to go on without that.
+        CourseError: the lesson or the gradebook cannot be used.
+    """
+    if jobs < 1:
+        raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
+    config = load_config(course.root)
+    settings = GradeSubmission(config=merged(config, options or {}))
+    if unavailable_reason() and not settings.allow_unsandboxed:
+        raise NoSandboxError(unavailable_reason())
+    students = course.students(lesson)
+    if executor is None and students and not unavailable_reason():
+        start_sandbox(settings.limits())  # takes seconds; goes on beside what follows
+    package = package_of(lesson)
+    template = Submission(
+        b"",
+        package,
+        secrets.randbits(31) if settings.seed is None else settings.seed,
+        settings.limits(),
+        settings.run_demonstrations,
+        settings.allow_unsandboxed,
+    )
+    with open_gradebook(course) as gradebook:
+        ensure_registered(gradebook, package)
+        ensure_source(lesson)
+        known = submissions_by_student(gradebook, lesson.name).keys()
+        new = [s for s in students if force or s not in known or not is_current(course, lesson, s, package)]
+        writer = GradebookWriter(gradebook, config, lesson.name)
+        run = Run(course, lesson, template, writer)
+        results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
+        with workers(executor, jobs) as pool, tqdm(total=len(new), unit="submission", disable=None) as bar:
+            for result in run.results(pool, new, jobs + AHEAD):
+                results[result.student] = result
+                bar.update()
+        return with_scores(course, lesson, gradebook, results)
+
+
+def register(course: Course, lesson: Lesson) -> None:
+    """Enter a lesson into the gradebook, and give nbgrader the source that it lists."""
+    with open_gradebook(course) as gradebook:
+        ensure_registered(gradebook, package_of(lesson))
+        ensure_source(lesson)
+
+
+def merged(config: Config, options: Mapping[str, Any]) -> Config:
+    """Return what nbgrader_config.py sets for grading, with this run's options."""
+    return Config(GradeSubmission={**config.get("GradeSubmission", {}), **options})
+
+
+@contextmanager
+def workers(executor: Executor | None, jobs: int) -> Iterator[Executor]:
+    """Give the executor, or threads of our own, which end with the run: at once where it was stopped."""
+    if executor is not None:
+        yield executor
+        return
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            close_sandboxes()
+            raise
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run over a lesson's submissions.
+
+    Args:
+        course: where submissions are read and graded notebooks are written.
+        lesson: which lesson.
+        template: a submission with all but the notebook.
+        writer: writes the gradebook, here alone.
+    """
+
+    course: Course
+    lesson: Lesson
+    template: Submission
+    writer: GradebookWriter
+
+    def results(self, pool: Executor, students: Sequence[str], at_once: int) -> Iterator[StudentResult]:
+        """Yield one result per student as they come. A few submissions are under way at a time, not a whole class."""
+        waiting, running = list(reversed(students)), dict[Future[str], str]()
+        try:
+            while waiting or running:
+                while waiting and len(running) < at_once:
+                    student = waiting.pop()
+                    try:
+                        running[pool.submit(grade, self._submission(student))] = student
+                    except SubmissionError as error:
+                        yield self._failed(student, error)
+                for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
+                    yield self._written(running.pop(future), future.result)
+        finally:
+            for future in running:
+                future.cancel()
+
+    def _submission(self, student: str) -> Submission:
+        """Read what a student handed in. Raises SubmissionError where there is nothing of this lesson."""
+        return replace(self.template, notebook=read_submission(self.course, self.lesson, student))
+
+    def _written(self, student: str, result: Callable[[], str]) -> StudentResult:
+        """Write one student's result down, or say why that is not possible; the others go on either way."""
+        try:
+            text = result()
+            timestamp = timestamp_of(self.course, self.lesson, student)
+            self.writer.save(student, json.loads(text), timestamp)
+            write_notebook(self.course, self.lesson, student, text)
+        except NoSandboxError:
+            raise
+        except Exception as error:
+            return self._failed(student, error)
+        return StudentResult(student, self.lesson.name, GRADED)
+
+    def _failed(self, student: str, error: Exception) -> StudentResult:
+        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
+        return StudentResult(student, self.lesson.name, NEEDS_PERSON, note=kind + one_line(str(error)))
+
+
+def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
+    """Return the file that a student handed in. Raises SubmissionError where there is none under the right name."""
+    path = course.submission(lesson, student)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        there = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
+        listing = one_line(", ".join(there)) or "nothing"
+        raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing}") from error
+
+
+def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:
+    """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
+    record, path = read_record(course.graded_notebook(lesson, student), RECORD), course.submission(lesson, student)
+    if not path.is_file():
+        return False
+    return bool(record.get("submission") == file_digest(path) and record.get("lesson") == package.digest)
+
+
+def with_scores(
+    course: Course, lesson: Lesson, gradebook: Any, results: Mapping[str, StudentResult]
+) -> list[StudentResult]:
+    """Return the results by student, with the gradebook's points and what a person should look at."""
+    found = submissions_by_student(gradebook, lesson.name)
+    return [
+        result
+        if result.needs_person
+        else replace(
+            result,
+            score=found[student].score,
+            max_score=found[student].max_score,
+            note="; ".join(needing_attention(course, lesson, found[student])),
+        )
+        for student, result in sorted(results.items())
+    ]
+
+
+def needing_attention(course: Course, lesson: Lesson, submission: Any) -> list[str]:
+    """Return what a person should look at: what grading found, and questions without a grade."""
+    record = read_record(course.graded_notebook(lesson, submission.student_id), RECORD)
+    questions = ["questions wait for a person's grade"] * bool(submission.needs_manual_grade)
+    return [*map(str, record.get("flags", [])), *questions]
+
+
+def why_not_gradable(course: Course, lesson: Lesson, student: str) -> str:
+    """Say why a submission cannot be graded, or ''."""
+    try:
+        repair(read_submission(course, lesson, student), package_of(lesson))
+    except SubmissionError as error:
+        return str(error)
+    return ""
+
+
+def closing_table(results: Sequence[StudentResult]) -> list[str]:
+    """Return the closing table as text."""
+    if not results:
+        return ["No submissions. `make collect LESSON=… FROM=…` brings them in."]
+    width = max(len(result.student) for result in results)
+    lines = []
+    for result in results:
+        score = "" if result.score is None else f"{result.score:g}/{result.max_score:g}"
+        columns = f"{result.student:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
+        lines.append(columns.rstrip())
+    waiting = sum(result.needs_person for result in results)
+    return [*lines, f"{len(results) - waiting} graded, {waiting} need a person."]

@@ -1,0 +1,213 @@
+"""Writes graded submissions down: the gradebook's rows in one transaction, then the graded notebook."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbformat import from_dict
+from nbgrader import api
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import compute_checksum, determine_grade
+from sqlalchemy import Table, insert, select, update
+from traitlets.config import Config
+
+from ..authoring.nbgrader_course import load_config
+from ..grading.package import grade_id_of, nbgrader_metadata
+from ..paths import Course, Lesson
+from .gradebook import COMMENT, GRADE, GRADED_ANSWER
+
+STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
+SUBMITTED_NOTEBOOK = api.SubmittedNotebook.__table__
+NO_RESPONSE = "No response."
+TIMESTAMP = "timestamp.txt"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What a graded notebook says about one of its cells.
+
+    Args:
+        auto_score: points, None where a person has to give them.
+        comment: what nbgrader remarks by itself.
+        answer: a checksum of what a person would grade.
+    """
+
+    auto_score: float | None
+    comment: str | None
+    answer: str
+
+
+class GradebookWriter:
+    """Writes one lesson's graded submissions.
+
+    Args:
+        gradebook: open, with the lesson registered.
+        config: the course's settings, for late penalties.
+        lesson: the lesson's name.
+    """
+
+    def __init__(self, gradebook: Gradebook, config: Config, lesson: str) -> None:
+        self._db, self._gradebook, self._config, self._lesson = gradebook.db, gradebook, config, lesson
+        notebook = gradebook.find_notebook(lesson, lesson)
+        self._assignment_id, self._notebook_id = notebook.assignment_id, notebook.id
+        self._due = notebook.assignment.duedate is not None
+        self._grade_cells = {cell.name: cell.id for cell in notebook.grade_cells}
+        self._comment_cells = {cell.name: cell.id for cell in notebook.solution_cells}
+
+    def save(self, student: str, notebook: Mapping[str, Any], timestamp: datetime.datetime | None) -> None:
+        """Write all rows of one graded submission, or none.
+
+        Points and comments that a person has given stay. Where the answer has changed, they are flagged.
+
+        Args:
+            student: the student's id.
+            notebook: the graded notebook.
+            timestamp: when it was handed in, UTC, where that is known.
+        """
+        results = results_in(notebook)
+        try:
+            submission = self._submission(student, timestamp)
+            self._save_grades(submission, results)
+            self._save_comments(submission, results)
+            self._db.flush()
+            self._assign_penalty(student, submission)
+            self._db.commit()
+        except BaseException:
+            self._db.rollback()
+            raise
+
+    def _submission(self, student: str, timestamp: datetime.datetime | None) -> str:
+        """Return the id of the student's submitted notebook; make the rows above it where they are missing."""
+        if self._db.execute(select(STUDENT.c.id).where(STUDENT.c.id == student)).first() is None:
+            self._db.execute(insert(STUDENT).values(id=student))
+        assignment = {"assignment_id": self._assignment_id, "student_id": student}
+        submission = self._find_or_add(SUBMISSION, assignment)
+        if timestamp is not None:
+            self._db.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(timestamp=timestamp))
+        return self._find_or_add(SUBMITTED_NOTEBOOK, {"notebook_id": self._notebook_id, "assignment_id": submission})
+
+    def _find_or_add(self, table: Table, values: Row) -> str:
+        found = self._db.execute(select(table.c.id).where(*(table.c[k] == v for k, v in values.items()))).scalar()
+        if found is None:
+            found = api.new_uuid()
+            self._db.execute(insert(table).values(id=found, **values))
+        return str(found)
+
+    def _save_grades(self, submission: str, results: Mapping[str, CellResult]) -> None:
+        columns = (GRADE.c.cell_id, GRADE.c.id, GRADE.c.manual_score, GRADED_ANSWER.c.answer)
+        known = select(*columns).outerjoin(GRADED_ANSWER, GRADED_ANSWER.c.grade_id == GRADE.c.id)
+        rows = {row.cell_id: row for row in self._db.execute(known.where(GRADE.c.notebook_id == submission))}
+        for name, cell_id in self._grade_cells.items():
+            result, row = results.get(name), rows.get(cell_id)
+            grade_id = row.id if row else api.new_uuid()
+            values = graded_values(result, row)
+            if row is None:
+                grade = {"id": grade_id, "notebook_id": submission, "cell_id": cell_id}
+                self._db.execute(insert(GRADE).values(**grade, **values))
+            else:
+                self._db.execute(update(GRADE).where(GRADE.c.id == grade_id).values(**values))
+            if result and result.auto_score is None:
+                self._remember_answer(grade_id, result.answer, known=row is not None and row.answer is not None)
+
+    def _remember_answer(self, grade_id: str, answer: str, *, known: bool) -> None:
+        if known:
+            same = GRADED_ANSWER.c.grade_id == grade_id
+            self._db.execute(update(GRADED_ANSWER).where(same).values(answer=answer))
+        else:
+            self._db.execute(insert(GRADED_ANSWER).values(grade_id=grade_id, answer=answer))
+
+    def _save_comments(self, submission: str, results: Mapping[str, CellResult]) -> None:
+        known = select(COMMENT.c.cell_id, COMMENT.c.id).where(COMMENT.c.notebook_id == submission)
+        rows = {row.cell_id: row.id for row in self._db.execute(known)}
+        new = []
+        for name, cell_id in self._comment_cells.items():
+            auto_comment = results[name].comment if name in results else None
+            if cell_id in rows:
+                self._db.execute(update(COMMENT).where(COMMENT.c.id == rows[cell_id]).values(auto_comment=auto_comment))
+            else:
+                comment = {"id": api.new_uuid(), "notebook_id": submission, "cell_id": cell_id}
+                new.append({**comment, "auto_comment": auto_comment})
+        if new:
+            self._db.execute(insert(COMMENT), new)
+
+    def _assign_penalty(self, student: str, submission: str) -> None:
+        """Do what nbgrader's AssignLatePenalties does, with the plugin that the course has chosen."""
+        penalty = None
+        if self._due:
+            handed_in = self._gradebook.find_submission(self._lesson, student)
+            (notebook,) = handed_in.notebooks
+            self._db.refresh(notebook)
+            if handed_in.total_seconds_late > 0:
+                step = AssignLatePenalties(config=self._config)
+                step.init_plugin()
+                asked = step.plugin_inst.late_submission_penalty(student, notebook.score, handed_in.total_seconds_late)
+                penalty = None if asked is None else min(max(asked, 0), notebook.score)
+        row = SUBMITTED_NOTEBOOK.c.id == submission
+        self._db.execute(update(SUBMITTED_NOTEBOOK).where(row).values(late_submission_penalty=penalty))
+
+
+def graded_values(result: CellResult | None, row: Any) -> Row:
+    """Return a grade's columns.
+
+    Args:
+        result: what grading found; None where the notebook has lost the cell.
+        row: the grade as it is so far, with the answer that it was given for; None where there is none.
+    """
+    if result is None:
+        return {"auto_score": 0.0, "needs_manual_grade": False}
+    by_hand = row is not None and row.manual_score is not None
+    changed = by_hand and row.answer is not None and row.answer != result.answer
+    needed = changed if by_hand else result.auto_score is None
+    return {"auto_score": result.auto_score, "needs_manual_grade": needed}
+
+
+def results_in(notebook: Mapping[str, Any]) -> dict[str, CellResult]:
+    """Return what a graded notebook says about its cells, by grade id, as nbgrader reads it."""
+    found = {}
+    for cell in notebook["cells"]:
+        data = nbgrader_metadata(cell)
+        if data.get("grade") or data.get("solution"):
+            node = from_dict({**cell, "source": "".join(cell["source"])})
+            score = determine_grade(node)[0] if data["grade"] else None
+            untouched = data.get("checksum") == compute_checksum(node)
+            answer = hashlib.sha256(node.source.encode()).hexdigest()
+            found[grade_id_of(cell)] = CellResult(score, NO_RESPONSE if untouched else None, answer)
+    return found
+
+
+def timestamp_of(course: Course, lesson: Lesson, student: str) -> datetime.datetime | None:
+    """Return when a submission was handed in, as nbgrader's timestamp.txt beside it says."""
+    directory = CourseDirectory(config=load_config(course.root))
+    found: datetime.datetime | None = directory.get_existing_timestamp(str(course.submission(lesson, student).parent))
+    return found
+
+
+def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> None:
+    """Put a graded notebook where nbgrader expects it, at once: no reader ever sees half of it."""
+    path = course.graded_notebook(lesson, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    timestamp = course.submission(lesson, student).with_name(TIMESTAMP)
+    if timestamp.is_file():
+        shutil.copyfile(timestamp, path.with_name(TIMESTAMP))
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def read_record(path: Path, key: str) -> dict[str, Any]:
+    """Return what grading wrote into a graded notebook's metadata; nothing where there is none."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"][key])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

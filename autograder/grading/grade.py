@@ -1,0 +1,307 @@
+"""Grading one submission, as a pure function: what was handed in goes in, the graded notebook comes out.
+
+It runs unchanged in a thread, in another process and, pickled, on another machine: it touches no gradebook and no file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbformat.notebooknode import from_dict
+from nbformat.v4 import writes_json
+
+from ..errors import NoSandboxError, SandboxError, SubmissionError
+from ..judging.card import Card
+from ..judging.shortcuts import barred, found_in, mentioned
+from ..judging.syntax import needs_names_of
+from ..judging.values import Lost, Outcome, Raised
+from ..judging.verdict import Verdict, judge
+from .outputs import clean_outputs, score_output
+from .package import Cell, LessonPackage, exercise_of, grade_id_of
+from .repair import repair
+from .sandbox import Limits, Session, open_session
+
+RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
+RUBRIC_TAG = "rubric"
+NOT_DEFINED = ("NotDefined", "NameError")
+RELEASED_STUB = Raised("NotImplementedError", "", "raise NotImplementedError()")
+PROCESS_ENDED = Lost("The Python process had ended before.")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """All that is needed to grade one submission.
+
+    Args:
+        notebook: the file that was handed in.
+        lesson: the lesson that it belongs to.
+        seed: what the inputs of all checks are drawn from.
+        limits: how much the submission may use.
+        demonstrations: run the lesson's own demonstration cells too.
+        allow_unsandboxed: go on without isolation where there is none.
+    """
+
+    notebook: bytes
+    lesson: LessonPackage
+    seed: int
+    limits: Limits = field(default_factory=Limits)
+    demonstrations: bool = False
+    allow_unsandboxed: bool = False
+
+
+def grade(submission: Submission) -> str:
+    """Return the graded notebook's text: fresh outputs, a card with points in each check cell, and a record.
+
+    Raises:
+        SubmissionError: it cannot be graded as it is.
+        NoSandboxError: there is no isolation, and nobody allowed to go on without it.
+        SandboxError: the sandbox itself failed, twice.
+    """
+    began = time.monotonic()
+    notebook = run_and_judge(submission)
+    record = notebook["metadata"][RECORD]
+    record |= {"seed": submission.seed, "lesson": submission.lesson.digest}
+    record["submission"] = hashlib.sha256(submission.notebook).hexdigest()
+    record["seconds"] = round(time.monotonic() - began, 1)
+    return str(writes_json(from_dict(notebook))) + "\n"
+
+
+def run_and_judge(submission: Submission) -> dict[str, Any]:
+    """Grade once; a sandbox that broke is replaced and the submission tried again, so no student pays for it."""
+    for last in (False, True):
+        notebook = repair(submission.notebook, submission.lesson)
+        try:
+            outcomes = run(notebook, submission)
+            break
+        except NoSandboxError:
+            raise
+        except SandboxError:
+            if last:
+                raise
+    judge_exercises(notebook, submission, outcomes)
+    add_rubrics(notebook, submission.lesson)
+    return notebook
+
+
+def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str, Outcome]]:
+    """Run the cells, then the visible checks, then the hidden ones; return each check's outcome by exercise.
+
+    A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
+    everything runs again with them. That is decided before any hidden check leaves this process.
+    """
+    skipped = () if submission.demonstrations else submission.lesson.demonstrations
+    if skipped and needs_demonstrations(notebook, submission.lesson):
+        skipped = ()
+    for skip in (skipped, ()) if skipped else ((),):
+        with session_for(submission) as session:
+            run_checks = ExerciseChecks(submission, run_cells(notebook, submission.lesson, session, skip))
+            outcomes = run_checks.visible()
+            if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
+                continue
+            hidden = run_checks.hidden()
+            return {name: found | hidden[name] for name, found in outcomes.items()}
+    raise AssertionError("the last round always returns")
+
+
+def session_for(submission: Submission) -> Any:
+    """Open a fresh process for a submission."""
+    lesson, limits = submission.lesson, submission.limits
+    return open_session(lesson.files, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
+
+
+def needs_demonstrations(notebook: dict[str, Any], lesson: LessonPackage) -> bool:
+    """Say whether a solution reads a name that only the lesson's demonstration cells define."""
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    exercises = [cell["source"] for cell in code if grade_id_of(cell) in lesson.source.exercises]
+    others = [cell["source"] for cell in own_cells(notebook, lesson)] + [lesson.setup]
+    return needs_names_of(lesson.demonstrations, exercises, others)
+
+
+def is_undefined(outcome: Outcome) -> bool:
+    """Say whether a check failed for want of a name."""
+    return isinstance(outcome, Raised) and outcome.kind in NOT_DEFINED
+
+
+@dataclass
+class Copies:
+    """Two copies of the process as it was at an exercise's check cell."""
+
+    visible: Session | None
+    hidden: Session | None
+
+
+def run_cells(
+    notebook: dict[str, Any], lesson: LessonPackage, session: Session, skip: Collection[str]
+) -> dict[str, Copies | None]:
+    """Run a submission's cells; return copies of the process as it was at each check cell, None where not started.
+
+    A cell that a student may have changed can end the process, so a copy from before it goes on then.
+    """
+    copies: dict[str, Copies | None] = {}
+    spare: Session | None = None  # another process in the state of this one, where there is one
+    untouched = set(untouched_exercises(notebook, lesson))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code" or cell["source"] in skip:
+            continue
+        if exercise := exercise_of(cell):
+            here = None if exercise in untouched else Copies(session.copy(), session.copy())
+            copies[exercise], spare = here, here.visible if here else spare
+            continue
+        if spare is None and cell["source"] not in lesson.sources:
+            spare = session.copy()
+        result = session.run(cell["source"])
+        cell["outputs"], cell["execution_count"] = clean_outputs(result.outputs), result.count
+        if session.lost:
+            session = (spare.copy() if spare else None) or session
+        else:
+            close_unless_needed(spare, copies)
+            spare = None
+    return copies
+
+
+def close_unless_needed(spare: Session | None, copies: Mapping[str, Copies | None]) -> None:
+    """Let a copy end that nobody will run checks on."""
+    if spare and not any(spare is found.visible for found in copies.values() if found):
+        spare.close()
+
+
+def untouched_exercises(notebook: dict[str, Any], lesson: LessonPackage) -> list[str]:
+    """Return the exercises that are as they were released, and that no other cell mentions."""
+    code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
+    found = []
+    for name in lesson.source.exercises:
+        mine = [c["source"] for c in code if grade_id_of(c) == name]
+        own = [c["source"] for c in own_cells(notebook, lesson) if grade_id_of(c) != name]
+        if mine == [lesson.graded_cells[name]["source"]] and not any(re.search(rf"\b{name}\b", s) for s in own):
+            found.append(name)
+    return found
+
+
+def own_cells(notebook: dict[str, Any], lesson: LessonPackage) -> list[Cell]:
+    """Return the code cells that a student wrote or changed."""
+    return [c for c in notebook["cells"] if c["cell_type"] == "code" and c["source"] not in lesson.sources]
+
+
+class ExerciseChecks:
+    """Runs checks on the copies that were made where the check cells are.
+
+    An exercise's visible checks run in one copy and its hidden ones in another. A check that ends its process, or runs
+    over time, costs itself alone: the next one gets a fork of the other copy. Nothing that a copy does can be shown.
+
+    Args:
+        submission: what is being graded.
+        copies: by exercise; None for one that was not started.
+    """
+
+    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None]) -> None:
+        self._submission, self._copies = submission, copies
+
+    def visible(self) -> dict[str, dict[str, Outcome]]:
+        """Run all visible checks; return what came out, by exercise and check."""
+        return {exercise: self._run(exercise, hidden=False) for exercise in self._copies}
+
+    def hidden(self) -> dict[str, dict[str, Outcome]]:
+        """Run all hidden checks, after all visible ones; return what came out, by exercise and check."""
+        for copies in filter(None, self._copies.values()):
+            self._process(copies, hidden=False)  # whatever replaces a lost process has seen no hidden check
+        return {exercise: self._run(exercise, hidden=True) for exercise in self._copies}
+
+    def _run(self, exercise: str, *, hidden: bool) -> dict[str, Outcome]:
+        key, copies = self._submission.lesson.key, self._copies[exercise]
+        checks = [check for check in key.checks_of(exercise) if (check in key.hidden) is hidden]
+        if copies is None:
+            return {check.name: RELEASED_STUB for check in checks}
+        visible_source, hidden_source = self._submission.lesson.sandbox_sources[exercise]
+        sources = visible_source, hidden_source if hidden else ""
+        found: dict[str, Outcome] = {}
+        for check in checks:
+            session = self._process(copies, hidden=hidden)
+            found[check.name] = session.check(check, sources, self._submission.seed) if session else PROCESS_ENDED
+        return found
+
+    @staticmethod
+    def _process(copies: Copies, *, hidden: bool) -> Session | None:
+        """Return the copy to use, replaced by a fork of the other one where it was lost."""
+        mine, other = (copies.hidden, copies.visible) if hidden else (copies.visible, copies.hidden)
+        if mine is None or mine.lost:
+            mine = other.copy() if other else None
+            if hidden:
+                copies.hidden = mine
+            else:
+                copies.visible = mine
+        return mine
+
+
+def judge_exercises(
+    notebook: dict[str, Any], submission: Submission, outcomes: Mapping[str, Mapping[str, Outcome]]
+) -> None:
+    """Put a card with points into every check cell, and what a person should know into the notebook's record."""
+    flags: list[str] = []
+    verdicts: dict[str, dict[str, Any]] = {}
+    for cell in notebook["cells"]:
+        exercise = exercise_of(cell)
+        if not exercise:
+            continue
+        verdict = verdict_of(submission, exercise, outcomes[exercise])
+        verdict, flag = without_shortcut(notebook, submission.lesson, verdict)
+        flags += [flag] if flag else []
+        verdicts[exercise] = summary_of(verdict)
+        cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
+    notebook["metadata"][RECORD] = {"flags": flags, "verdicts": verdicts}
+
+
+def card_of(verdict: Verdict) -> str:
+    """Return a verdict as HTML."""
+    return Card(verdict, graded=True)._repr_html_()
+
+
+def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Outcome]) -> Verdict:
+    """Compare an exercise's values with the reference's."""
+    key = submission.lesson.key
+    found = [check.summarise(outcomes[check.name]) for check in key.checks_of(exercise)]
+    return judge(exercise, key.targets(exercise, submission.seed), found, key.messages(exercise))
+
+
+def summary_of(verdict: Verdict) -> dict[str, Any]:
+    """Return what a report needs to know about an exercise."""
+    return {
+        "points": verdict.points,
+        "of": verdict.max_points,
+        "passed": verdict.passed,
+        "started": verdict.started,
+        "mistake": verdict.failure.mistake if verdict.failure else None,
+    }
+
+
+def without_shortcut(notebook: dict[str, Any], lesson: LessonPackage, verdict: Verdict) -> tuple[Verdict, str]:
+    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
+    shortcuts, exercise = lesson.key.shortcuts, verdict.exercise
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    mine = [cell["source"] for cell in code if grade_id_of(cell) == exercise]
+    short = found_in(shortcuts, exercise, mine + [cell["source"] for cell in code if cell["source"] not in mine])
+    if short and verdict.started:
+        return barred(verdict, *short), f"{exercise} uses {short[0]}"
+    own = [cell["source"] for cell in own_cells(notebook, lesson)]
+    word = mentioned(shortcuts, exercise, own) if verdict.points else ""
+    return verdict, f"look at {exercise}: a cell mentions {word}" if word else ""
+
+
+def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:
+    """Put each question's rubric after the student's answer, for whoever grades it."""
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(cell)
+        rubric = lesson.rubrics.get(grade_id_of(cell))
+        if rubric:
+            text = f"**For the grader only**\n\n{rubric}"
+            name = f"rubric-{grade_id_of(cell)}"
+            cells.append({"cell_type": "markdown", "id": name, "metadata": {"tags": [RUBRIC_TAG]}, "source": text})
+    notebook["cells"] = cells
+
+
+__all__ = ["RECORD", "RUBRIC_TAG", "Submission", "SubmissionError", "grade"]

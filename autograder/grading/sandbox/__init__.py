@@ -1,0 +1,23 @@
+"""The border between the grading process and a student's code.
+
+Into it go the submission's cells, the source of checks and a seed. Out of it come cell outputs and values: JSON and
+safetensors, never pickle, and never a verdict. `Session` is the border; a backend opens one.
+"""
+
+from .bubblewrap import BubblewrapSandbox, unavailable_reason
+from .limits import Limits
+from .pool import close_sandboxes, open_session, start_sandbox
+from .session import CellResult, Session
+from .unsandboxed import open_process
+
+__all__ = [
+    "BubblewrapSandbox",
+    "CellResult",
+    "Limits",
+    "Session",
+    "close_sandboxes",
+    "open_process",
+    "open_session",
+    "start_sandbox",
+    "unavailable_reason",
+]

@@ -1,0 +1,118 @@
+"""Messages between the two processes: a JSON header and a block of safetensors.
+
+Decoding trusts nothing: sizes and depth are bounded, and whatever is malformed raises SandboxError.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any
+
+from safetensors.torch import load, save
+from torch import Tensor
+
+from ...errors import SandboxError
+from ...judging.values import Lost, Other, Outcome, Raised, Returned, plain
+
+DEEPEST = 16
+MOST_NODES = 10_000
+LONGEST_NAME = 80
+LARGEST_HEADER = 16 * 2**20
+HEADER = struct.Struct(">I")
+
+
+def pack(header: dict[str, Any], tensors: dict[str, Tensor] | None = None) -> bytes:
+    """Return a message as bytes."""
+    text = json.dumps(header).encode()
+    return HEADER.pack(len(text)) + text + (save(tensors) if tensors else b"")
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return a message's header and tensors. Raises SandboxError for anything that is not a message."""
+    try:
+        (size,) = HEADER.unpack_from(message)
+        if size > LARGEST_HEADER:
+            raise ValueError("a header is small")
+        body = message[HEADER.size + size :]
+        header = json.loads(message[HEADER.size : HEADER.size + size])
+        tensors = load(body) if body else {}
+    except Exception as error:
+        raise SandboxError("The submission's process sent something that is not a message.") from error
+    if not isinstance(header, dict):
+        raise SandboxError("The submission's process sent a message without a header.")
+    return header, tensors
+
+
+def pack_outcome(outcome: Outcome) -> bytes:
+    """Return an outcome as a message."""
+    if isinstance(outcome, Raised):
+        return pack({"raised": outcome.kind[:LONGEST_NAME], "text": outcome.text, "where": outcome.where})
+    if isinstance(outcome, Lost):
+        return pack({"lost": outcome.reason})
+    tensors: dict[str, Tensor] = {}
+    return pack({"tree": encode(outcome.tree, tensors), "changed": outcome.changed}, tensors)
+
+
+def unpack_outcome(message: bytes) -> Outcome:
+    """Return the outcome in a message. Raises SandboxError for a malformed one."""
+    header, tensors = unpack(message)
+    try:
+        if "raised" in header:
+            return Raised(*(str(header[key])[:500] for key in ("raised", "text", "where")))
+        if "lost" in header:
+            return Lost(str(header["lost"])[:500])
+        return Returned(decode(header["tree"], tensors, [MOST_NODES]), header.get("changed") is True)
+    except SandboxError:
+        raise
+    except Exception as error:
+        raise SandboxError("The submission's process sent a malformed value.") from error
+
+
+def encode(tree: Any, tensors: dict[str, Tensor], depth: int = 0) -> Any:
+    """Return a tree as JSON data; its tensors go into `tensors`. What is neither becomes the name of its type."""
+    if isinstance(tree, Tensor):
+        return encode_tensor(tree, tensors)
+    if tree is None or isinstance(tree, bool | str) or (isinstance(tree, int) and abs(tree) < 2**63):
+        return {"plain": tree}
+    if isinstance(tree, float):
+        return {"plain": float(tree)} if math.isfinite(tree) else {"float": str(float(tree))}
+    if isinstance(tree, list | tuple) and depth < DEEPEST:
+        return {(type(tree) is list and "list") or "tuple": [encode(item, tensors, depth + 1) for item in tree]}
+    if isinstance(tree, dict) and depth < DEEPEST and all(isinstance(key, str) for key in tree):
+        return {"dict": [[key, encode(item, tensors, depth + 1)] for key, item in tree.items()]}
+    return {"other": tree.kind if isinstance(tree, Other) else type(tree).__name__[:LONGEST_NAME]}
+
+
+def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor]) -> Any:
+    """Put one tensor aside under a number. A tensor without plain storage becomes the name of its kind."""
+    try:
+        copy = plain(tensor)
+        save({"probe": copy[:0] if copy.ndim else copy})
+    except Exception:
+        return {"other": f"{type(tensor).__name__} of {tensor.dtype}"[:LONGEST_NAME]}
+    name = str(len(tensors))
+    tensors[name] = copy
+    return {"tensor": name}
+
+
+def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int = 0) -> Any:
+    """Return the tree that JSON data describes."""
+    budget[0] -= 1
+    if budget[0] < 0 or depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
+        raise SandboxError("The submission's process sent a malformed value.")
+    ((kind, item),) = data.items()
+    if kind == "tensor":
+        return tensors.pop(item)  # each one once, so that a small message stays small
+    if kind == "plain" and (item is None or isinstance(item, bool | int | float | str)):
+        return item
+    if kind == "float":
+        return float(item)
+    if kind in ("list", "tuple"):
+        return [decode(inner, tensors, budget, depth + 1) for inner in item]
+    if kind == "dict":
+        return {str(key): decode(inner, tensors, budget, depth + 1) for key, inner in item}
+    if kind == "other":
+        return Other(str(item)[:LONGEST_NAME])
+    raise SandboxError("The submission's process sent a value of an unknown kind.")

@@ -1,0 +1,144 @@
+"""The process inside bubblewrap that has everything imported, and of which every submission is a fork.
+
+Started by `bubblewrap` as `python -m autograder.grading.sandbox.fork_server DESCRIPTOR`. It never runs a line of a
+student's code. A submission is two processes deep: the first of its own namespace, whose end ends all the others, and
+the server, where cells run. Between requests the fork server watches what they use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import random
+import select
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from matplotlib import pyplot
+
+from ...judging.check import Check
+from ...judging.inputs import Inputs
+from .channel import ClosedError, receive, receive_descriptor, send
+from .codec import pack, pack_outcome, unpack
+from .confine import confine, fork_in_new_namespace
+from .huge_pages import collapse_huge_pages
+from .limits import SCRATCH, Limits
+from .server import load_visible, redirect_standard_streams, serve
+from .shell import GradingShell
+from .watch import Watch
+
+WATCH_SECONDS = 0.03
+DTYPES = (torch.float32, torch.float64)
+WORK = Path(SCRATCH) / "work"
+
+
+def main(descriptor: int) -> None:
+    """Open and close submissions until the other side has gone."""
+    control = socket.socket(fileno=descriptor)
+    shell = preload()
+    redirect_standard_streams()
+    watch = Watch()
+    send(control, pack({"ready": os.getpid()}))
+    while True:
+        if not select.select([control], [], [], WATCH_SECONDS if watch.submissions else None)[0]:
+            watch.end_the_excessive()
+            continue
+        try:
+            request, _ = unpack(receive(control, Limits.reply_bytes))
+        except ClosedError:
+            return
+        if request["do"] == "prepare":
+            prepare(request["checks"])
+            send(control, pack({"prepared": True}))
+        elif request["do"] == "open":
+            pid = fork_submission(control, shell, request)
+            watch.submissions[pid] = int(request["limits"]["processes"])
+            send(control, pack({"pid": pid}))
+        else:
+            watch.submissions.pop(request["pid"], None)
+            end_submission(request["pid"])
+            send(control, pack({"closed": True}))
+
+
+def preload() -> Any:
+    """Import and touch what every submission needs, with one thread, and keep it out of the garbage collector's way."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    shell = GradingShell.instance()
+    shell.run("import torch\n(torch.ones(2, 2) @ torch.ones(2, 2)).softmax(-1).sum()", 2**16)
+    figure = pyplot.figure()
+    figure.add_subplot().imshow([[0.0, 1.0]])
+    figure.canvas.draw()
+    pyplot.close(figure)
+    shell.reset(new_session=True)
+    pack_outcome(Check("", "trial", 0, "", trial).values(None, 0))
+    settle()
+    return shell
+
+
+def prepare(checks: str) -> None:
+    """Load a lesson's visible checks, so that no submission has to."""
+    with contextlib.suppress(Exception):  # a submission that needs them reports what is wrong with them
+        load_visible(checks)
+    settle()
+
+
+def settle() -> None:
+    """Make forks cheap: nothing for the garbage collector to touch, and few pages."""
+    gc.collect()
+    gc.freeze()
+    collapse_huge_pages()
+
+
+def trial(_work: Any, draw: Inputs) -> Any:
+    """Do what most checks do, so that what PyTorch loads at first use is there before the forks."""
+    return [(draw.normal(2, 3, dtype=kind) @ draw.normal(3, 2, dtype=kind)).softmax(-1) for kind in DTYPES]
+
+
+def fork_submission(control: socket.socket, shell: Any, request: dict[str, Any]) -> int:
+    """Fork the first process of a new namespace; return its number."""
+    descriptor = receive_descriptor(control)
+    first = fork_in_new_namespace()
+    if first == 0:
+        start_submission(shell, request, descriptor)
+    os.close(descriptor)
+    return first
+
+
+def start_submission(shell: Any, request: dict[str, Any], descriptor: int) -> None:
+    """Become a submission's first process: give everything up, fork the server, wait for whatever is left behind."""
+    try:
+        os.dup2(descriptor, 3)
+        os.closerange(4, 2**16)
+        confine(Limits(**request["limits"]))
+        WORK.mkdir()
+        for name, text in request["files"].items():
+            (WORK / Path(name).name).write_text(text, encoding="utf-8")
+        os.chdir(WORK)
+        if os.fork() == 0:
+            torch.manual_seed(0)
+            random.seed(0)
+            serve(socket.socket(fileno=3), shell)
+            os._exit(0)
+        os.close(3)
+        while True:
+            os.wait()
+    finally:
+        os._exit(0)
+
+
+def end_submission(first: int) -> None:
+    """End a submission's processes, all at once, and forget them."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(first, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(first, 0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

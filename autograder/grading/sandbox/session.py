@@ -1,0 +1,191 @@
+"""The outside: asks a submission's process for outputs and values, and believes nothing else of it."""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import SandboxError
+from ...judging.check import Check
+from ...judging.values import Lost, Outcome
+from .channel import TooSlowError, receive, send, send_descriptor
+from .codec import pack, unpack, unpack_outcome
+from .limits import Limits
+
+OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
+COPY_SECONDS = 10.0
+CELLS_FULL_OF_OUTPUT = 8
+ESCAPED = 6  # characters that JSON writes for one
+SMALL = 64 * 2**10
+TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What one cell showed, and whether it ended well."""
+
+    outputs: list[dict[str, Any]]
+    success: bool
+    count: int | None = None
+
+
+class Budget:
+    """What a submission's process and its copies share: an end, an amount of output, and who can kill whom."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.sessions: list[Session] = []
+        self._ends = time.monotonic() + limits.total_seconds
+        self._bytes_left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the submission's cells may still take."""
+        return self._ends - time.monotonic()
+
+    def spend(self, outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return outputs as long as the submission has not shown too much."""
+        self._bytes_left -= len(str(outputs))
+        return outputs if self._bytes_left >= 0 else [TOO_MUCH]
+
+    def kill(self, pid: int) -> None:
+        """Have one of the other processes, which share a namespace, end the one that runs over time."""
+        for session in self.sessions:
+            if not session.lost and session.pid != pid and session.try_kill(pid):
+                return
+
+
+class Session:
+    """One submission's process, or a copy of it as it was at some moment.
+
+    Args:
+        channel: the socket to it.
+        limits: how much it may use.
+        pid: the process's number, as it says itself.
+        budget: what it shares with its copies.
+    """
+
+    def __init__(self, channel: socket.socket, limits: Limits, pid: int, budget: Budget | None = None) -> None:
+        self._channel, self._limits, self.pid = channel, limits, pid
+        self._budget = budget or Budget(limits)
+        self._budget.sessions.append(self)
+        self.lost = ""
+
+    def copy(self) -> Session | None:
+        """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
+        if self.lost:
+            return None
+        ours, theirs = socket.socketpair()
+        try:
+            send(self._channel, pack({"do": "copy"}))
+            send_descriptor(self._channel, theirs.fileno())
+            theirs.close()
+            pid = receive_ready(ours, self._limits, COPY_SECONDS)
+        except SandboxError:
+            ours.close()
+            theirs.close()
+            return None
+        return Session(ours, self._limits, pid, self._budget)
+
+    def close(self) -> None:
+        """Let the process end."""
+        self.lost = self.lost or "It was closed."
+        self._channel.close()
+
+    def close_all(self) -> None:
+        """Let the process and all its copies end."""
+        for session in self._budget.sessions:
+            session.close()
+
+    def try_kill(self, pid: int) -> bool:
+        """Ask this process to kill another one of the same submission; return whether the request went out."""
+        try:
+            send(self._channel, pack({"do": "kill", "pid": pid}))
+        except SandboxError:
+            return False
+        return True
+
+    def run(self, source: str) -> CellResult:
+        """Run one cell."""
+        request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes}
+        seconds = min(self._limits.cell_seconds, self._budget.seconds_left)
+        if seconds <= 0:
+            words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
+            return CellResult([error_output("SubmissionStopped", words)], True)
+        try:
+            most = ESCAPED * self._limits.output_bytes + SMALL
+            header, _ = unpack(self._ask(request, seconds, most))
+            result = read_result(header)
+            if len(str(result.outputs)) > self._limits.output_bytes + SMALL:
+                raise SandboxError("The submission's process sent more output than it may.")
+            return CellResult(self._budget.spend(result.outputs), result.success, result.count)
+        except SandboxError as error:
+            slow = f"A cell was still running after {seconds:.0f} seconds, so it was stopped."
+            ended = "The Python process ended in this cell."
+            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, ended))], False)
+
+    def check(self, check: Check, sources: tuple[str, str], seed: int) -> Outcome:
+        """Run one check on what the submission has defined so far, in this very process.
+
+        Args:
+            check: which one.
+            sources: the visible checks, and the hidden ones where it is one of them; no mistakes, no solutions.
+            seed: what its inputs are drawn from.
+        """
+        seconds = self._limits.check_seconds
+        request = {"do": "check", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
+        try:
+            return unpack_outcome(self._ask(request, seconds))
+        except SandboxError as error:
+            slow = f"It was still running after {seconds:g} seconds."
+            return Lost(self._lose(error, slow, "The Python process ended in the middle of it."))
+
+    def _ask(self, request: dict[str, Any], seconds: float, most: int | None = None) -> bytes:
+        if self.lost:
+            raise SandboxError(self.lost)
+        send(self._channel, pack(request))
+        return receive(self._channel, most or self._limits.reply_bytes, seconds)
+
+    def _lose(self, error: SandboxError, slow: str, ended: str) -> str:
+        """End the process after it broke the protocol or a limit; return why, in words for the student."""
+        if not self.lost:
+            self.lost = slow if isinstance(error, TooSlowError) else ended
+            self._channel.close()
+            self._budget.kill(self.pid)
+        return self.lost
+
+
+def receive_ready(channel: socket.socket, limits: Limits, seconds: float) -> int:
+    """Wait until a process says that it is ready; return its number. Raises SandboxError where it does not."""
+    header, _ = unpack(receive(channel, limits.reply_bytes, seconds))
+    pid = header.get("ready")
+    if not isinstance(pid, int):
+        raise SandboxError("The submission's process did not say that it is ready.")
+    return pid
+
+
+def read_result(header: dict[str, Any]) -> CellResult:
+    """Return a cell's result. Raises SandboxError where it is not made of notebook outputs."""
+    outputs, count = header.get("outputs"), header.get("count")
+    if not isinstance(outputs, list) or not all(is_output(item) for item in outputs):
+        raise SandboxError("The submission's process sent something other than outputs.")
+    return CellResult(outputs, bool(header.get("success")), count if isinstance(count, int) else None)
+
+
+def is_output(item: Any) -> bool:
+    """Say whether this is one notebook output, as far as the notebook format cares."""
+    if not isinstance(item, dict) or item.get("output_type") not in OUTPUT_TYPES:
+        return False
+    if item["output_type"] == "stream":
+        return item.get("name") in ("stdout", "stderr") and isinstance(item.get("text"), str)
+    if item["output_type"] == "error":
+        named = all(isinstance(item.get(key), str) for key in ("ename", "evalue"))
+        lines = item.get("traceback")
+        return named and isinstance(lines, list) and all(isinstance(line, str) for line in lines)
+    return isinstance(item.get("data"), dict) and isinstance(item.get("metadata"), dict)
+
+
+def error_output(name: str, text: str) -> dict[str, Any]:
+    """Return an error as a notebook output."""
+    return {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}

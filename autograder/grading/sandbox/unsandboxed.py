@@ -1,0 +1,65 @@
+"""The backend without isolation: an ordinary child process.
+
+It keeps a submission out of the grading process's memory, and no more than that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from .limits import Limits
+from .session import Session, receive_ready
+
+START_SECONDS = 120.0
+SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+
+
+@contextmanager
+def open_process(files: Mapping[str, str], limits: Limits) -> Iterator[Session]:
+    """Start a process for one submission and end it afterwards.
+
+    Args:
+        files: what lies in its working directory, by name.
+        limits: how much it may use; only times and sizes of messages are enforced.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        with started(Path(folder), limits) as session:
+            yield session
+
+
+@contextmanager
+def started(folder: Path, limits: Limits) -> Iterator[Session]:
+    """Start the process in a folder."""
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-m", "autograder.grading.sandbox.server", str(theirs.fileno())]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **SINGLE_THREAD},
+        pass_fds=(theirs.fileno(),),
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    theirs.close()
+    try:
+        session = Session(ours, limits, receive_ready(ours, limits, START_SECONDS))
+        try:
+            yield session
+        finally:
+            session.close_all()
+    finally:
+        ours.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,84 @@
+"""What the kernel does not limit for us: a submission's number of processes, and the computer's memory.
+
+The kernel does not hold the superuser to a number of processes, and a grader may be one. Sources: proc(5).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+SCARCE = 0.03  # of all memory
+PROC = Path("/proc")
+
+
+class Watch:
+    """Counts what submissions use, and ends the one that uses too much.
+
+    Attributes:
+        submissions: each submission's first process, with the number of processes that it may have.
+    """
+
+    def __init__(self) -> None:
+        self.submissions: dict[int, int] = {}
+        self._idle = sum(1 for _ in process_numbers())
+
+    def end_the_excessive(self) -> None:
+        """End submissions with too many processes; where memory is scarce, the one that holds most of it."""
+        scarce = memory_is_scarce()
+        if not scarce and sum(1 for _ in process_numbers()) - self._idle <= min(self.submissions.values()):
+            return
+        members = self.members()
+        for first, pids in members.items():
+            if len(pids) > self.submissions[first]:
+                end(first)
+        if scarce:
+            end(max(members, key=lambda first: sum(map(resident_pages, members[first]))))
+
+    def members(self) -> dict[int, set[int]]:
+        """Return each submission's processes: an orphan's parent is the first process of its namespace."""
+        parents = {pid: parent_of(pid) for pid in process_numbers()}
+        found: dict[int, set[int]] = {first: set() for first in self.submissions}
+        for pid in parents:
+            ancestor: int | None = pid
+            while ancestor and ancestor not in found:
+                ancestor = parents.get(ancestor)
+            if ancestor:
+                found[ancestor].add(pid)
+        return found
+
+
+def process_numbers() -> Iterator[int]:
+    """Yield the numbers of all processes in view."""
+    return (int(name) for name in os.listdir(PROC) if name.isdigit())  # noqa: PTH208 - called often
+
+
+def parent_of(pid: int) -> int | None:
+    """Return a process's parent, or None where it has gone."""
+    with contextlib.suppress(OSError):
+        return int((PROC / str(pid) / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()[1])
+    return None
+
+
+def resident_pages(pid: int) -> int:
+    """Return how many pages a process holds that are its own: not shared with whoever forked it."""
+    with contextlib.suppress(OSError):
+        for line in (PROC / str(pid) / "smaps_rollup").read_text(encoding="ascii").splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
+def memory_is_scarce() -> bool:
+    """Say whether the computer has nearly no memory left."""
+    words = (PROC / "meminfo").read_text(encoding="ascii").split()  # MemTotal: n kB MemFree: n kB MemAvailable: n kB
+    return int(words[7]) < SCARCE * int(words[1])
+
+
+def end(first: int) -> None:
+    """Kill a submission's first process, and with it all others of its namespace."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(first, signal.SIGKILL)

@@ -1,0 +1,202 @@
+"""A lesson's answer key: its checks, what the reference solution gives on them, and what each known mistake gives."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import threading
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..errors import LessonError
+from .check import Check, Mistake, checks_alone, checks_in, load_module, mistakes_in
+from .fingerprint import Fingerprint, fingerprint
+from .inputs import PUBLIC_SEED
+from .shortcuts import Shortcut, shortcuts_in
+from .values import Raised, Returned
+from .verdict import Target
+
+ROUNDING = 3
+MOST_TARGETS = 100
+ONE_AT_A_TIME = threading.RLock()  # the reference draws from torch's one stream of random numbers
+
+
+@dataclass(frozen=True)
+class LessonSource:
+    """All that judging needs of a lesson, as text, so that it can travel to another machine.
+
+    Args:
+        name: the lesson's name.
+        place: the lesson's folder, as messages show it.
+        title: its heading.
+        minutes: how long it takes.
+        exercises: the exercises' names in order.
+        reference: the code that defines every exercise's solution.
+        checks: the text of checks.py, which students have.
+        hidden: the text of hidden.py, which they do not.
+    """
+
+    name: str
+    place: str
+    title: str
+    minutes: int
+    exercises: tuple[str, ...]
+    reference: str
+    checks: str
+    hidden: str
+
+    @cached_property
+    def digest(self) -> str:
+        """A checksum of everything that decides points."""
+        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class AnswerKey:
+    """What is needed to judge one lesson's exercises. Never leaves the grading process."""
+
+    source: LessonSource
+    visible: list[Check]
+    hidden: list[Check]
+    mistakes: list[Mistake]
+    shortcuts: list[Shortcut]
+    _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """The exercises' names in the lesson's order."""
+        return self.source.exercises
+
+    @cached_property
+    def reference(self) -> dict[str, Any]:
+        """The names that the lesson's own solution cells define."""
+        names: dict[str, Any] = {"__name__": "reference"}
+        with undisturbed():
+            exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
+        return names
+
+    def checks_of(self, exercise: str) -> list[Check]:
+        """Return an exercise's checks, visible ones first."""
+        return [c for c in (*self.visible, *self.hidden) if c.exercise == exercise]
+
+    def mistakes_of(self, exercise: str) -> list[Mistake]:
+        """Return an exercise's known mistakes."""
+        return [m for m in self.mistakes if m.exercise == exercise]
+
+    def points(self) -> dict[str, int]:
+        """Return each exercise's points: the sum of its checks'."""
+        return {name: sum(c.points for c in self.checks_of(name)) for name in self.exercises}
+
+    def messages(self, exercise: str) -> dict[str, str]:
+        """Return what each mistake's author should read."""
+        return {m.name: m.message for m in self.mistakes_of(exercise)}
+
+    def targets(self, exercise: str, seed: int) -> list[Target]:
+        """Return what the right answer and each mistake give on inputs drawn from `seed`; computed once."""
+        key = (exercise, seed)
+        with ONE_AT_A_TIME:
+            if len(self._targets) > MOST_TARGETS:
+                self._targets.clear()
+            if key not in self._targets:
+                self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
+            return self._targets[key]
+
+    def _target(self, check: Check, seed: int) -> Target:
+        right = check.summarise(check.values(self.reference[check.exercise], seed))
+        if not isinstance(right, Returned):
+            why = right.text if isinstance(right, Raised) else right.reason
+            raise LessonError(f"{self.source.place}/lesson.py", f"the solution of {check.exercise} gives nothing in check {check.name}:", why)
+        known = {m.name: self._print(check, m.work, seed) for m in self.mistakes_of(check.exercise)}
+        expected = expected_of(right) if check.show else None
+        return Target(
+            check.name,
+            check.title,
+            check.points,
+            fingerprint(right),
+            known,
+            expected,
+            right,
+            check in self.hidden,
+            check.tolerance,
+        )
+
+    @staticmethod
+    def _print(check: Check, work: Any, seed: int) -> Fingerprint:
+        return fingerprint(check.summarise(check.values(work, seed)))
+
+    def sandbox_source(self, exercise: str) -> tuple[str, str]:
+        """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
+        return self.source.checks, checks_alone(self.source.hidden, exercise)
+
+    def fingerprints(self) -> dict[str, Any]:
+        """Return what students are given: numbers and messages for the visible checks."""
+        return {
+            "lesson": self.source.name,
+            "title": self.source.title,
+            "minutes": self.source.minutes,
+            "seed": PUBLIC_SEED,
+            "exercises": {name: self._home(name) for name in self.exercises},
+        }
+
+    def _home(self, exercise: str) -> dict[str, Any]:
+        targets = [t for t in self.targets(exercise, PUBLIC_SEED) if not t.hidden]
+        telling = {n for t in targets for n, p in t.mistakes.items() if p != t.right}
+        return {
+            "points": self.points()[exercise],
+            "checks": {t.name: home_data(t, telling) for t in targets},
+            "hidden": sum(c.exercise == exercise for c in self.hidden),
+            "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
+        }
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Run a lesson's code here without keeping its set-up: output, random state, threads, denormals, print options."""
+    threads = torch.get_num_threads()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.set_flush_denormal(False)
+        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
+
+
+def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
+    """Return one check's part of fingerprints.json."""
+    data: dict[str, Any] = {"right": target.right}
+    data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
+    if target.expected is not None:
+        data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
+    return data
+
+
+def expected_of(right: Returned) -> dict[str, Tensor]:
+    """Return the tensors of a right answer by path."""
+    return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
+
+
+def rounded(tensor: Tensor) -> Any:
+    """Return a tensor as nested lists with three decimals."""
+    return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
+
+
+def load_answer_key(source: LessonSource) -> AnswerKey:
+    """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
+    checks = load_module(source.checks, f"{source.place}/checks.py")
+    hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
+    key = AnswerKey(source, checks_in(checks), checks_in(hidden), mistakes_in(hidden), shortcuts_in(checks))
+    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes]
+    for item in declared:
+        if item.exercise not in key.exercises:
+            file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
+            what = getattr(item, "name", "a shortcut")
+            problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
+            raise LessonError(f"{source.place}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
+    return key

@@ -1,0 +1,114 @@
+"""Ready-made functions that would answer an exercise without doing it, found by reading the source."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+from .syntax import defined_in, parsed, reachable
+from .verdict import Failure, Verdict
+
+UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """What an exercise's solution may not use.
+
+    Args:
+        exercise: its name.
+        names: functions, methods or classes, without what stands before the dot.
+        because: a sentence for the student.
+    """
+
+    exercise: str
+    names: tuple[str, ...]
+    because: str
+
+
+def shortcut(exercise: str, *names: str, because: str) -> Shortcut:
+    """Declare, in checks.py, what an exercise's solution may not use."""
+    return Shortcut(exercise, names, because)
+
+
+def shortcuts_in(module: ModuleType) -> list[Shortcut]:
+    """Return what a checks file forbids."""
+    return [item for item in vars(module).values() if isinstance(item, Shortcut)]
+
+
+def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first forbidden name that an exercise's code uses, and why it may not.
+
+    Args:
+        shortcuts: a lesson's.
+        exercise: which of them count.
+        sources: the exercise's own code first, then other cells; of those only what the first one leads to is read.
+    """
+    bans = [ban for ban in shortcuts if ban.exercise == exercise]
+    nodes = reachable(sources) if bans else []
+    own = set().union(*map(defined_in, sources)) if bans else set()
+    for ban in bans:
+        hits = [name for name in ban.names if any(uses(node, name, own) for node in nodes)]
+        if hits:
+            return hits[0], ban.because
+    return None
+
+
+def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
+    """Say whether code reaches for a name: bare, after a dot, in an import, or as a word.
+
+    Args:
+        node: what is searched.
+        name: what is forbidden. Of a long one PyTorch has variants, which carry it within theirs: those count too.
+        own: what the submission itself defines; a bare name of these is its own.
+    """
+    long = len(name) >= UNMISTAKABLE
+
+    def same(text: str) -> bool:
+        return name in text if long else text.strip("_") == name
+
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and same(part.attr):
+            return True
+        if isinstance(part, ast.Name) and same(part.id) and part.id not in own:
+            return True
+        if isinstance(part, ast.ImportFrom) and any(same(alias.name) for alias in part.names):
+            return True
+        words = part.args if isinstance(part, ast.Call) else [part] if long else []
+        if any(is_word(word) and same(word.value) for word in words):  # type: ignore[attr-defined]
+            return True
+    return False
+
+
+def is_word(node: ast.AST) -> bool:
+    """Say whether this is a string that could be a name, not a sentence such as a docstring."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.split()) == 1
+
+
+def mentioned(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> str:
+    """Return a forbidden name that a student's own cells reach for anywhere, for a person to look at, or ''."""
+    bans = [name for ban in shortcuts if ban.exercise == exercise for name in ban.names if len(name) >= UNMISTAKABLE]
+    own = set().union(*map(defined_in, sources))
+    nodes = [node for source in sources for node in parsed(source)] if bans else []
+    unread = [source for source in sources if not parsed(source)]
+    hidden = (name for name in bans if any(uses(n, name, own) for n in nodes) or any(name in text for text in unread))
+    return next(hidden, "")
+
+
+def source_of(work: Any) -> list[str]:
+    """Return the source of a student's function or class, as far as it can be had."""
+    try:
+        return [inspect.cleandoc("\n" + inspect.getsource(work))]
+    except (OSError, TypeError):
+        return []
+
+
+def barred(verdict: Verdict, name: str, because: str) -> Verdict:
+    """Return a verdict without points. What is wrong with the values is said first, else the shortcut."""
+    results = tuple(replace(result, passed=False) for result in verdict.results)
+    told = Failure("Written by yourself.", f"Your code uses {name}. {because}", mistake="shortcut")
+    return replace(verdict, results=results, failure=verdict.failure or told)

@@ -1,0 +1,100 @@
+"""What a cell's code defines and what it reads, by its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+
+def needs_names_of(defining: Collection[str], sources: Sequence[str], others: Sequence[str]) -> bool:
+    """Say whether code reads a name that only certain cells define.
+
+    Args:
+        defining: the cells in question.
+        sources: the code.
+        others: further cells, which may define what it reads.
+    """
+    nodes = [node for source in sources for node in reachable([source, *others])]
+    own = set(vars(builtins)).union(*map(top_level_names, (*sources, *others)))
+    return bool(set().union(*map(wanted_by, nodes)) - own & set().union(*map(top_level_names, defining)))
+
+
+@lru_cache(maxsize=1024)
+def top_level_names(source: str) -> frozenset[str]:
+    """Return the names that a cell binds for later cells."""
+    return frozenset().union(*map(bound_by, parsed(source)))
+
+
+def reachable(sources: Sequence[str]) -> list[ast.stmt]:
+    """Return the statements of the first source, and those of the others that bind what is used, directly or not."""
+    trees = [parsed(source) for source in sources]
+    found = list(trees[0]) if trees else []
+    binding: dict[str, list[ast.stmt]] = {}
+    for node in (node for tree in trees[1:] for node in tree):
+        for name in bound_by(node):
+            binding.setdefault(name, []).append(node)
+    seen = {id(node) for node in found}
+    for node in found:  # grows while it is read
+        for name in wanted_by(node):
+            new = [other for other in binding.pop(name, []) if id(other) not in seen]
+            seen |= {id(other) for other in new}
+            found += new
+    return found
+
+
+@lru_cache(maxsize=4096)
+def wanted_by(node: ast.stmt) -> frozenset[str]:
+    """Return the names that a statement takes from outside itself: not a function's own variables."""
+    try:
+        tables = [symtable.symtable(ast.unparse(node), "cell", "exec")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    wanted: set[str] = set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        own = table.get_type() == "function"
+        wanted |= {s.get_name() for s in table.get_symbols() if (s.is_global() if own else s.is_referenced())}
+    return frozenset(wanted)
+
+
+@lru_cache(maxsize=1024)  # most cells of a class are the lesson's own
+def parsed(source: str) -> list[ast.stmt]:
+    """Return a cell's statements, as Python or as IPython's extension of it; none where it is neither."""
+    for translate in (str, TransformerManager().transform_cell):
+        try:
+            tree: ast.Module = ast.parse(translate(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        return tree.body
+    return []
+
+
+def bound_by(node: ast.stmt) -> set[str]:
+    """Return the names that a statement defines."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name for alias in node.names}
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+@lru_cache(maxsize=1024)
+def defined_in(source: str) -> frozenset[str]:
+    """Return all names that a cell binds at any depth: functions, arguments, variables, imports by name."""
+    found = set()
+    for part in (part for node in parsed(source) for part in ast.walk(node)):
+        if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            found.add(part.name)
+        elif isinstance(part, ast.arg):
+            found.add(part.arg)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            found.add(part.id)
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name for alias in part.names}
+    return frozenset(found)

@@ -1,0 +1,234 @@
+"""Where everything is: lessons, a class's data, and what lies beside a running notebook.
+
+The only module that knows paths.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import CourseError, UnknownLessonError
+
+CONFIG_NAME = "nbgrader_config.py"
+INDEX_NAME = "index.ipynb"
+PROGRESS_NAME = "progress.json"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson: its name and where each of its files is."""
+
+    name: str
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        """What an author writes."""
+        return self.root / "solutions" / self.name
+
+    @property
+    def text(self) -> Path:
+        """The lesson itself, a jupytext percent script."""
+        return self.folder / "lesson.py"
+
+    @property
+    def checks(self) -> Path:
+        """The checks that a student can run."""
+        return self.folder / "checks.py"
+
+    @property
+    def hidden(self) -> Path:
+        """The hidden checks and the known mistakes."""
+        return self.folder / "hidden.py"
+
+    @property
+    def solved(self) -> Path:
+        """The solved notebook, with outputs."""
+        return self.folder / f"{self.name}.ipynb"
+
+    @property
+    def manifest(self) -> Path:
+        """What the last build wrote, as checksums."""
+        return self.folder / "generated.json"
+
+    @property
+    def source(self) -> Path:
+        """The folder from which nbgrader releases the lesson."""
+        return self.root / "build" / "source" / self.name
+
+    @property
+    def released(self) -> Path:
+        """The folder that students get."""
+        return self.root / "notebooks" / self.name
+
+    @property
+    def fingerprints(self) -> Path:
+        """What students are given of the answers."""
+        return self.released / "fingerprints.json"
+
+    @property
+    def notebook(self) -> str:
+        """The file name of the notebook, which students hand in."""
+        return f"{self.name}.ipynb"
+
+    def shown(self, path: Path) -> str:
+        """Return a path as a message should show it, relative to the course."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course's folder: lessons, and the instructor's data under `coursework/`."""
+
+    root: Path
+
+    @property
+    def coursework(self) -> Path:
+        """Everything that belongs to a class; never deleted by any command."""
+        return self.root / "coursework"
+
+    @property
+    def build(self) -> Path:
+        """What can be made again at any time."""
+        return self.root / "build"
+
+    @property
+    def submitted(self) -> Path:
+        """Nbgrader's directory of submissions."""
+        return self.coursework / "submitted"
+
+    @property
+    def autograded(self) -> Path:
+        """Nbgrader's directory of graded notebooks."""
+        return self.coursework / "autograded"
+
+    def submission(self, lesson: Lesson, student: str) -> Path:
+        """A student's notebook as it was handed in."""
+        return self.submitted / student / lesson.name / lesson.notebook
+
+    def graded_notebook(self, lesson: Lesson, student: str) -> Path:
+        """A student's graded notebook."""
+        return self.autograded / student / lesson.name / lesson.notebook
+
+    def feedback_page(self, lesson: Lesson, student: str) -> Path:
+        """A student's feedback."""
+        return self.feedback / student / lesson.name / f"{lesson.name}.html"
+
+    @property
+    def downloaded(self) -> Path:
+        """Archives as they came from the LMS."""
+        return self.coursework / "downloaded"
+
+    @property
+    def feedback(self) -> Path:
+        """Nbgrader's directory of feedback pages."""
+        return self.coursework / "feedback"
+
+    @property
+    def reports(self) -> Path:
+        """Pages about a whole class."""
+        return self.coursework / "reports"
+
+    @property
+    def handin(self) -> Path:
+        """Where a student's finished notebooks are put for upload."""
+        return self.root / "handin"
+
+    @property
+    def originals(self) -> Path:
+        """The notebooks as they were released, where there is no git to ask."""
+        return self.root / "originals.zip"
+
+    @property
+    def bundle(self) -> Path:
+        """What students are given."""
+        return self.root / "dist" / "attention-lessons.zip"
+
+    @property
+    def index(self) -> Path:
+        """The students' start page."""
+        return self.root / "notebooks" / INDEX_NAME
+
+    @property
+    def index_source(self) -> Path:
+        """What the start page is made from."""
+        return self.root / "solutions" / "index.py"
+
+    def lessons(self) -> list[Lesson]:
+        """Return all lessons in order: folders with a lesson.py, or as students have them, released ones."""
+        found = sorted((self.root / "solutions").glob("[0-9]*/lesson.py"))
+        found = found or sorted((self.root / "notebooks").glob("[0-9]*/fingerprints.json"))
+        return [Lesson(path.parent.name, self.root) for path in found]
+
+    def lesson(self, name: str) -> Lesson:
+        """Return one lesson. Raises UnknownLessonError with the names that exist."""
+        known = {lesson.name: lesson for lesson in self.lessons()}
+        if name not in known:
+            raise UnknownLessonError(name, list(known))
+        return known[name]
+
+    def students(self, lesson: Lesson) -> list[str]:
+        """Return who has handed a lesson in."""
+        folders = self.submitted.glob(f"*/{lesson.name}")
+        return sorted(folder.parent.name for folder in folders if folder.is_dir())
+
+    def chosen(self, name: str | None) -> list[Lesson]:
+        """Return the named lesson, or all of them where no name is given."""
+        return [self.lesson(name)] if name else self.lessons()
+
+
+def find_course(start: Path | None = None) -> Course:
+    """Return the course that contains `start`, by default the working directory."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / CONFIG_NAME).is_file() or Course(folder).index.is_file():
+            return Course(folder)
+    raise CourseError(f"No {CONFIG_NAME} in {here} or above it: start the command in the course's folder.")
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def digest(*paths: Path) -> str:
+    """Return a checksum of files' contents."""
+    return hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths)).hexdigest()
+
+
+def student_files(start: Path | None = None) -> tuple[Path, Path]:
+    """Return a lesson's checks.py and fingerprints.json, as seen from a running notebook.
+
+    A notebook runs in its own folder. The solved notebook beside lesson.py uses the released files.
+    """
+    here = (start or Path.cwd()).resolve()
+    released = here.parent.parent / "notebooks" / here.name
+    for folder in (here, released):
+        checks, prints = folder / "checks.py", folder / "fingerprints.json"
+        if checks.is_file() and prints.is_file():
+            return checks, prints
+    raise CourseError(
+        f"No checks.py with fingerprints.json in {here.name}/. Open the notebook from its own lesson folder, "
+        "where both files lie beside it."
+    )
+
+
+def released_prints(start: Path | None = None) -> list[Path]:
+    """Return each released lesson's fingerprints.json, as seen from the start page's folder or from a lesson's."""
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, here.parent):
+        if (folder / INDEX_NAME).is_file():
+            return sorted(folder.glob("[0-9]*/fingerprints.json"))
+    return sorted(here.glob("fingerprints.json"))
+
+
+def progress_file(start: Path | None = None) -> Path | None:
+    """Return where a student's progress is kept, or None where nothing is released, as beside the solutions."""
+    here = (start or Path.cwd()).resolve()
+    if (here / INDEX_NAME).is_file():
+        return here / PROGRESS_NAME
+    if not (here / "fingerprints.json").is_file():
+        return None
+    return (here.parent if (here.parent / INDEX_NAME).is_file() else here) / PROGRESS_NAME

@@ -1,0 +1,7 @@
+"""The figures that lessons share. Imports matplotlib, ipywidgets and torch, and nothing of the other rooms."""
+
+from .diagrams import diagram, mixture
+from .matrices import curves, heads, heatmap, masks, matrices
+from .widgets import click_mask, explore, slide
+
+__all__ = ["click_mask", "curves", "diagram", "explore", "heads", "heatmap", "masks", "matrices", "mixture", "slide"]

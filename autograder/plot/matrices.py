@@ -1,0 +1,172 @@
+"""The figures that lessons share: queries down, keys across, numbers in the cells.
+
+Each function shows its figure at once. The picture carries an alternative text, which is also its plain-text form,
+so a screen reader, a terminal and nbval all get the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, show
+
+WIDEST = 7.5
+NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
+LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))
+
+
+def heatmap(
+    weights: Tensor,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    *,
+    kind: str = "weights",
+    mask: Tensor | None = None,
+    alt: str = "",
+) -> None:
+    """Draw a matrix of attention weights, or of scores.
+
+    Args:
+        weights: `(L, S)`; a query's row, a key's column.
+        queries: `L` labels.
+        keys: `S` labels.
+        title: the claim that the figure makes.
+        kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0; `"numbers"` or `"shares"` (0 to 1) for
+            a table of another kind.
+        mask: `(L, S)`, boolean, True where a query may look; the other cells are hatched.
+        alt: what to see, in a sentence; by default where each row is largest. What a model has learned is described
+            in words, because its digits differ from computer to computer.
+
+    Raises:
+        ValueError: the labels do not fit the matrix.
+    """
+    if tuple(weights.shape) != (len(queries), len(keys)):
+        raise ValueError(
+            f"{len(queries)} queries and {len(keys)} keys do not label a matrix of {tuple(weights.shape)}."
+        )
+    size = (min(1.9 + 0.68 * len(keys), WIDEST), min(1.3 + 0.5 * len(queries), WIDEST))
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.add_subplot()
+    image = draw_matrix(axes, weights, kind, mask)
+    label(axes, queries, keys)
+    if NAMES[kind]:
+        axes.set_xlabel("keys")
+        axes.set_ylabel("queries")
+    axes.set_title(title, fontsize=11)
+    figure.colorbar(image, ax=axes, label=NAMES[kind])
+    show(figure, f"{title}. " + (alt or describe(weights, queries, keys, NAMES[kind] or "numbers")))
+
+
+def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
+    """Draw boolean masks side by side: dark where a query may look at a key, hatched where it may not.
+
+    Args:
+        panels: name and mask `(L, S)` of each.
+        title: the claim that the figure makes.
+    """
+    figure = Figure(figsize=(WIDEST, 2.6), layout="constrained")
+    grid = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axes, (name, mask) in zip(grid, panels, strict=True):
+        axes.imshow(mask.to(torch.float64), cmap="cividis_r", vmin=0, vmax=1)
+        hatch(axes, ~mask)
+        axes.set_title(name, fontsize=10)
+        axes.set_xticks(range(mask.shape[1]))
+        axes.set_yticks(range(mask.shape[0]))
+        axes.set_xticks([j + 0.5 for j in range(mask.shape[1] - 1)], minor=True)
+        axes.set_yticks([i + 0.5 for i in range(mask.shape[0] - 1)], minor=True)
+        axes.grid(which="minor", color=PAPER)
+        axes.tick_params(which="minor", length=0)
+        axes.set_xlabel("key")
+    grid[0].set_ylabel("query")
+    figure.suptitle(title, fontsize=11)
+    parts = [f"{name}: {', '.join(seen(row) for row in mask)}" for name, mask in panels]
+    show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
+
+
+def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequence[str] = ()) -> None:
+    """Draw matrices side by side, each with its name and shape: one step of a computation per panel.
+
+    Args:
+        panels: name, matrix with at most 8 rows and columns, and kind (`"weights"` or `"scores"`) of each.
+        title: the claim that the figure makes.
+        rows: labels of the first panel's rows.
+    """
+    widths = [0.35 + 0.42 * matrix.shape[1] for _, matrix, _ in panels]
+    height = 1.2 + 0.42 * max(matrix.shape[0] for _, matrix, _ in panels)
+    figure = Figure(figsize=(min(sum(widths) + 0.7, WIDEST), height), layout="constrained")
+    grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
+    for axes, (name, matrix, kind) in zip(grid, panels, strict=True):
+        draw_matrix(axes, matrix, kind)
+        axes.set_aspect("equal")
+        axes.set_anchor("N")
+        shape = " × ".join(map(str, matrix.shape))
+        axes.set_title(f"{name}\n({shape})", fontsize=10)
+        axes.set_xticks([])
+        axes.set_yticks(range(len(rows)) if axes is grid[0] else [], rows if axes is grid[0] else [])
+    figure.suptitle(title, fontsize=11)
+    parts = [f"{name} is {' by '.join(map(str, m.shape))}" for name, m, _ in panels]
+    show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
+
+
+def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str) -> None:
+    """Draw the weights of several heads as maps side by side, without numbers.
+
+    Args:
+        weights: `(H, L, L)`.
+        places: labels along both axes of each map.
+        title: the claim that the figure makes.
+        alt: what to see, in a sentence.
+    """
+    figure = Figure(figsize=(WIDEST, 0.9 + WIDEST / len(weights)), layout="constrained")
+    grid = figure.subplots(1, len(weights), squeeze=False)[0]
+    for h, (axes, matrix) in enumerate(zip(grid, weights.detach(), strict=True)):
+        image = axes.imshow(matrix, **WEIGHTS)
+        axes.set_title(f"head {h}", fontsize=10)
+        label(axes, places, places)
+        axes.tick_params(labelsize=8)
+    grid[0].set_ylabel("queries")
+    figure.supxlabel("keys", fontsize=10)
+    figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
+    figure.suptitle(title, fontsize=11)
+    show(figure, f"{title}. {alt}")
+
+
+def curves(
+    x: Sequence[float],
+    lines: Mapping[str, Sequence[float]],
+    title: str,
+    *,
+    xlabel: str,
+    ylabel: str,
+    log: bool = False,
+    alt: str = "",
+) -> None:
+    """Draw at most four lines over a common axis, each with a dash, a marker and a label of its own.
+
+    Args:
+        x: positions along the axis.
+        lines: a label and one number per position for each line.
+        title: the claim that the figure makes.
+        xlabel: what the positions are.
+        ylabel: what the numbers are.
+        log: space the positions by their logarithm.
+        alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words.
+    """
+    figure = Figure(figsize=(6.2, 3.6), layout="constrained")
+    axes = figure.add_subplot()
+    every = max(1, len(x) // 10)
+    for (name, numbers), (dash, marker, colour) in zip(lines.items(), LINES, strict=False):
+        axes.plot(x, numbers, dash, marker=marker, markevery=every, color=colour, label=name)
+    if log:
+        axes.set_xscale("log", base=2)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend(frameon=True, fontsize=9)
+    axes.set_title(title, fontsize=11)
+    ends = [f"{name} from {numbers[0]:.1f} to {numbers[-1]:.1f}" for name, numbers in lines.items()]
+    show(figure, f"{title}. {alt or f'{ylabel} over {xlabel}: ' + '; '.join(ends) + '.'}")

@@ -1,0 +1,110 @@
+"""`check(attend)`: what a student runs. Compares with fingerprints; knows no solution."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from IPython.display import display
+
+from ..errors import CheckFailed, CourseError, NotStarted
+from ..judging.card import Card, message_of
+from ..judging.check import Check, checks_in, load_module
+from ..judging.inputs import PUBLIC_SEED
+from ..judging.shortcuts import Shortcut, barred, found_in, shortcuts_in, source_of
+from ..judging.verdict import Target, Verdict, judge
+from ..paths import student_files
+from .progress import record_progress
+
+HINTS = 3
+_failed: dict[str, int] = {}
+
+
+def check(work: Any) -> None:
+    """Check an exercise with the checks that a student has, and show a card.
+
+    Args:
+        work: what the exercise asked for, under the name that it asked for: `check(attend)`.
+
+    Raises:
+        NotStarted: the exercise still raises NotImplementedError.
+        CheckFailed: a check did not pass; the message names the mistake where it is a known one.
+        CourseError: `work` is not one of this lesson's exercises.
+    """
+    files = ReleasedChecks.beside_the_notebook()
+    exercise = files.exercise_of(work, sys._getframe(1).f_globals)
+    verdict, hidden = files.judge(exercise, work)
+    record_progress(exercise, verdict)
+    display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
+    if verdict.failure is not None:
+        error = CheckFailed if verdict.started else NotStarted
+        raise error(message_of(verdict)) from None
+
+
+def next_hint(exercise: str, verdict: Verdict) -> int:
+    """Return which hint to open: one further after each try that failed, 0 where none is needed."""
+    if verdict.passed or not verdict.started:
+        return 0
+    _failed[exercise] = min(_failed.get(exercise, 0) + 1, HINTS)
+    return _failed[exercise]
+
+
+class ReleasedChecks:
+    """A lesson's checks.py and fingerprints.json."""
+
+    def __init__(self, checks: Sequence[Check], exercises: Mapping[str, Any], shortcuts: Sequence[Shortcut]) -> None:
+        self.checks = checks
+        self.shortcuts = shortcuts
+        self.exercises = exercises
+
+    @classmethod
+    def beside_the_notebook(cls) -> ReleasedChecks:
+        """Load the files of the running notebook; again when they have changed."""
+        checks, prints = student_files()
+        return load_files(checks, prints, checks.stat().st_mtime_ns, prints.stat().st_mtime_ns)
+
+    def exercise_of(self, work: Any, names: Mapping[str, Any]) -> str:
+        """Find the exercise by identity among the notebook's names, else by the object's own name."""
+        for name in self.exercises:
+            if name in names and names[name] is work:
+                return name
+        name = getattr(work, "__name__", type(work).__name__)
+        if name in self.exercises:
+            return str(name)
+        raise CourseError(f"{name!r} is no exercise of this lesson. Exercises: {', '.join(self.exercises)}.")
+
+    def judge(self, exercise: str, work: Any) -> tuple[Verdict, int]:
+        """Run the visible checks; return the verdict and how many hidden checks there are."""
+        known = self.exercises[exercise]
+        mine = [c for c in self.checks if c.exercise == exercise]
+        targets = [target_of(c, known["checks"][c.name]) for c in mine]
+        outcomes = [c.summarise(c.values(work, PUBLIC_SEED)) for c in mine]
+        verdict = judge(exercise, targets, outcomes, known["messages"])
+        short = found_in(self.shortcuts, exercise, source_of(work))
+        return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
+
+
+def target_of(check: Check, data: Mapping[str, Any]) -> Target:
+    """Join a check with its fingerprints."""
+    return Target(
+        check.name,
+        check.title,
+        check.points,
+        data["right"],
+        MappingProxyType(data["mistakes"]),
+        data.get("expected"),
+        tolerance=check.tolerance,
+    )
+
+
+@lru_cache(maxsize=4)
+def load_files(checks: Path, prints: Path, *_changed: int) -> ReleasedChecks:
+    """Read the two files. The modification times are part of the cache's key."""
+    module = load_module(checks.read_text(encoding="utf-8"), str(checks))
+    data = json.loads(prints.read_text(encoding="utf-8"))
+    return ReleasedChecks(checks_in(module), data["exercises"], shortcuts_in(module))

@@ -1,0 +1,136 @@
+"""What a student does with a lesson outside JupyterLab: check it, hand it in, start it anew. Nothing is ever lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ..errors import CourseError
+from ..paths import Course, Lesson, progress_file
+from .progress import read_progress
+
+STUB, BLANK = "raise NotImplementedError", "YOUR ANSWER HERE"
+CHECK = "check_"
+
+
+def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
+    """Run a lesson's notebook as Run All does; return what its checks say, and whether all passed.
+
+    The file itself is not changed.
+    """
+    from nbclient import NotebookClient
+
+    notebook = read_student_notebook(lesson)
+    place = {"metadata": {"path": str(lesson.released)}}
+    client = NotebookClient(notebook, timeout=None, allow_errors=True, kernel_name="python3", resources=place)
+    client.execute()
+    lines = [words for cell in notebook.cells for words in cell_messages(cell)]
+    checks = [cell for cell in notebook.cells if grade_id(cell).startswith(CHECK)]
+    return lines, not any(failed(cell) for cell in checks)
+
+
+def cell_messages(cell: Any) -> Iterator[str]:
+    """Yield what a check cell shows, and the error of any other cell that is no unsolved exercise."""
+    checking = grade_id(cell).startswith(CHECK)
+    for output in cell.get("outputs", []):
+        if checking and output.output_type == "display_data":
+            yield str(output.data["text/plain"])
+        elif output.output_type == "error" and output.ename not in ("CheckFailed", "NotStarted", "NotImplementedError"):
+            yield f"✗ `{cell.source.splitlines()[0]}` stops with {output.ename}: {output.evalue}"
+
+
+def failed(cell: Any) -> bool:
+    """Say whether a cell stopped with an error."""
+    return any(output.output_type == "error" for output in cell.outputs)
+
+
+def submit(course: Course, lesson: Lesson) -> list[str]:
+    """Copy a lesson's notebook to where it is uploaded from; return what to say about it.
+
+    An earlier copy that differs keeps its place under another name.
+    """
+    notebook = read_student_notebook(lesson)
+    source, target = lesson.released / lesson.notebook, course.handin / lesson.notebook
+    target.parent.mkdir(exist_ok=True)
+    if target.exists() and target.read_bytes() != source.read_bytes():
+        target.rename(unused_path(target, "earlier"))
+    shutil.copyfile(source, target)
+    return [f"Upload {target.relative_to(course.root).as_posix()}.", *still_open(notebook)]
+
+
+def still_open(notebook: Any) -> Iterator[str]:
+    """Say which exercises and questions are as they were released."""
+    mine = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
+    stubs = [grade_id(cell) for cell in mine if cell.cell_type == "code" and STUB in cell.source]
+    blank = [grade_id(cell).replace("_", " ") for cell in mine if cell.cell_type == "markdown" and BLANK in cell.source]
+    if stubs:
+        yield f"Not started: {', '.join(stubs)}."
+    if blank:
+        yield f"Not answered: {', '.join(blank)}."
+
+
+def reset(course: Course, lesson: Lesson) -> list[str]:
+    """Put a lesson's notebook back as it was released; keep the old one beside it. Return what to say."""
+    path, original = lesson.released / lesson.notebook, released_bytes(course, lesson)
+    if path.exists() and path.read_bytes() == original:
+        return [f"{lesson.shown(path)} is as it was released."]
+    lines = [f"{lesson.shown(path)} is as it was released again."]
+    if path.exists():
+        kept = path.rename(unused_path(path, "old"))
+        lines.append(f"Your work is in {lesson.shown(kept)}.")
+    path.write_bytes(original)
+    forget_progress(lesson)
+    return lines
+
+
+def forget_progress(lesson: Lesson) -> None:
+    """Take a lesson out of what `check` has recorded."""
+    path = progress_file(lesson.released)
+    if path and path.exists():
+        states = read_progress(path)
+        states.pop(lesson.name, None)
+        path.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
+
+
+def released_bytes(course: Course, lesson: Lesson) -> bytes:
+    """Return the notebook as it was released: from originals.zip, else from git."""
+    name = (lesson.released / lesson.notebook).relative_to(course.root).as_posix()
+    if course.originals.is_file():
+        with zipfile.ZipFile(course.originals) as archive:
+            return archive.read(name)
+    done = subprocess.run(["git", "show", f"HEAD:./{name}"], cwd=course.root, capture_output=True, check=False)
+    if done.returncode:
+        nowhere = f"There is neither {course.originals.name} nor git here to take {name} from"
+        raise CourseError(f"{nowhere}. Nothing changed.")
+    return done.stdout
+
+
+def read_student_notebook(lesson: Lesson) -> Any:
+    """Read a lesson's notebook. Raises CourseError where it is missing or no notebook."""
+    import nbformat
+
+    path = lesson.released / lesson.notebook
+    remedy = f"`make reset LESSON={lesson.name}` puts a fresh one there and keeps what is in its place."
+    if not path.is_file():
+        raise CourseError(f"{lesson.shown(path)} is missing. {remedy}")
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:
+        raise CourseError(f"{lesson.shown(path)} cannot be read as a notebook. {remedy}") from error
+
+
+def grade_id(cell: Any) -> str:
+    """Return the name that nbgrader knows a cell by, or ''."""
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def unused_path(path: Path, word: str) -> Path:
+    """Return a name beside a file that nothing has yet: lesson.old-1.ipynb."""
+    names = (path.with_suffix(f".{word}-{number}{path.suffix}") for number in count(1))
+    return next(name for name in names if not name.exists())

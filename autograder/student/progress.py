@@ -1,0 +1,130 @@
+"""What a student has done so far: one small file beside the lessons, written by `check`, sent nowhere."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from IPython.display import display
+
+from ..judging.card import BORDER, BOX, CELL, TEXT_COLOUR, number
+from ..judging.verdict import Verdict
+from ..paths import progress_file, released_prints
+
+PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
+SIGNS = {PASSED: "✓", TRIED: "✗", NOT_STARTED: "○"}
+LEFT = CELL.replace("right", "left") + "vertical-align:top;"
+
+
+def record_progress(exercise: str, verdict: Verdict) -> None:
+    """Write down how an exercise stands. Where that is impossible, such as in a read-only folder, nothing happens."""
+    path, lesson = progress_file(), Path.cwd().name
+    if path is None:
+        return
+    state = PASSED if verdict.passed else TRIED if verdict.started else NOT_STARTED
+    with contextlib.suppress(OSError):
+        states = read_progress(path)
+        states.setdefault(lesson, {})[exercise] = state
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
+        draft.replace(path)
+
+
+def read_progress(path: Path) -> dict[str, dict[str, str]]:
+    """Return each lesson's exercises with their states; nothing where the file is missing or damaged."""
+    try:
+        states = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            str(lesson): {str(e): s for e, s in done.items() if s in SIGNS} for lesson, done in dict(states).items()
+        }
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+@dataclass(frozen=True)
+class LessonProgress:
+    """One lesson on the start page.
+
+    Args:
+        name: the lesson's folder.
+        title: its heading.
+        minutes: how long it takes.
+        exercises: name, points and state of each.
+    """
+
+    name: str
+    title: str
+    minutes: int
+    exercises: tuple[tuple[str, int, str], ...]
+
+    @property
+    def next(self) -> str:
+        """The first exercise that is not passed, or ''."""
+        return next((name for name, _, state in self.exercises if state != PASSED), "")
+
+
+def lesson_progress(prints: Mapping[str, Any], states: Mapping[str, Mapping[str, str]]) -> LessonProgress:
+    """Join a lesson's fingerprints.json with what was recorded."""
+    lesson, known = str(prints["lesson"]), prints["exercises"]
+    mine = states.get(lesson, {})
+    exercises = tuple((name, int(data["points"]), mine.get(name, NOT_STARTED)) for name, data in known.items())
+    return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises)
+
+
+class Overview:
+    """The table of lessons, as text and as HTML in the colours of the page it is in."""
+
+    def __init__(self, lessons: list[LessonProgress]) -> None:
+        self._lessons = lessons
+
+    def __repr__(self) -> str:
+        """Return one line per lesson and the next thing to do."""
+        lines = [
+            f"{s.title} ({s.minutes} min): {', '.join(map(describe_exercise, s.exercises))}" for s in self._lessons
+        ]
+        return "\n".join([*lines, self.following()])
+
+    def following(self) -> str:
+        """Say what to do next."""
+        for lesson in self._lessons:
+            if lesson.next:
+                return f"Next: {lesson.next} in lesson {lesson.title}"
+        return "Everything is passed."
+
+    def _repr_html_(self) -> str:
+        """Return a table and the next thing to do."""
+        rows = "".join(map(row_html, self._lessons))
+        columns = "".join(f"<th scope='col' style='{LEFT}'>{h}</th>" for h in ("lesson", "time", "exercises", "points"))
+        style = f"border-collapse:collapse;border:1px solid {BORDER};color:{TEXT_COLOUR};"
+        table = f"<table style='{style}'><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
+        head = f"<strong>{escape(self.following())}</strong>"
+        return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div></div>"
+
+
+def describe_exercise(exercise: tuple[str, int, str]) -> str:
+    """Return one exercise with its sign, its name and its state."""
+    name, _, state = exercise
+    return f"{SIGNS[state]} {name} {state}"
+
+
+def row_html(lesson: LessonProgress) -> str:
+    """Return one lesson's line of the table."""
+    link = f"<a href='{lesson.name}/{lesson.name}.ipynb'>{escape(lesson.title)}</a>"
+    exercises = "<br>".join(escape(describe_exercise(e)) for e in lesson.exercises)
+    points = "<br>".join(number(points, "point") for _, points, _ in lesson.exercises)
+    cells = (link, f"{lesson.minutes} min", exercises, points)
+    return "<tr>" + "".join(f"<td style='{LEFT}'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def progress() -> None:
+    """Show all lessons with what `check` has recorded here, and what comes next."""
+    path = progress_file()
+    states = read_progress(path) if path else {}
+    found = [json.loads(prints.read_text(encoding="utf-8")) for prints in released_prints()]
+    display(Overview([lesson_progress(prints, states) for prints in found]))
