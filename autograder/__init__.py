@@ -2,11 +2,34 @@
 
 The package has six rooms. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
 `authoring`; everything may import `paths` and `errors`. docs/glossary.md explains the words that they share.
+
+Importing the package imports nothing else: PyTorch and matplotlib take seconds, which most commands do not need.
 """
 
-from . import plot
-from .student.check import check
-from .student.predict import predict, recap, reveal
-from .student.progress import progress
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import plot
+    from .student.check import check
+    from .student.predict import predict, recap, reveal
+    from .student.progress import progress
 
 __all__ = ["check", "plot", "predict", "progress", "recap", "reveal"]
+
+_MODULES = {
+    "check": "student.check",
+    "predict": "student.predict",
+    "recap": "student.predict",
+    "reveal": "student.predict",
+    "progress": "student.progress",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what a lesson asks for when it asks for it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

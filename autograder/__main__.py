@@ -11,6 +11,9 @@ from .errors import CourseError
 from .paths import Course, find_course
 from .student.commands import COMMANDS as FOR_STUDENTS
 
+# jsonschema would compile the grammar of international addresses, for two seconds, which no notebook needs
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
 Command = Callable[[Course, argparse.Namespace], int]
 
 

@@ -8,7 +8,18 @@ MOST_CHARACTERS = 400
 
 
 class CourseError(Exception):
-    """Something that the person at the keyboard can mend."""
+    """Something that the person at the keyboard can fix."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Travel between processes as a text, whatever made it."""
+        return restored, (type(self), str(self))
+
+
+def restored(kind: type[CourseError], text: str) -> CourseError:
+    """Return an error that came from another process."""
+    error = kind.__new__(kind)
+    error.args = (text,)
+    return error
 
 
 class UnknownLessonError(CourseError):
@@ -44,6 +55,13 @@ class SubmissionError(CourseError):
 
 class SandboxError(CourseError):
     """The process that runs a submission's code was lost."""
+
+
+class ScarcityError(CourseError):
+    """A submission was ended because the computer had no memory left. That says nothing about its points."""
+
+    def __init__(self) -> None:
+        super().__init__("it ran until the computer had no memory left, also when it ran alone")
 
 
 class NoSandboxError(SandboxError):

@@ -18,16 +18,19 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.judging.answer_key import Kit, load_kit
+from autograder.authoring.package import package_of
+from autograder.grading.package import LessonPackage
 from autograder.paths import Course, find_course
 
 from .cards import frame_seconds, waiting
-from .classes import nbgrader, our_class, stock_class
+from .classes import Classes, nbgrader
 from .floor import floor_seconds
+from .writing import writer_milliseconds
 
 REPORT = Path(__file__).with_name("README.md")
 MARK = "<!-- measured: everything below is written by `make bench` -->"
 SIZES = (12, 60)
+LESSONS = ("02_queries_keys_values", "05_masking")
 
 
 @dataclass(frozen=True)
@@ -77,15 +80,15 @@ def fresh(template: Path) -> Iterator[Path]:
         yield Path(shutil.copytree(template, Path(folder) / "course"))
 
 
-def stock(template: Path, kit: Kit) -> Run:
+def stock(template: Path, package: LessonPackage) -> Run:
     """Grade with `nbgrader autograde`, as it comes."""
     with fresh(template) as root:
-        return measured(lambda: nbgrader(root, "autograde", kit))
+        return measured(lambda: nbgrader(root, "autograde", package.name))
 
 
-def ours(template: Path, kit: Kit, jobs: int) -> Run:
+def ours(template: Path, package: LessonPackage, jobs: int) -> Run:
     """Grade with what `make grade` calls."""
-    command = [sys.executable, "-m", "autograder", "grade", "--lesson", kit.lesson.name, "--jobs", str(jobs)]
+    command = [sys.executable, "-m", "autograder", "grade", "--lesson", package.name, "--jobs", str(jobs)]
     with fresh(template) as root:
         return measured(lambda: subprocess.run(command, cwd=root, check=True, capture_output=True))
 
@@ -97,15 +100,16 @@ def middle(runs: list[Run]) -> Run:
 
 def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[str]:
     """Grade a lesson's classes by stock and by ours in turns; return the table's rows."""
-    kit, rows = load_kit(course.lesson(name)), []
-    floor = floor_seconds(kit)
+    package, rows = package_of(course.lesson(name)), []
+    classes = Classes(course, course.lesson(name))
+    floor = floor_seconds(package, classes)
     with tempfile.TemporaryDirectory() as folder:
         found: dict[tuple[int, str], Run] = {}
         for size in sizes:
-            our = our_class(course, kit, size, Path(folder) / f"ours{size}")
-            plain = stock_class(kit, size, Path(folder) / f"stock{size}")
-            ways = {"stock": lambda p=plain: stock(p, kit)}
-            ways |= {f"ours, {n}": lambda o=our, n=n: ours(o, kit, n) for n in (1, 2)}
+            our = classes.ours(size, Path(folder) / f"ours{size}")
+            plain = classes.stock(size, Path(folder) / f"stock{size}")
+            ways = {"stock": lambda p=plain: stock(p, package)}
+            ways |= {f"ours, {n}": lambda o=our, n=n: ours(o, package, n) for n in (1, 2)}
             runs: dict[str, list[Run]] = {way: [] for way in ways}
             for _ in range(rounds):
                 for way, run in ways.items():
@@ -139,10 +143,10 @@ def row(name: str, way: str, mine: dict[int, Run], found: dict[tuple[int, str], 
 
 def growth(course: Course, name: str, sizes: list[int]) -> list[str]:
     """Grade growing classes with two workers; return the table's rows."""
-    kit, rows = load_kit(course.lesson(name)), []
+    package, rows = package_of(course.lesson(name)), []
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            run = ours(our_class(course, kit, size, Path(folder) / "course"), kit, 2)
+            run = ours(Classes(course, course.lesson(name)).ours(size, Path(folder) / "course"), package, 2)
         print(name, size, run, flush=True)
         rows.append(f"| {size} | {run.seconds:.1f} | {run.cpu:.1f} | {run.memory:.0f} |")
     return rows
@@ -150,9 +154,9 @@ def growth(course: Course, name: str, sizes: list[int]) -> list[str]:
 
 def students_wait(course: Course) -> str:
     """Return the section on what a student waits for."""
-    heads = ["| lesson | card, median ms | slowest ms |", "|---|---|---|"]
+    columns = ["| lesson | card, median ms | slowest ms |", "|---|---|---|"]
     frame = f"One frame of a figure that moves: {1000 * frame_seconds():.0f} ms."
-    return "\n\n".join(["## What a student waits for", "\n".join([*heads, *waiting(course)]), frame])
+    return "\n\n".join(["## What a student waits for", "\n".join([*columns, *waiting(course)]), frame])
 
 
 def machine() -> str:
@@ -167,13 +171,13 @@ def machine() -> str:
 def main() -> None:
     """Measure and write the report."""
     options = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    options.add_argument("--lessons", nargs="*", help="which lessons; all by default")
+    options.add_argument("--lessons", nargs="*", default=LESSONS, help="which lessons")
     options.add_argument("--rounds", type=int, default=3, help="runs of each command; medians are reported")
     options.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="a small and a large class")
-    options.add_argument("--growth", type=int, nargs="*", default=[12, 60, 240], help="growing classes")
+    options.add_argument("--growth", type=int, nargs="*", default=[60, 240, 600], help="growing classes")
     chosen = options.parse_args()
     course = find_course()
-    names = chosen.lessons or [lesson.name for lesson in course.lessons()]
+    names = list(chosen.lessons)
     rows = [line for name in names for line in compared(course, name, list(chosen.sizes), chosen.rounds)]
     few, many = chosen.sizes
     text = REPORT.read_text(encoding="utf-8").split(MARK)[0]
@@ -185,7 +189,9 @@ def main() -> None:
     ]
     grown = ["| submissions | s | CPU s | memory, MiB |", "|---|---|---|---|", *growth(course, names[0], chosen.growth)]
     place = f"{machine()} Medians of {chosen.rounds}."
-    parts = [MARK, place, "\n".join(table), "## A growing class", "\n".join(grown), students_wait(course)]
+    writing = [f"- {name}: {writer_milliseconds(course, name):.1f} ms per submission" for name in names]
+    parts = [MARK, place, "\n".join(table), "## The writer alone", "\n".join(writing), "## A growing class"]
+    parts += ["\n".join(grown), students_wait(course)]
     REPORT.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import torch
 from matplotlib.figure import Figure
 
+from autograder.authoring.package import package_of
 from autograder.judging.card import Card
-from autograder.judging.check import PUBLIC_SEED
-from autograder.student.check import ReleasedChecks
-from autograder.plot.widgets import draw_bars, frame_html
-from autograder.judging.answer_key import load_kit
+from autograder.judging.inputs import PUBLIC_SEED
 from autograder.paths import Course
+from autograder.plot.widgets import draw_bars, frame_html
+from autograder.student.check import ReleasedChecks
 
 TIMES = 9
 
@@ -25,14 +25,14 @@ def waiting(course: Course) -> list[str]:
     """Return the table's rows: per lesson the slowest card over solutions and mistakes, in milliseconds."""
     rows = []
     for lesson in course.lessons():
-        kit, place = load_kit(lesson), Path.cwd()
+        key, place = package_of(lesson).key, Path.cwd()
         os.chdir(lesson.released)
         try:
             files = ReleasedChecks.beside_the_notebook()
         finally:
             os.chdir(place)
-        works = [(e, kit.reference[e]) for e in kit.exercises]
-        works += [(m.exercise, m.work) for e in kit.exercises for m in kit.mistakes_of(e)[:3]]
+        works = [(e, key.reference[e]) for e in key.exercises]
+        works += [(m.exercise, m.work) for e in key.exercises for m in key.mistakes_of(e)[:3]]
         waits = [card_seconds(files, exercise, work) for exercise, work in works]
         rows.append(f"| {lesson.name} | {1000 * statistics.median(waits):.0f} | {1000 * max(waits):.0f} |")
     return rows

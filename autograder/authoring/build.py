@@ -13,13 +13,13 @@ from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
 from ..errors import LessonError
-from ..judging.answer_key import AnswerKey, load_answer_key
+from ..judging.answer_key import load_answer_key
 from ..paths import Course, Lesson
 from .lesson import LessonCell, lesson_source, read_lesson
 from .manifest import refuse_edited, write_manifest
 from .nbgrader_course import open_nbgrader, raise_on_failure
-from .notebook import read_notebook, solved_notebook, source_notebook, text_of, tidy
-from .package import package_of
+from .notebook import read_notebook, solved_notebook, text_of, tidy
+from .source import source_files, write_source
 
 CELL_SECONDS = 60
 
@@ -50,29 +50,6 @@ def generated(lesson: Lesson) -> dict[Path, Path]:
         lesson.released / "checks.py": lesson.checks,
         lesson.fingerprints: lesson.hidden,
     }
-
-
-def source_files(cells: list[LessonCell], key: AnswerKey, fingerprints: str) -> dict[str, str]:
-    """Return nbgrader's source folder, by file name. It holds only what is named here: students get all of it."""
-    notebook = text_of(source_notebook(cells, key.points()))
-    return {f"{key.source.name}.ipynb": notebook, "checks.py": key.source.checks, "fingerprints.json": fingerprints}
-
-
-def write_source(lesson: Lesson, files: dict[str, str]) -> None:
-    """Write nbgrader's source folder, and nothing else into it."""
-    shutil.rmtree(lesson.source, ignore_errors=True)
-    lesson.source.mkdir(parents=True)
-    for name, text in files.items():
-        (lesson.source / name).write_text(text, encoding="utf-8")
-
-
-def ensure_source(lesson: Lesson) -> None:
-    """Write nbgrader's source folder where it is missing or old: a fresh clone has released notebooks only."""
-    package = package_of(lesson)
-    files = source_files(read_lesson(lesson), package.key, package.fingerprints)
-    there = {p.name: p.read_text(encoding="utf-8") for p in lesson.source.glob("*") if p.is_file()}
-    if there != files:
-        write_source(lesson, files)
 
 
 def release(course: Course, lesson: Lesson) -> None:

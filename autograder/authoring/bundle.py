@@ -1,4 +1,4 @@
-"""What students get: lessons, the package, and nothing of the instructor's."""
+"""What students get: lessons as the build wrote them, what those import, and nothing of the instructor's."""
 
 from __future__ import annotations
 
@@ -8,25 +8,40 @@ import zipfile
 from pathlib import Path
 
 from ..errors import CourseError
-from ..paths import Course
+from ..paths import Course, file_digest
+from .index import index_text
+from .manifest import read_manifest
+from .package import package_of
 
 FOLDER = "attention-lessons"
-PARTS = ("notebooks", "autograder", "pyproject.toml", "constraints.txt", "environment.yml", "Makefile", "README.md")
 STAMP = (2026, 1, 1, 0, 0, 0)  # the same files give the same bytes
+# what a student's copy of the package holds: no grading, no authoring, no classroom
+PARTS = (
+    *(f"autograder/{name}.py" for name in ("__init__", "__main__", "checks", "errors", "paths")),
+    *(f"autograder/{room}" for room in ("judging", "plot", "student")),
+    *("pyproject.toml", "constraints.txt", "environment.yml", "Makefile"),
+)
+README = "docs/students.md"
 
 
 def make_bundle(course: Course) -> Path:
-    """Write dist/attention-lessons.zip from the committed or changed files that git knows; return its path.
+    """Write dist/attention-lessons.zip; return its path.
+
+    Lessons are made from their sources, so whatever was done to the released notebooks stays here.
 
     Raises:
-        CourseError: the course is not a git checkout, so nobody knows which files belong to it.
+        CourseError: the course is not a git checkout, so nobody knows which files belong to it; or a lesson has changed
+            since its last build.
     """
-    files = known_files(course)
+    files = {name: (course.root / name).read_bytes() for name in known_files(course)}
+    files["README.md"] = (course.root / README).read_bytes()
+    notebooks = released_notebooks(course)
+    files |= notebooks | released_data(course)
     course.bundle.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(course.bundle, "w") as archive:
-        for name in files:
-            add(archive, name, (course.root / name).read_bytes())
-        add(archive, course.originals.name, originals(course, files))
+        for name in sorted(files):
+            add(archive, FOLDER + "/" + name, files[name])
+        add(archive, FOLDER + "/" + course.originals.name, zipped(notebooks))
     return course.bundle
 
 
@@ -35,22 +50,42 @@ def known_files(course: Course) -> list[str]:
     done = subprocess.run(["git", "ls-files", "-z", *PARTS], cwd=course.root, capture_output=True, check=False)
     names = [name for name in done.stdout.decode().split("\0") if name and (course.root / name).is_file()]
     if done.returncode or not names:
-        raise CourseError("`make bundle` takes the files that git tracks, and this folder is no git checkout.")
-    return sorted(names)
+        raise CourseError("`make bundle` takes the files that git tracks, and this folder is not a git checkout.")
+    return names
 
 
-def originals(course: Course, files: list[str]) -> bytes:
-    """Return the notebooks once more, as an archive: `make reset` takes them from there."""
+def released_notebooks(course: Course) -> dict[str, bytes]:
+    """Return the start page and every lesson's notebook, by path, as a build writes them."""
+    found = {course.index: index_text(course)}
+    found |= {lesson.released / lesson.notebook: package_of(lesson).released for lesson in course.lessons()}
+    return {path.relative_to(course.root).as_posix(): text.encode() for path, text in found.items()}
+
+
+def released_data(course: Course) -> dict[str, bytes]:
+    """Return what lies beside the notebooks. Raises CourseError where that is not what the last build wrote."""
+    found = {}
+    for lesson in course.lessons():
+        built = read_manifest(lesson)
+        for path in (lesson.released / "checks.py", lesson.fingerprints):
+            name = lesson.shown(path)
+            fresh = name.endswith(".json") or path.read_bytes() == lesson.checks.read_bytes()
+            if built.get(name) != file_digest(path) or not fresh:
+                raise CourseError(f"{name} is not what the lesson says now: `make build LESSON={lesson.name}` first.")
+            found[name] = path.read_bytes()
+    return found
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Return files as an archive: `make reset` takes fresh notebooks from there."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name in files:
-            if name.endswith(".ipynb"):
-                add(archive, name, (course.root / name).read_bytes(), folder="")
+        for name in sorted(files):
+            add(archive, name, files[name])
     return buffer.getvalue()
 
 
-def add(archive: zipfile.ZipFile, name: str, content: bytes, folder: str = FOLDER + "/") -> None:
+def add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     """Add one file with a fixed date."""
-    entry = zipfile.ZipInfo(folder + name, STAMP)
+    entry = zipfile.ZipInfo(name, STAMP)
     entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
     archive.writestr(entry, content)

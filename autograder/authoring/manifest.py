@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import EditedByHandError
-from ..paths import Lesson
-
-
-def checksum(path: Path) -> str:
-    """Return a file's SHA-256."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+from ..paths import Lesson, file_digest
 
 
 def refuse_edited(lesson: Lesson, files: Mapping[Path, Path]) -> None:
@@ -25,7 +19,7 @@ def refuse_edited(lesson: Lesson, files: Mapping[Path, Path]) -> None:
     """
     known = read_manifest(lesson)
     for path, belongs in files.items():
-        if path.exists() and checksum(path) != known.get(lesson.shown(path)):
+        if path.exists() and file_digest(path) != known.get(lesson.shown(path)):
             raise EditedByHandError(lesson.shown(path), lesson.shown(belongs))
 
 
@@ -38,5 +32,5 @@ def read_manifest(lesson: Lesson) -> dict[str, str]:
 
 def write_manifest(lesson: Lesson, files: Mapping[Path, Path]) -> None:
     """Record what a build wrote."""
-    sums = {lesson.shown(path): checksum(path) for path in files}
+    sums = {lesson.shown(path): file_digest(path) for path in files}
     lesson.manifest.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")

@@ -1,9 +1,10 @@
-"""What a learning management system delivers: archives in archives, whose names say whose work it is."""
+"""What a learning management system delivers: archives in archives, and what the names of the files in them say."""
 
 from __future__ import annotations
 
 import io
 import re
+import unicodedata
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,16 +18,6 @@ MOST_BYTES = 50 * 2**20
 NESTED = 3
 LONGEST_NAME = 500
 MOST_FILES, MOST_BYTES_TOGETHER = 20_000, 2 * 2**30
-
-# How learning management systems name a student's file. The first pattern that fits gives the student.
-PATTERNS = (
-    # Moodle: Jane Doe_12345_assignsubmission_file_/notebook.ipynb
-    re.compile(r"(?:^|/)(?P<student>[^/]+?_\d+)_assignsubmission_file"),
-    # Blackboard, and nbgrader's own example: lesson_jane_attempt_2026-11-02-10-00-00_notebook.ipynb
-    re.compile(r"(?:^|/)[^/]+?_(?P<student>[^/_]+)_attempt_\d{4}-"),
-    # Canvas names it so: doejane_LATE_1234_567890_notebook.ipynb
-    re.compile(r"(?:^|/)(?P<student>[^/_]+_(?:LATE_)?\d+)_\d+_[^/]+"),
-)
 
 
 @dataclass(frozen=True)
@@ -50,13 +41,15 @@ class CollectionReport:
 
     collected: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
-    origins: dict[str, str] = field(default_factory=dict)
+    late: set[str] = field(default_factory=set)
     files: int = 0
     size: int = 0
 
     def lines(self, lesson: Lesson) -> list[str]:
         """Return the report as text, free of what a terminal would obey."""
-        lines = [f"collected  {student}  from {origin}" for student, origin in sorted(self.collected.items())]
+        late = dict.fromkeys(self.late, "  (late)")
+        taken = sorted(self.collected.items())
+        lines = [f"collected  {student}  from {origin}{late.get(student, '')}" for student, origin in taken]
         lines += [f"left out   {text}" for text in self.left_out]
         lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out.")
         return [one_line(line) for line in lines]
@@ -67,30 +60,77 @@ class CollectionReport:
         return self.files > MOST_FILES or self.size > MOST_BYTES_TOGETHER
 
 
-def expand(name: str, source: Path, report: CollectionReport) -> Iterator[ArchivedFile]:
+@dataclass(frozen=True)
+class Delivery:
+    """What a learning management system's name for a file says.
+
+    Args:
+        student: as the system writes it.
+        whole: the student with what may be part of the name or of this one delivery; '' where there is no doubt.
+        late: the system says that the file came late.
+        handed_in: when, as nbgrader's timestamps are written; '' where the name does not say.
+    """
+
+    student: str
+    whole: str = ""
+    late: bool = False
+    handed_in: str = ""
+
+
+# as Moodle names files: "Jane Doe_12345_assignsubmission_file_/notebook.ipynb"
+MOODLE = re.compile(r"(?:^|/)(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_file")
+# as Blackboard does, and nbgrader's own example: Lesson 2_jane_attempt_2026-11-02-10-00-00_notebook.ipynb
+BLACKBOARD = re.compile(
+    r"(?:^|/)(?P<head>[^/]+)_attempt_(?P<day>\d{4}-\d\d-\d\d)-(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)"
+)
+# as Canvas does: doejane_LATE_1234_567890_notebook.ipynb
+CANVAS = re.compile(r"(?:^|/)(?P<student>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_[^/]+")
+
+
+def delivery_of(name: str, lesson: Lesson) -> Delivery | None:
+    """Read a file's name as learning management systems write them; None where it is not one of theirs."""
+    name = name[:LONGEST_NAME]
+    if found := MOODLE.search(name):
+        return Delivery(found["student"], f"{found['student']}_{found['number']}")
+    if found := BLACKBOARD.search(name):
+        head = found["head"].removeprefix(f"{lesson.name}_")
+        student, whole = (head, "") if head != found["head"] else (head.rpartition("_")[2], head)
+        return Delivery(student, whole, handed_in="{day} {hour}:{minute}:{second}".format(**found.groupdict()))
+    if found := CANVAS.search(name):  # the number is the student's own here
+        return Delivery(f"{found['student']}_{found['number']}", late=bool(found["late"]))
+    return None
+
+
+def expand(name: str, source: Path, lesson: Lesson, report: CollectionReport) -> Iterator[ArchivedFile]:
     """Give a file; of an archive, each file in it. Nothing is unpacked to disk."""
+    name = unicodedata.normalize("NFC", name)
     if source.suffix.lower() != ".zip":
         yield ArchivedFile(name, source.read_bytes(), name)
         return
     with source.open("rb") as stream:
-        yield from read_zip(name, stream, report, 0, name if named_by_lms(name) else "")
+        yield from read_zip(name, stream, lesson, report, 0, name if delivery_of(name, lesson) else "")
 
 
-def read_zip(name: str, stream: IO[bytes], report: CollectionReport, depth: int, entry: str) -> Iterator[ArchivedFile]:
+def read_zip(
+    name: str, stream: IO[bytes], lesson: Lesson, report: CollectionReport, depth: int, entry: str
+) -> Iterator[ArchivedFile]:
     """Give the files of an archive."""
     try:
-        with zipfile.ZipFile(stream) as archive:
-            yield from zip_members(name, archive, report, depth, entry)
-    except zipfile.BadZipFile:
-        report.left_out.append(f"{name}: not a zip archive")
+        archive = zipfile.ZipFile(stream)
+    except Exception as error:  # not an archive, of an unknown version, with a name in no known writing
+        known = isinstance(error, zipfile.BadZipFile)
+        report.left_out.append(f"{name}: not a zip archive" if known else f"{name}: cannot be opened ({error})")
+        return
+    with archive:
+        yield from zip_members(name, archive, lesson, report, depth, entry)
 
 
 def zip_members(
-    name: str, archive: zipfile.ZipFile, report: CollectionReport, depth: int, entry: str
+    name: str, archive: zipfile.ZipFile, lesson: Lesson, report: CollectionReport, depth: int, entry: str
 ) -> Iterator[ArchivedFile]:
     """Give the files in an archive, with the archive's own name as their folder."""
     for info in archive.infolist():
-        inner = f"{name.removesuffix('.zip')}/{info.filename}"
+        inner = unicodedata.normalize("NFC", f"{name.removesuffix('.zip')}/{info.filename}")
         if info.is_dir() or PurePosixPath(info.filename).name.startswith((".", "_")):
             continue
         mine = entry or (inner if depth == 0 else "")
@@ -106,11 +146,7 @@ def zip_members(
             report.left_out.append(f"{inner}: cannot be unpacked ({error})")
             continue
         if info.filename.lower().endswith(".zip") and depth < NESTED:
-            yield from read_zip(inner, io.BytesIO(content), report, depth + 1, mine if named_by_lms(mine) else "")
+            own = mine if delivery_of(mine, lesson) else ""
+            yield from read_zip(inner, io.BytesIO(content), lesson, report, depth + 1, own)
         else:
             yield ArchivedFile(inner, content, mine)
-
-
-def named_by_lms(name: str) -> bool:
-    """Say whether a learning management system named this file."""
-    return any(pattern.search(name[:LONGEST_NAME]) for pattern in PATTERNS)

@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import CourseError
+from ..grading.package import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
-from .archives import LONGEST_NAME, PATTERNS, ArchivedFile, CollectionReport, expand, named_by_lms
+from .archives import LONGEST_NAME, ArchivedFile, CollectionReport, Delivery, delivery_of, expand
+from .writer import TIMESTAMP
 
 LONGEST_STUDENT = 100
+DELIVERED = (".zip", ".ipynb")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A notebook that somebody has handed in.
+
+    Args:
+        file: what was delivered.
+        delivery: what its name says.
+        origin: the upload that it came in: two of one student in one upload are an earlier and a later one.
+        path: the file that was found on disk.
+    """
+
+    file: ArchivedFile
+    delivery: Delivery
+    origin: str
+    path: Path
 
 
 def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
     """Collect one lesson's submissions.
+
+    Where two uploads claim to be the same student's, neither is taken: one of them may be somebody else's.
 
     Args:
         course: where to.
@@ -32,15 +57,75 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
     if not files:
         raise CourseError(f"{origin} is empty: put the LMS zip or the notebooks there.")
     report, base = CollectionReport(), origin.parent if origin.is_file() else origin
-    for path in files:
+    candidates = [found for path in files for found in candidates_in(lesson, path, base, report)]
+    for student, mine in by_student(candidates).items():
+        if len({candidate.origin for candidate in mine}) > 1:
+            names = " and ".join(sorted(candidate.file.name for candidate in mine))
+            report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
+            continue
+        for earlier in mine[:-1]:
+            report.left_out.append(f"{earlier.file.name}: replaced by {mine[-1].file.name}, a later file of {student}")
+        store(course, lesson, student, mine[-1])
+        report.collected[student] = mine[-1].file.name
+        report.late |= {student} if mine[-1].delivery.late else set()
+    for path in sorted({candidate.path for candidate in candidates}):
         keep_original(course, lesson, path, base)
-        outer = path.relative_to(base).as_posix()
-        for found in expand(outer, path, report):
-            try:
-                store_submission(course, lesson, found, outer, report)
-            except Exception as error:  # whatever one file is, the others are collected
-                report.left_out.append(f"{found.name}: {type(error).__name__}: {error}")
     return report
+
+
+def candidates_in(lesson: Lesson, path: Path, base: Path, report: CollectionReport) -> list[Candidate]:
+    """Return the submissions in one file on disk, and report what else is in it."""
+    outer, found = path.relative_to(base).as_posix(), []
+    if path.suffix.lower() not in DELIVERED:
+        report.left_out.append(f"{outer}: not a notebook")
+        return []
+    for file in expand(outer, path, lesson, report):
+        problem = problem_with(lesson, file.name, file.content)
+        delivery = None if problem else delivery_of(file.entry, lesson)
+        student = delivery.student if delivery else "" if problem else student_from_path(file.name, lesson)
+        if problem or not safe_student_id(student):
+            report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
+            continue
+        origin = outer if delivery or file.name == outer else file.name
+        found.append(Candidate(file, delivery or Delivery(student), origin, path))
+    return found
+
+
+def by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]:
+    """Sort submissions by student. Two people whose files look like one person's are told apart by more of the name."""
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(safe_student_id(candidate.delivery.student), []).append(candidate)
+    found: dict[str, list[Candidate]] = {}
+    for student, mine in groups.items():
+        longer = told_apart(student, sorted({c.delivery.whole for c in mine} - {""}))
+        for candidate in mine:
+            found.setdefault(longer.get(candidate.delivery.whole, student), []).append(candidate)
+    return found
+
+
+def told_apart(student: str, wholes: list[str]) -> Mapping[str, str]:
+    """Return ids for several people whose names were read as one, by the whole of what was read.
+
+    Moodle adds a number, which is kept then. Blackboard puts the assignment before the name, and both may hold `_`:
+    what all of them begin with is the assignment.
+    """
+    if len(wholes) < 2:
+        return {}
+    shared = os.path.commonprefix(wholes)  # noqa: RUF071 - by characters, which is what is wanted
+    cut = 0 if safe_student_id(shared).startswith(student) else shared.rfind("_") + 1
+    return {whole: safe_student_id(whole[cut:]) for whole in wholes}
+
+
+def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
+    """Put a notebook where submissions are, with the time at which it was handed in, where that is known."""
+    path = course.submission(lesson, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(candidate.file.content)
+    timestamp = path.with_name(TIMESTAMP)
+    timestamp.unlink(missing_ok=True)
+    if candidate.delivery.handed_in:
+        timestamp.write_text(candidate.delivery.handed_in + "\n", encoding="utf-8")
 
 
 def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> None:
@@ -51,27 +136,6 @@ def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> Non
         shutil.copy2(path, kept)
 
 
-def store_submission(course: Course, lesson: Lesson, found: ArchivedFile, outer: str, report: CollectionReport) -> None:
-    """Store one notebook as its student's submission, or say why not. Nobody replaces what another upload brought."""
-    problem = problem_with(lesson, found.name, found.content)
-    by_system = named_by_lms(found.entry)
-    student = "" if problem else student_from_path(found.entry if by_system else found.name, lesson, by_system)
-    if problem or not student:
-        report.left_out.append(f"{found.name}: {problem or 'no student name in its path'}")
-        return
-    origin = outer if by_system or found.name == outer else found.name
-    if student in report.collected:
-        if report.origins[student] != origin:
-            kept = report.collected[student]
-            report.left_out.append(f"{found.name}: {student} came from {kept} already; a person has to decide")
-            return
-        report.left_out.append(f"{report.collected[student]}: replaced by {found.name}, a later file of {student}")
-    folder = course.submitted / student / lesson.name
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / lesson.notebook).write_bytes(found.content)
-    report.collected[student], report.origins[student] = found.name, origin
-
-
 def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
     """Say why a file is no submission of this lesson, or ''."""
     if not name.endswith(".ipynb"):
@@ -79,37 +143,22 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
     if len(name) > LONGEST_NAME:
         return "its name is too long"
     try:
-        data = json.loads(content)
-        cells = [c for c in data["cells"] if isinstance(c, dict)]
+        cells = [cell for cell in json.loads(content)["cells"] if isinstance(cell, dict)]
     except (ValueError, KeyError, TypeError, RecursionError):
         return "cannot be read as a notebook (not valid JSON with cells); ask for it again"
-    ids = {grade_id(c) for c in cells}
-    if lesson.name not in name and not ids & known_ids(lesson):
+    if lesson.name not in name and not {grade_id_of(cell) for cell in cells} & known_ids(lesson):
         return f"not {lesson.name}: neither its name nor a cell says so"
     return ""
 
 
-def grade_id(cell: dict[str, Any]) -> str:
-    """Return the name that nbgrader knows a cell by, or '', whatever stands there."""
-    data: Any = cell
-    for key in ("metadata", "nbgrader", "grade_id"):
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, str) else ""
-
-
 def known_ids(lesson: Lesson) -> set[str]:
     """Return the grade ids of a lesson's check cells."""
-    data = json.loads((lesson.released / lesson.notebook).read_text(encoding="utf-8"))
-    ids = (c["metadata"].get("nbgrader", {}).get("grade_id", "") for c in data["cells"])
-    return {i for i in ids if i.startswith("check_")}
+    released: Any = json.loads((lesson.released / lesson.notebook).read_text(encoding="utf-8"))
+    return {name for cell in released["cells"] if (name := grade_id_of(cell)).startswith(CHECK_PREFIX)}
 
 
-def student_from_path(name: str, lesson: Lesson, by_system: bool = True) -> str:
+def student_from_path(name: str, lesson: Lesson) -> str:
     """Return the student's id that a path names, in letters that are safe in paths, or ''."""
-    for pattern in PATTERNS if by_system else ():
-        found = pattern.search(name)
-        if found:
-            return safe_student_id(found["student"].replace("_LATE", ""))
     path = PurePosixPath(name)
     stem = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", path.stem)
     stem = re.sub(r"[ _-]*\(\d+\)$", "", stem)

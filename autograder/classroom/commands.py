@@ -69,6 +69,9 @@ def register(course: Course, options: argparse.Namespace) -> int:
 
 def grade(course: Course, options: argparse.Namespace) -> int:
     """Grade what is new or changed."""
+    from ..grading.launch import launch_early
+
+    launch_early()
     from .run import closing_table, grade_lesson
 
     settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
@@ -87,9 +90,10 @@ def feedback(course: Course, options: argparse.Namespace) -> int:
     """Make feedback pages."""
     from .feedback import make_feedback
 
-    pages = [page for lesson in course.chosen(options.lesson) for page in make_feedback(course, lesson)]
-    print("\n".join(pages) if pages else "Nothing is graded yet: `make grade` first.")
-    return 0 if pages else 1
+    made = [make_feedback(course, lesson) for lesson in course.chosen(options.lesson)]
+    lines = [line for feedback in made for line in feedback.lines()]
+    print("\n".join(lines) if lines else "Nothing is graded yet: `make grade` first.")
+    return 0 if lines and not any(feedback.failed for feedback in made) else 1
 
 
 def grades(course: Course, _options: argparse.Namespace) -> int:

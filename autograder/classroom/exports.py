@@ -90,9 +90,15 @@ def assignment_name(assignment: Any) -> str:
 
 
 def scores(student: Any, lessons: list[Any]) -> list[Any]:
-    """Return a student's points in each lesson; nothing where nothing was handed in, so no grade is overwritten."""
-    earned = {submission.name: submission.score for submission in student.submissions}
+    """Return a student's points in each lesson; nothing where nothing was graded, so no grade is overwritten."""
+    earned = {submission.name: submission.score for submission in student.submissions if is_graded(submission)}
     return [earned.get(lesson.name, "") for lesson in lessons]
+
+
+def is_graded(submission: Any) -> bool:
+    """Say whether anybody, or any check, has given points for a submission."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    return any(grade.auto_score is not None or grade.manual_score is not None for grade in grades)
 
 
 def trailing_number(student: str) -> str:

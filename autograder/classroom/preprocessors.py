@@ -34,7 +34,9 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     ).tag(config=True)
     cell_seconds = Float(30.0, help="Wall-clock seconds that one cell may take.").tag(config=True)
     check_seconds = Float(20.0, help="Wall-clock seconds that one check may take.").tag(config=True)
-    total_seconds = Float(300.0, help="Wall-clock seconds that all cells of a submission may take.").tag(config=True)
+    total_seconds = Float(300.0, help="Wall-clock seconds that a submission may run, all its cells and checks.").tag(
+        config=True
+    )
     cpu_seconds = Int(60, help="Processor seconds that one process of a submission may take.").tag(config=True)
     memory = Int(1536, help="Memory that one process of a submission may allocate, in MiB.").tag(config=True)
     processes = Int(64, help="How many processes and threads a submission may have at once.").tag(config=True)

@@ -13,11 +13,12 @@ from typing import Any
 from tqdm import tqdm
 from traitlets.config import Config
 
-from ..authoring.build import ensure_source
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
-from ..errors import CourseError, NoSandboxError, SubmissionError, one_line
+from ..authoring.source import ensure_source
+from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, one_line
 from ..grading.grade import RECORD, Submission, grade
+from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
 from ..grading.repair import repair
 from ..grading.sandbox import close_sandboxes, start_sandbox, unavailable_reason
@@ -76,9 +77,10 @@ def grade_lesson(
     settings = GradeSubmission(config=merged(config, options or {}))
     if unavailable_reason() and not settings.allow_unsandboxed:
         raise NoSandboxError(unavailable_reason())
+    refuse_view_of(course)
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
-        start_sandbox(settings.limits())  # takes seconds; goes on beside what follows
+        start_sandbox()  # takes seconds; goes on beside what follows
     package = package_of(lesson)
     template = Submission(
         b"",
@@ -101,6 +103,14 @@ def grade_lesson(
                 results[result.student] = result
                 bar.update()
         return with_scores(course, lesson, gradebook, results)
+
+
+def refuse_view_of(course: Course) -> None:
+    """Raise CourseError where the course is inside a folder that every submission can read."""
+    if is_in_view(course.root):
+        raise CourseError(
+            f"{course.root} is among Python's or the system's own folders, which submissions can read: move it."
+        )
 
 
 def register(course: Course, lesson: Lesson) -> None:
@@ -147,7 +157,21 @@ class Run:
     writer: GradebookWriter
 
     def results(self, pool: Executor, students: Sequence[str], at_once: int) -> Iterator[StudentResult]:
-        """Yield one result per student as they come. A few submissions are under way at a time, not a whole class."""
+        """Yield one result per student as they come. A few submissions are under way at a time, not a whole class.
+
+        One that was ended for want of memory runs again when all others are done, alone.
+        """
+        alone: list[str] = []
+        yield from self._round(pool, students, at_once, alone)
+        for student in alone:
+            again: list[str] = []
+            yield from self._round(pool, [student], 1, again)
+            for _ in again:
+                yield self._failed(student, ScarcityError())
+
+    def _round(
+        self, pool: Executor, students: Sequence[str], at_once: int, alone: list[str]
+    ) -> Iterator[StudentResult]:
         waiting, running = list(reversed(students)), dict[Future[str], str]()
         try:
             while waiting or running:
@@ -158,7 +182,11 @@ class Run:
                     except SubmissionError as error:
                         yield self._failed(student, error)
                 for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
-                    yield self._written(running.pop(future), future.result)
+                    student = running.pop(future)
+                    if isinstance(future.exception(), ScarcityError):
+                        alone.append(student)
+                    else:
+                        yield self._written(student, future.result)
         finally:
             for future in running:
                 future.cancel()

@@ -1,19 +1,24 @@
-"""What may stand in a feedback page. Filters for nbconvert, set in nbgrader_config.py.
+"""What may be in a page that shows a submission. Filters for nbconvert, set in nbgrader_config.py.
 
 nbgrader's pages show students' markdown and HTML as they are; a script in a submission would run in the browser of
-whoever opens the page. These filters keep what lessons use and drop everything else.
+whoever opens the page. These filters keep what lessons use and drop everything else. Formulas become MathML, which
+browsers draw without a script and without a network.
 """
 
 from __future__ import annotations
 
+import html
+import re
+
 import bleach
 from bleach.css_sanitizer import CSSSanitizer
+from latex2mathml.converter import convert
 from nbconvert.filters import strip_files_prefix
 
 BLOCKS = {"br", "details", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "p", "pre", "span", "summary"}
 TABLES = {"caption", "table", "tbody", "td", "th", "thead", "tr"}
 TAGS = bleach.ALLOWED_TAGS | BLOCKS | TABLES | {"del", "sub", "sup"}
-ATTRIBUTES = {"*": ["class", "id", "role", "style"], "a": ["href", "title", "name"], "details": ["open"]}
+ATTRIBUTES = {"*": ["class", "role", "style"], "a": ["href", "title"], "details": ["open"]}
 # no property that can load something
 STYLES = [
     "border",
@@ -28,17 +33,55 @@ STYLES = [
     "text-align",
 ]
 CSS = CSSSanitizer(allowed_css_properties=STYLES)
+MATH_TAGS = {
+    *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mstyle", "mpadded", "mphantom"),
+    *("mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "mover", "munder", "munderover", "mtable", "mtr", "mtd"),
+}
+MATH_ATTRIBUTES = ["display", "mathvariant", "stretchy", "fence", "form", "accent", "linethickness", "columnalign"]
+# code is left alone; then $$…$$ on lines of its own, and $…$ within one
+FORMULA = re.compile(r"<(pre|code)\b.*?</\1>|\$\$(?P<block>[^$]+)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
+LONGEST_FORMULA = 1000
+MOST_TAGS = 3000  # the parser takes time with the square of how deep they are nested
+CONTENT_SECURITY_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    "style-src 'unsafe-inline'; font-src data:; form-action 'none'; base-uri 'none'\">"
+)
+SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.DOTALL | re.IGNORECASE)
+ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # leads to ids, which are dropped
+HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 
 
-def clean_html(html: object) -> str:
+def clean_html(page: object) -> str:
     """Return HTML without anything that could act: scripts, frames, images from elsewhere, event handlers."""
-    text = html.decode() if isinstance(html, bytes) else str(html)
+    text = page.decode() if isinstance(page, bytes) else str(page)
+    if text.count("<") > MOST_TAGS:
+        return html.escape(text)
     return str(bleach.clean(text, tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=CSS, strip=True))
 
 
-def clean_rendered(html: str) -> str:
-    """Do what nbconvert's `strip_files_prefix` does, then clean.
+def clean_rendered(page: str) -> str:
+    """Do what nbconvert's `strip_files_prefix` does, then clean, then draw formulas.
 
     nbgrader's page passes rendered markdown through that filter and through no other.
     """
-    return clean_html(strip_files_prefix(html))
+    return FORMULA.sub(drawn, clean_html(ANCHOR.sub("", strip_files_prefix(page))))
+
+
+def drawn(found: re.Match[str]) -> str:
+    """Return a formula as MathML; as it was written where it is none."""
+    formula = found["block"] or found["inline"]
+    if formula is None or len(formula) > LONGEST_FORMULA:
+        return found[0]
+    try:
+        mathml = convert(html.unescape(formula), display="block" if found["block"] else "inline")
+    except Exception:  # whatever a student has written between two dollars
+        return found[0]
+    return str(bleach.clean(mathml, tags=MATH_TAGS, attributes={"*": MATH_ATTRIBUTES}, strip=True))
+
+
+def sealed(page: str) -> str:
+    """Return a whole page without scripts, which tells the browser to run none and to load nothing.
+
+    The second wall: it holds where a filter has let something through.
+    """
+    return HEAD.sub(lambda head: head[0] + CONTENT_SECURITY_POLICY, SCRIPT.sub("", page), count=1)

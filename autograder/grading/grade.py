@@ -61,6 +61,7 @@ def grade(submission: Submission) -> str:
         SubmissionError: it cannot be graded as it is.
         NoSandboxError: there is no isolation, and nobody allowed to go on without it.
         SandboxError: the sandbox itself failed, twice.
+        ScarcityError: it was ended because the computer had no memory left; it may fare better alone.
     """
     began = time.monotonic()
     notebook = run_and_judge(submission)
@@ -77,6 +78,8 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
         notebook = repair(submission.notebook, submission.lesson)
         try:
             outcomes = run(notebook, submission)
+            if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
+                forget_outputs(notebook)
             break
         except NoSandboxError:
             raise
@@ -86,6 +89,13 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
     judge_exercises(notebook, submission, outcomes)
     add_rubrics(notebook, submission.lesson)
     return notebook
+
+
+def forget_outputs(notebook: dict[str, Any]) -> None:
+    """Drop what a submission has shown."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = []
 
 
 def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str, Outcome]]:

@@ -1,19 +1,29 @@
-"""Outputs as a graded notebook holds them: known keys, known types, no more than people read."""
+"""Outputs as a graded notebook holds them: rebuilt from known keys, known types and known characters.
+
+What a submission shows is later put into pages that an instructor opens. nbconvert's templates trust an output's
+metadata and some of its types, so nothing of them is kept but what is made here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator
 from typing import Any
 
 MOST_LINES, MOST_TRACEBACK_LINES = 1000, 100  # as nbgrader's LimitOutput
 CUT_LINE = "... Output truncated ..."
 CUT_TRACEBACK = "... Traceback truncated ..."
+TEXTS = ("text/plain", "text/html", "text/latex", "text/markdown")
+IMAGES = ("image/png", "image/jpeg", "image/gif")
+BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
+NOT_IN_A_DESCRIPTION = re.compile(r"[^\w\s.,;:()%+/=-]")  # a template writes it between quotes, unescaped
+LONGEST_DESCRIPTION = 400
 
 Output = dict[str, Any]
 
 
 def clean_outputs(outputs: list[Output]) -> list[Output]:
-    """Return a cell's outputs with nothing but what the notebook format names, and not too much of it."""
+    """Return a cell's outputs, and no more of them than people read."""
     lines_left, clean = MOST_LINES, []
     for output in outputs:
         kind = output["output_type"]
@@ -30,8 +40,30 @@ def clean_outputs(outputs: list[Output]) -> list[Output]:
             clean.append({"output_type": kind, **{k: output[k] for k in ("ename", "evalue")}, "traceback": shown})
         else:
             count = {"execution_count": None} if kind == "execute_result" else {}
-            clean.append({"output_type": kind, "data": output["data"], "metadata": output["metadata"], **count})
+            data = dict(known_data(output["data"]))
+            clean.append({"output_type": kind, "data": data, "metadata": described(data, output["metadata"]), **count})
     return clean
+
+
+def known_data(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what an output holds of texts and pictures."""
+    for kind in (*TEXTS, *IMAGES):
+        value = data.get(kind)
+        if isinstance(value, list) and all(isinstance(line, str) for line in value):
+            value = "".join(value)
+        if isinstance(value, str) and (kind in TEXTS or BASE64.fullmatch(value)):
+            yield kind, value
+
+
+def described(data: dict[str, str], metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata that holds a picture's description and nothing else."""
+    found = {}
+    for kind in IMAGES:
+        about = metadata.get(kind) if kind in data else None
+        alt = about.get("alt") if isinstance(about, dict) else None
+        if isinstance(alt, str):
+            found[kind] = {"alt": NOT_IN_A_DESCRIPTION.sub("", alt)[:LONGEST_DESCRIPTION]}
+    return found
 
 
 def limited(traceback: list[str]) -> list[str]:
@@ -42,7 +74,7 @@ def limited(traceback: list[str]) -> list[str]:
     return [*traceback[:start], CUT_TRACEBACK, *traceback[-(MOST_TRACEBACK_LINES - start - 1) :]]
 
 
-def score_output(points: int, card: str) -> Mapping[str, Any]:
+def score_output(points: int, card: str) -> Output:
     """Return the one output of a graded check cell: nbgrader reads the number, people read the card."""
     data = {"text/plain": str(points), "text/html": card}
     return {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": None}

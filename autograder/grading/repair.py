@@ -14,12 +14,15 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import SubmissionError
+from .outputs import IMAGES, known_data
 from .package import Cell, LessonPackage, grade_id_of, is_locked, nbgrader_metadata
 
-MOST_BYTES = 50 * 2**20
+MOST_BYTES = 5 * 2**20  # without its outputs, a lesson is a hundredth of this
+MOST_SOURCE = 100 * 2**10  # characters of one cell
+MOST_CELLS = 2000
 CELL_TYPES = ("code", "markdown", "raw")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif")
+ATTACHED = re.compile(r"attachment:([^\s()\"'<>]+)")
 
 
 def repair(content: bytes, package: LessonPackage) -> dict[str, Any]:
@@ -60,6 +63,8 @@ def cells_of(content: bytes, package: LessonPackage) -> list[Any]:
             raise TypeError("cells is a list in every notebook")
     except Exception as error:
         raise SubmissionError(f"{file} cannot be read as a notebook: ask for it again") from error
+    if len(cells) > MOST_CELLS:
+        raise SubmissionError(f"{file} has {len(cells)} cells; at most {MOST_CELLS} are read")
     return cells
 
 
@@ -80,29 +85,30 @@ def clean_cell(cell: Any) -> Cell | None:
     clean["id"] = name if isinstance(name, str) and CELL_ID.fullmatch(name) else ""
     if clean["cell_type"] == "code":
         clean |= {"execution_count": None, "outputs": []}
-    elif images := dict(attached_images(cell.get("attachments"))):
-        clean["attachments"] = images
+    else:
+        images = dict(attached_images(cell.get("attachments")))
+        clean["source"] = ATTACHED.sub(
+            lambda link: link[0] if link[1] in images else "missing-" + link[0], clean["source"]
+        )
+        clean |= {"attachments": images} if images else {}
     return clean
 
 
 def joined(source: Any) -> str:
-    """Return a cell's source as one text."""
+    """Return a cell's source as one text. Raises SubmissionError where it is longer than anybody writes."""
     lines = source if isinstance(source, list) else [source]
     text = "".join(line for line in lines if isinstance(line, str))
+    if len(text) > MOST_SOURCE:
+        raise SubmissionError(f"a cell holds {len(text)} characters; at most {MOST_SOURCE} are read")
     return text.encode("utf-8", "replace").decode("utf-8")  # no half characters, which no file can hold
 
 
 def attached_images(attachments: Any) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the images that were pasted into a text cell, by name."""
     for name, data in attachments.items() if isinstance(attachments, dict) else ():
-        images = {k: v for k, v in data.items() if k in IMAGE_TYPES and isinstance(v, str)} if is_mapping(data) else {}
-        if images:
-            yield str(name), images
-
-
-def is_mapping(data: Any) -> bool:
-    """Say whether this is a JSON object."""
-    return isinstance(data, dict)
+        images = dict(known_data(data)) if isinstance(data, dict) else {}
+        if images := {kind: image for kind, image in images.items() if kind in IMAGES}:
+            yield name, images
 
 
 def match_by_content(cells: list[Cell], package: LessonPackage) -> None:

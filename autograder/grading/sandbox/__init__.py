@@ -4,7 +4,8 @@ Into it go the submission's cells, the source of checks and a seed. Out of it co
 safetensors, never pickle, and never a verdict. `Session` is the border; a backend opens one.
 """
 
-from .bubblewrap import BubblewrapSandbox, unavailable_reason
+from ..launch import unavailable_reason
+from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
 from .pool import close_sandboxes, open_session, start_sandbox
 from .session import CellResult, Session

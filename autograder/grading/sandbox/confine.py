@@ -12,10 +12,11 @@ import resource
 import signal
 from pathlib import Path
 
-from .limits import SCRATCH, Limits
+from ..launch import SCRATCH
+from .limits import Limits
 from .seccomp import install_filter
 
-CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x08000000, 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV = 2, 4
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 24, 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
@@ -82,7 +83,7 @@ def mapped_bytes() -> int:
 def confine(limits: Limits) -> None:
     """Give up file systems, capabilities and resources, for this process and all that come from it."""
     mapped = mapped_bytes()
-    check_result(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
+    check_result(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWNET), "unshare")
     mount_tmpfs(SCRATCH, limits.file_bytes)
     for name in DEVICES:
         if os.path.ismount(f"/dev/{name}"):

@@ -23,17 +23,23 @@ from matplotlib import pyplot
 
 from ...judging.check import Check
 from ...judging.inputs import Inputs
+from ..launch import SCRATCH
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_outcome, unpack
 from .confine import confine, fork_in_new_namespace
 from .huge_pages import collapse_huge_pages
-from .limits import SCRATCH, Limits
+from .limits import Limits
 from .server import load_visible, redirect_standard_streams, serve
 from .shell import GradingShell
 from .watch import Watch
 
 WATCH_SECONDS = 0.03
 DTYPES = (torch.float32, torch.float64)
+FIRST_CELL = """
+import torch
+from autograder import check, plot, predict, recap, reveal
+(torch.ones(2, 2) @ torch.ones(2, 2)).softmax(-1).sum()
+"""
 WORK = Path(SCRATCH) / "work"
 
 
@@ -60,9 +66,9 @@ def main(descriptor: int) -> None:
             watch.submissions[pid] = int(request["limits"]["processes"])
             send(control, pack({"pid": pid}))
         else:
-            watch.submissions.pop(request["pid"], None)
+            ended = watch.forget(request["pid"])
             end_submission(request["pid"])
-            send(control, pack({"closed": True}))
+            send(control, pack({"closed": True, "ended": ended}))
 
 
 def preload() -> Any:
@@ -70,7 +76,7 @@ def preload() -> Any:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     shell = GradingShell.instance()
-    shell.run("import torch\n(torch.ones(2, 2) @ torch.ones(2, 2)).softmax(-1).sum()", 2**16)
+    shell.run(FIRST_CELL, 2**16)
     figure = pyplot.figure()
     figure.add_subplot().imshow([[0.0, 1.0]])
     figure.canvas.draw()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCRATCH = "/scratch"  # all that an isolated submission may write to
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -14,7 +12,7 @@ class Limits:
     Args:
         cell_seconds: wall-clock time of one cell.
         check_seconds: wall-clock time of one check.
-        total_seconds: wall-clock time of all cells of a submission.
+        total_seconds: wall-clock time of all cells and checks of a submission.
         cpu_seconds: processor time of one process.
         memory_bytes: memory that one process may allocate.
         processes: how many processes and threads there may be at once.

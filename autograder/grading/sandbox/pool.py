@@ -8,22 +8,22 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from ...errors import NoSandboxError, SandboxError
-from .bubblewrap import BubblewrapSandbox, unavailable_reason
+from ..launch import unavailable_reason
+from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
 from .session import Session
 from .unsandboxed import open_process
 
 _lock = threading.Lock()
-_shared: dict[Limits, BubblewrapSandbox] = {}
+_shared: list[BubblewrapSandbox] = []
 
 
-def start_sandbox(limits: Limits) -> BubblewrapSandbox:
-    """Return the sandbox with these limits. Starts it where there is none, and does not wait for it."""
+def start_sandbox() -> BubblewrapSandbox:
+    """Return the sandbox. Starts it where there is none, and does not wait for it."""
     with _lock:
-        if limits not in _shared:
-            _end_all()
-            _shared[limits] = BubblewrapSandbox(limits)
-        return _shared[limits]
+        if not _shared:
+            _shared.append(BubblewrapSandbox())
+        return _shared[0]
 
 
 @contextmanager
@@ -43,10 +43,10 @@ def open_session(
         SandboxError: the sandbox broke; the next session gets a new one.
     """
     if not unavailable_reason():
-        sandbox = start_sandbox(limits)
+        sandbox = start_sandbox()
         try:
             sandbox.prepare(checks)
-            with sandbox.session(files) as session:
+            with sandbox.session(files, limits) as session:
                 yield session
         except SandboxError:
             discard(sandbox)
@@ -61,22 +61,15 @@ def open_session(
 def discard(broken: BubblewrapSandbox) -> None:
     """End a sandbox that broke, unless another thread did so already."""
     with _lock:
-        for limits, sandbox in list(_shared.items()):
-            if sandbox is broken:
-                del _shared[limits]
+        _shared[:] = [sandbox for sandbox in _shared if sandbox is not broken]
     broken.close()
 
 
 def close_sandboxes() -> None:
-    """End all sandboxes of this process."""
+    """End this process's sandbox."""
     with _lock:
-        _end_all()
-
-
-def _end_all() -> None:
-    for sandbox in _shared.values():
-        sandbox.close()
-    _shared.clear()
+        while _shared:
+            _shared.pop().close()
 
 
 atexit.register(close_sandboxes)

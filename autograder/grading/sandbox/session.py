@@ -41,7 +41,7 @@ class Budget:
 
     @property
     def seconds_left(self) -> float:
-        """How long the submission's cells may still take."""
+        """How long the submission may still run, cells and checks together."""
         return self._ends - time.monotonic()
 
     def spend(self, outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -81,7 +81,7 @@ class Session:
             send(self._channel, pack({"do": "copy"}))
             send_descriptor(self._channel, theirs.fileno())
             theirs.close()
-            pid = receive_ready(ours, self._limits, COPY_SECONDS)
+            pid = receive_ready(ours, COPY_SECONDS)
         except SandboxError:
             ours.close()
             theirs.close()
@@ -133,7 +133,11 @@ class Session:
             sources: the visible checks, and the hidden ones where it is one of them; no mistakes, no solutions.
             seed: what its inputs are drawn from.
         """
-        seconds = self._limits.check_seconds
+        seconds = min(self._limits.check_seconds, self._budget.seconds_left)
+        if seconds <= 0:
+            return Lost(
+                f"The whole submission ran for {self._limits.total_seconds:g} seconds; this check was left out."
+            )
         request = {"do": "check", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
         try:
             return unpack_outcome(self._ask(request, seconds))
@@ -156,9 +160,9 @@ class Session:
         return self.lost
 
 
-def receive_ready(channel: socket.socket, limits: Limits, seconds: float) -> int:
+def receive_ready(channel: socket.socket, seconds: float) -> int:
     """Wait until a process says that it is ready; return its number. Raises SandboxError where it does not."""
-    header, _ = unpack(receive(channel, limits.reply_bytes, seconds))
+    header, _ = unpack(receive(channel, SMALL, seconds))
     pid = header.get("ready")
     if not isinstance(pid, int):
         raise SandboxError("The submission's process did not say that it is ready.")

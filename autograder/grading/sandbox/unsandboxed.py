@@ -53,7 +53,7 @@ def started(folder: Path, limits: Limits) -> Iterator[Session]:
     )
     theirs.close()
     try:
-        session = Session(ours, limits, receive_ready(ours, limits, START_SECONDS))
+        session = Session(ours, limits, receive_ready(ours, START_SECONDS))
         try:
             yield session
         finally:

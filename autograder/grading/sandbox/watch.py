@@ -20,10 +20,12 @@ class Watch:
 
     Attributes:
         submissions: each submission's first process, with the number of processes that it may have.
+        ended: those that were ended, with the reason.
     """
 
     def __init__(self) -> None:
         self.submissions: dict[int, int] = {}
+        self.ended: dict[int, str] = {}
         self._idle = sum(1 for _ in process_numbers())
 
     def end_the_excessive(self) -> None:
@@ -34,9 +36,20 @@ class Watch:
         members = self.members()
         for first, pids in members.items():
             if len(pids) > self.submissions[first]:
-                end(first)
+                self._end(first, "processes")
         if scarce:
-            end(max(members, key=lambda first: sum(map(resident_pages, members[first]))))
+            self._end(max(members, key=lambda first: sum(map(resident_kilobytes, members[first]))), "memory")
+
+    def _end(self, first: int, reason: str) -> None:
+        """Kill a submission's first process, and with it all others of its namespace."""
+        self.ended.setdefault(first, reason)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(first, signal.SIGKILL)
+
+    def forget(self, first: int) -> str:
+        """Stop watching a submission; return why it was ended, or ''."""
+        self.submissions.pop(first, None)
+        return self.ended.pop(first, "")
 
     def members(self) -> dict[int, set[int]]:
         """Return each submission's processes: an orphan's parent is the first process of its namespace."""
@@ -63,8 +76,8 @@ def parent_of(pid: int) -> int | None:
     return None
 
 
-def resident_pages(pid: int) -> int:
-    """Return how many pages a process holds that are its own: not shared with whoever forked it."""
+def resident_kilobytes(pid: int) -> int:
+    """Return a process's share of the memory in use; what it shares with others counts in parts."""
     with contextlib.suppress(OSError):
         for line in (PROC / str(pid) / "smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith("Pss:"):
@@ -76,9 +89,3 @@ def memory_is_scarce() -> bool:
     """Say whether the computer has nearly no memory left."""
     words = (PROC / "meminfo").read_text(encoding="ascii").split()  # MemTotal: n kB MemFree: n kB MemAvailable: n kB
     return int(words[7]) < SCARCE * int(words[1])
-
-
-def end(first: int) -> None:
-    """Kill a submission's first process, and with it all others of its namespace."""
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(first, signal.SIGKILL)

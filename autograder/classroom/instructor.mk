@@ -1,0 +1,55 @@
+# The targets of instructors and authors. Students' copy of the Makefile goes without them.
+
+.PHONY: test test-all build lesson verify collect grade feedback grades canvas moodle report bundle bench formgrader format
+
+test: $(VENV)/ready-dev  ## set up, then everything that CI checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests solutions notebooks $(TEST_ARGS)
+
+build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…)
+	$(COURSE) build $(LESSON_OPTION)
+
+lesson: $(VENV)/ready  ## start a lesson from the template (NAME=07_position)
+	$(COURSE) lesson --lesson $(NAME)
+
+verify: $(VENV)/ready  ## prove exercises, checks, mistakes and grading (LESSON=…)
+	$(COURSE) verify $(LESSON_OPTION)
+
+collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zips/)
+	$(COURSE) collect $(LESSON_OPTION) --from $(FROM)
+
+grade: $(VENV)/ready  ## grade what is new or changed (LESSON=…, JOBS=2, GRADE_ARGS=--force)
+	$(COURSE) grade $(LESSON_OPTION) $(if $(JOBS),--jobs $(JOBS)) $(GRADE_ARGS)
+
+feedback: $(VENV)/ready  ## make HTML feedback per student (LESSON=…)
+	$(COURSE) feedback $(LESSON_OPTION)
+
+grades: $(VENV)/ready  ## write coursework/grades.csv
+	$(COURSE) grades
+
+canvas moodle: $(VENV)/ready  ## write coursework/canvas.csv or moodle.csv, as that system imports it
+	$(COURSE) $@
+
+report: $(VENV)/ready  ## one page about the class: points, exercises, mistakes (LESSON=…)
+	$(COURSE) report $(LESSON_OPTION)
+
+bundle: $(VENV)/ready  ## write dist/attention-lessons.zip, what students get
+	$(COURSE) bundle
+
+bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=--help)
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+formgrader: $(VENV)/ready  ## JupyterLab with Formgrader for the course (LAB_ARGS=…)
+	$(COURSE) register
+	PATH=$(CURDIR)/$(BIN):$$PATH $(BIN)/jupyter lab $(LAB_ARGS)
+
+format: $(VENV)/ready-dev  ## format modules and lessons
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(VENV)/ready-dev: $(VENV)/torch pyproject.toml
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(KERNELS)
+	@touch $@ $(VENV)/ready

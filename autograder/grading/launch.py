@@ -1,0 +1,166 @@
+"""Starting a sandbox: what bubblewrap lets it see and do. Imports nothing heavy, so that it can be the first step."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+SCRATCH = "/scratch"  # all that an isolated submission may write to
+PACKAGE = Path(__file__).resolve().parents[1]
+INSIDE = "/course"
+TEMPORARY = "/tmp"
+FORK_SERVER = "autograder.grading.sandbox.fork_server"
+SYSTEM = (
+    *("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/fonts", "/usr/share/zoneinfo", "/bin", "/lib", "/lib64"),
+    *("/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives"),
+)
+PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")  # of an environment and of the interpreter that it was made from
+MACHINES = ("x86_64", "aarch64")
+TOO_OLD = "Unknown option"
+FORBIDDEN = ("Permission denied", "Operation not permitted", "No permissions", "Creating new namespace failed")
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": SCRATCH,
+    "TMPDIR": SCRATCH,
+    "LANG": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": f"{SCRATCH}/matplotlib",
+    "PYTHONPATH": INSIDE,
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+@dataclass
+class Launched:
+    """A fork server that is starting, and the socket to it."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+
+    def close(self) -> None:
+        """End it, and every process in its sandbox."""
+        self.control.close()
+        self.process.kill()
+        self.process.communicate()
+
+    def last_words(self) -> str:
+        """End it; return the end of what it wrote to stderr."""
+        self.control.close()
+        self.process.kill()
+        _, text = self.process.communicate()
+        return (text or b"").decode(errors="replace").strip()[-300:] or "it said nothing"
+
+
+_early: list[Launched] = []
+
+
+def launch() -> Launched:
+    """Start a fork server in a sandbox of its own. It is ready some seconds later."""
+    control, theirs = socket.socketpair()
+    process = subprocess.Popen(
+        bubblewrap_command([sys.executable, "-m", FORK_SERVER, str(theirs.fileno())]),
+        env={},
+        pass_fds=(theirs.fileno(),),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    theirs.close()
+    return Launched(process, control)
+
+
+def launch_early() -> None:
+    """Start a fork server that `launched` gives to whoever asks first: both sides need seconds to import PyTorch."""
+    if not unavailable_reason():
+        _early.append(launch())
+
+
+def launched() -> Launched:
+    """Return the fork server that was started early, or start one."""
+    return _early.pop() if _early else launch()
+
+
+def bubblewrap_command(command: list[str]) -> list[str]:
+    """Return the command line that runs a command in a sandbox: what it sees, and what it may."""
+    seen = [part for path in readable_folders() for part in ("--ro-bind", path, path)]
+    linked = {path: path.readlink() for path in map(Path, SYSTEM) if path.is_symlink()}
+    links = [part for path, target in linked.items() for part in ("--symlink", str(target), str(path))]
+    if not any(Path(path).is_relative_to(TEMPORARY) for path in readable_folders()):
+        links += ["--symlink", SCRATCH, TEMPORARY]
+    settings = [part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)]
+    apart = [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-net",
+        "--unshare-cgroup-try",
+    ]
+    return [
+        *(
+            shutil.which("bwrap") or "bwrap",
+            *apart,
+            "--disable-userns",
+            "--die-with-parent",
+            "--new-session",
+            "--clearenv",
+        ),
+        *("--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
+        *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
+        *(*links, *seen, "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH),
+        *("--ro-bind", str(PACKAGE), f"{INSIDE}/autograder", "--remount-ro", "/dev", "--remount-ro", "/"),
+        *(*settings, "--chdir", SCRATCH, "--", *command),
+    ]
+
+
+def readable_folders() -> list[str]:
+    """Return the folders of the system and of Python that a submission needs to see, and no more of either."""
+    prefixes = {Path(sys.prefix).absolute(), Path(sys.base_prefix).absolute()}
+    python = {prefix / part for prefix in prefixes for part in PYTHON}
+    libraries = {Path(sysconfig.get_path(kind)).absolute() for kind in ("stdlib", "purelib", "platlib")}
+    found = {p for p in {*map(Path, SYSTEM), *python, *libraries} if p.exists() and not p.is_symlink()}
+    return sorted(str(p) for p in found if not any(p != q and p.is_relative_to(q) for q in found))
+
+
+def is_in_view(folder: Path) -> bool:
+    """Say whether a submission could read a folder, because it is part of what Python needs."""
+    return any(folder.resolve().is_relative_to(Path(path).resolve()) for path in readable_folders())
+
+
+@lru_cache(maxsize=1)
+def unavailable_reason() -> str:
+    """Say why submissions cannot be isolated on this computer; '' where they can."""
+    if not sys.platform.startswith("linux"):
+        return f"bubblewrap does not exist for {sys.platform}"
+    if platform.machine() not in MACHINES:
+        return f"the sandbox is known for {' and '.join(MACHINES)}, not for {platform.machine()}"
+    if shutil.which("bwrap") is None:
+        return "bubblewrap is not installed (Debian, Ubuntu: `apt install bubblewrap`)"
+    with tempfile.TemporaryFile() as errors:
+        trial = subprocess.run(bubblewrap_command(["/usr/bin/true"]), env={}, stdout=errors, stderr=errors, check=False)
+        errors.seek(0)
+        words = errors.read().decode(errors="replace").strip().splitlines()
+    return "" if trial.returncode == 0 else explained(words[-1] if words else "no reason given")
+
+
+def explained(words: str) -> str:
+    """Say what is wrong with bubblewrap here, in words that help.
+
+    Args:
+        words: the last line that it wrote.
+    """
+    if TOO_OLD in words:
+        return f"bubblewrap is too old, 0.8 or newer is needed ({words})"
+    if any(sign in words for sign in FORBIDDEN):
+        return f"this system does not let bubblewrap make user namespaces, as in many containers ({words})"
+    return f"bubblewrap does not work here ({words})"

@@ -1,0 +1,69 @@
+"""What a sandbox lets a submission see, and what is said where there can be none."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom.run import grade_lesson
+from autograder.errors import CourseError
+from autograder.grading import launch
+from autograder.paths import Course
+
+from .conftest import LESSON
+
+
+def test_of_an_environment_only_pythons_own_folders_are_in_view(tmp_path: Path, monkeypatch) -> None:
+    for part in ("bin", "lib", "solutions", "coursework"):
+        (tmp_path / part).mkdir()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    seen = launch.readable_folders()
+    assert str(tmp_path / "lib") in seen
+    assert not launch.is_in_view(tmp_path)
+    assert not launch.is_in_view(tmp_path / "solutions")
+    assert launch.is_in_view(tmp_path / "lib" / "course")
+
+
+def test_usr_is_not_in_view_as_a_whole() -> None:
+    assert not launch.is_in_view(Path("/usr/local/share/course"))
+    assert not launch.is_in_view(Path("/usr/share/course"))
+
+
+def test_a_course_among_pythons_folders_is_refused(scratch: Course, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.run.is_in_view", lambda folder: folder == scratch.root)
+    with pytest.raises(CourseError, match="which submissions can read: move it"):
+        grade_lesson(scratch, scratch.lesson(LESSON), options={"allow_unsandboxed": True})
+
+
+def test_jobs_have_to_be_at_least_one(scratch: Course) -> None:
+    with pytest.raises(CourseError, match="JOBS=0"):
+        grade_lesson(scratch, scratch.lesson(LESSON), jobs=0)
+
+
+def test_bubblewrap_is_called_by_its_whole_path(monkeypatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/opt/conda/bin/{name}")
+    assert launch.bubblewrap_command(["true"])[0] == "/opt/conda/bin/bwrap"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("bwrap: Unknown option --disable-userns", "too old, 0.8 or newer is needed"),
+        ("bwrap: setting up uid map: Permission denied", "does not let bubblewrap make user namespaces"),
+        ("bwrap: Can't find source path", "bubblewrap does not work here"),
+    ],
+)
+def test_what_is_wrong_with_bubblewrap_is_said_in_words_that_help(words: str, told: str) -> None:
+    assert told in launch.explained(words)
+    assert words in launch.explained(words)
+
+
+@pytest.mark.parametrize(("platform", "machine"), [("darwin", "arm64"), ("win32", "AMD64"), ("linux", "riscv64")])
+def test_elsewhere_there_is_no_sandbox(platform: str, machine: str, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    launch.unavailable_reason.cache_clear()
+    try:
+        assert platform in launch.unavailable_reason() or machine in launch.unavailable_reason()
+    finally:
+        launch.unavailable_reason.cache_clear()
