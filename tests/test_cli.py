@@ -1,4 +1,4 @@
-"""The command line: one clear line for what the user can mend, an exit status, and nothing lost."""
+"""The command line: one clear line for what the user can fix, an exit status, and nothing lost."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 
 from autograder.__main__ import main
 from autograder.authoring.build import generated
+from autograder.classroom.demo import run_demo
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -63,7 +64,7 @@ def test_feedback_without_grades_says_what_comes_first(here, capsys) -> None:
 def test_a_build_over_an_edit_by_hand_is_one_line(here, capsys) -> None:
     path = next(iter(generated(here.lesson(LESSON))))
     path.write_text(path.read_text() + " ")
-    status, line = said(capsys, "build")
+    status, line = said(capsys, "build", "--lesson", LESSON)
     assert status == 2
     assert "was edited by hand, so it was not overwritten. A change belongs in solutions/" in line
     assert "\n" not in line
@@ -85,3 +86,10 @@ def test_a_lesson_name_that_does_not_fit_is_refused(here, capsys, name: str) -> 
 def test_a_lesson_that_exists_is_not_overwritten(here, capsys) -> None:
     status, line = said(capsys, "lesson", "--lesson", LESSON)
     assert (status, line) == (2, f"error: solutions/{LESSON} exists already. Choose another name.")
+
+
+def test_the_demonstration_grades_a_made_up_class_and_leaves_the_course_alone(scratch: Course) -> None:
+    lines = run_demo(scratch, scratch.lesson(LESSON), jobs=2)
+    assert "11 graded, 0 need a person." in lines
+    assert [line for line in lines if line.startswith("left out")]
+    assert not scratch.coursework.exists()

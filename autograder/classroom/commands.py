@@ -130,10 +130,34 @@ def report(course: Course, options: argparse.Namespace) -> int:
     return 0 if paths else 1
 
 
+def mistake(course: Course, options: argparse.Namespace) -> int:
+    """Draft a known mistake from what a student handed in."""
+    from ..authoring.draft import add_draft
+    from .run import exercise_cell
+
+    lesson = course.lesson(options.lesson or "")
+    name = add_draft(lesson, options.exercise, exercise_cell(course, lesson, options.student, options.exercise))
+    print(f"Drafted {name} in {lesson.shown(lesson.hidden)}. It will run with your rights: read it first.")
+    print(f"Give it a name and a message, then `make build LESSON={lesson.name}` and `make verify`.")
+    return 0
+
+
+def demo(course: Course, options: argparse.Namespace) -> int:
+    """Grade a class of twelve made-up submissions, in a folder of its own."""
+    from .demo import default_lesson, run_demo
+
+    lesson = course.lesson(options.lesson) if options.lesson else default_lesson(course)
+    print("\n".join(run_demo(course, lesson, CORES)))
+    return 0
+
+
 def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     """Add the options that a command has beside --lesson."""
     if name == "collect":
         parser.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
+    if name == "mistake":
+        parser.add_argument("--exercise", required=True, help="the exercise that the student got wrong")
+        parser.add_argument("--from", dest="student", required=True, help="the student's id")
     if name == "grade":
         parser.add_argument("--force", action="store_true", help="grade again what is graded already")
         parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
@@ -143,5 +167,5 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
 
 
 AUTHORS = (build, verify, lesson, bundle)
-INSTRUCTORS = (collect, register, grade, feedback, grades, canvas, moodle, report)
+INSTRUCTORS = (collect, register, grade, feedback, grades, canvas, moodle, report, mistake, demo)
 COMMANDS = {command.__name__: command for command in (*AUTHORS, *INSTRUCTORS)}

@@ -1,6 +1,6 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test test-all build lesson verify collect grade feedback grades canvas moodle report bundle bench formgrader format
+.PHONY: test build lesson verify collect grade feedback grades canvas moodle report mistake demo bundle bench formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
@@ -34,6 +34,12 @@ canvas moodle: $(VENV)/ready  ## write coursework/canvas.csv or moodle.csv, as t
 
 report: $(VENV)/ready  ## one page about the class: points, exercises, mistakes (LESSON=…)
 	$(COURSE) report $(LESSON_OPTION)
+
+mistake: $(VENV)/ready  ## draft a known mistake from what a student wrote (LESSON=… EXERCISE=… FROM=student)
+	$(COURSE) mistake $(LESSON_OPTION) --exercise $(EXERCISE) --from $(FROM)
+
+demo: $(VENV)/ready  ## a class of twelve made-up submissions, collected, graded and reported in build/demo
+	$(COURSE) demo $(LESSON_OPTION)
 
 bundle: $(VENV)/ready  ## write dist/attention-lessons.zip, what students get
 	$(COURSE) bundle

@@ -9,11 +9,14 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Bool, Float, Int
+from traitlets import Bool, Float, Int, validate
 
 from ..authoring.package import package_of
+from ..errors import CourseError
 from ..grading.grade import RUBRIC_TAG, Submission, grade
+from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
+from ..judging.inputs import PUBLIC_SEED
 from ..paths import Course
 from .writer import GradebookWriter, timestamp_of
 
@@ -49,17 +52,25 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         place = resources["nbgrader"]
         lesson = course.lesson(place["assignment"])
         content = course.submission(lesson, place["student"]).read_bytes()
-        text = grade(
-            Submission(
-                content,
-                package_of(lesson),
-                secrets.randbits(31) if self.seed is None else self.seed,
-                self.limits(),
-                self.run_demonstrations,
-                self.allow_unsandboxed,
-            )
+        return nbformat.reads(grade(self.submission(content, package_of(lesson))), as_version=4), resources
+
+    def submission(self, notebook: bytes, package: LessonPackage) -> Submission:
+        """Return what was handed in, to be graded with these settings."""
+        return Submission(
+            notebook,
+            package,
+            secrets.randbits(31) + 1 if self.seed is None else self.seed,
+            self.limits(),
+            self.run_demonstrations,
+            self.allow_unsandboxed,
         )
-        return nbformat.reads(text, as_version=4), resources
+
+    @validate("seed")  # type: ignore[untyped-decorator]
+    def _not_the_public_one(self, proposal: Any) -> int | None:
+        seed: int | None = proposal["value"]
+        if seed == PUBLIC_SEED:
+            raise CourseError(f"--seed {seed} draws the inputs that students have: choose another number.")
+        return seed
 
     def limits(self) -> Limits:
         """Return the settings as limits."""

@@ -128,7 +128,7 @@ def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student]) -> str:
 
 
 def with_code(text: str) -> Markup:
-    """Return a message as HTML, what stands between backticks as code."""
+    """Return a message as HTML, with code between backticks marked as code."""
     parts = text.split("`")
     return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
 

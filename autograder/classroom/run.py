@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from ..authoring.source import ensure_source
 from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, one_line
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
-from ..grading.package import LessonPackage
+from ..grading.package import LessonPackage, grade_id_of
 from ..grading.repair import repair
 from ..grading.sandbox import close_sandboxes, start_sandbox, unavailable_reason
 from ..paths import Course, Lesson, file_digest
@@ -73,30 +72,19 @@ def grade_lesson(
     """
     if jobs < 1:
         raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
-    config = load_config(course.root)
-    settings = GradeSubmission(config=merged(config, options or {}))
-    if unavailable_reason() and not settings.allow_unsandboxed:
-        raise NoSandboxError(unavailable_reason())
-    refuse_view_of(course)
+    settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
+    refuse_unsafe(course, settings)
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
         start_sandbox()  # takes seconds; goes on beside what follows
     package = package_of(lesson)
-    template = Submission(
-        b"",
-        package,
-        secrets.randbits(31) if settings.seed is None else settings.seed,
-        settings.limits(),
-        settings.run_demonstrations,
-        settings.allow_unsandboxed,
-    )
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
         ensure_source(lesson)
         known = submissions_by_student(gradebook, lesson.name).keys()
         new = [s for s in students if force or s not in known or not is_current(course, lesson, s, package)]
-        writer = GradebookWriter(gradebook, config, lesson.name)
-        run = Run(course, lesson, template, writer)
+        writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
+        run = Run(course, lesson, settings.submission(b"", package), writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
         with workers(executor, jobs) as pool, tqdm(total=len(new), unit="submission", disable=None) as bar:
             for result in run.results(pool, new, jobs + AHEAD):
@@ -105,8 +93,10 @@ def grade_lesson(
         return with_scores(course, lesson, gradebook, results)
 
 
-def refuse_view_of(course: Course) -> None:
-    """Raise CourseError where the course is inside a folder that every submission can read."""
+def refuse_unsafe(course: Course, settings: GradeSubmission) -> None:
+    """Raise where submissions cannot be isolated, unless that is allowed, or where they could read the course."""
+    if unavailable_reason() and not settings.allow_unsandboxed:
+        raise NoSandboxError(unavailable_reason())
     if is_in_view(course.root):
         raise CourseError(
             f"{course.root} is among Python's or the system's own folders, which submissions can read: move it."
@@ -222,6 +212,22 @@ def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
         there = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
         listing = one_line(", ".join(there)) or "nothing"
         raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing}") from error
+
+
+def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -> str:
+    """Return what a student wrote into an exercise's cell.
+
+    Raises:
+        CourseError: there is no such exercise, or no such cell in what the student handed in.
+    """
+    package = package_of(lesson)
+    if exercise not in package.source.exercises:
+        raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
+    cells = repair(read_submission(course, lesson, student), package)["cells"]
+    found = [cell["source"] for cell in cells if grade_id_of(cell) == exercise]
+    if not found:
+        raise CourseError(f"{student}'s notebook has no cell of {exercise}.")
+    return str(found[-1])
 
 
 def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:

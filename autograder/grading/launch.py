@@ -48,10 +48,12 @@ class Launched:
     control: socket.socket
 
     def close(self) -> None:
-        """End it, and every process in its sandbox."""
+        """End it, and every process in its sandbox. Several threads may find at once that it broke."""
         self.control.close()
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        if self.process.stderr:
+            self.process.stderr.close()
 
     def last_words(self) -> str:
         """End it; return the end of what it wrote to stderr."""
@@ -80,7 +82,7 @@ def launch() -> Launched:
 
 
 def launch_early() -> None:
-    """Start a fork server that `launched` gives to whoever asks first: both sides need seconds to import PyTorch."""
+    """Start a fork server for the first caller of `launched`: both sides need seconds to import PyTorch."""
     if not unavailable_reason():
         _early.append(launch())
 

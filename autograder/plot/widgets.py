@@ -1,4 +1,4 @@
-"""Figures that move: a slider, a mask to click, heads to choose. Each stands beside a static figure of the same point.
+"""Figures that move: a slider, a mask to click, heads to choose. A static figure beside each makes the same point.
 
 ipywidgets and matplotlib only. Every frame carries its own alternative text, which is also shown under it, so nothing
 is told by the picture alone. Without a live kernel the page shows one sentence in its place.
@@ -43,7 +43,7 @@ def slide(
         name: what the slider sets.
         low: its smallest number; with `doubling` the exponent of 2.
         high: its largest.
-        start: where it stands first.
+        start: its first position.
         step: how far one key press moves it.
         doubling: each step doubles.
         arrows: from the same number to a query `(2,)` and keys `(S, 2)`, drawn beside the bars.

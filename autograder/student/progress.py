@@ -23,7 +23,7 @@ LEFT = CELL.replace("right", "left") + "vertical-align:top;"
 
 
 def record_progress(exercise: str, verdict: Verdict) -> None:
-    """Write down how an exercise stands. Where that is impossible, such as in a read-only folder, nothing happens."""
+    """Record an exercise's state. Where that is impossible, such as in a read-only folder, nothing happens."""
     path, lesson = progress_file(), Path.cwd().name
     if path is None:
         return

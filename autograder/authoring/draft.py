@@ -1,0 +1,57 @@
+"""Drafting a known mistake from what a student wrote."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from itertools import count
+
+from ..errors import CourseError
+from ..paths import Lesson
+
+MESSAGE = "TODO: what went wrong here, and where to look? At most three lines; never the answer."
+Definition = ast.FunctionDef | ast.ClassDef
+
+
+def add_draft(lesson: Lesson, exercise: str, source: str) -> str:
+    """Append a `@mistake` to a lesson's hidden.py; return its name.
+
+    What a student wrote becomes part of the lesson here, and runs with its author's rights from the next build on.
+
+    Args:
+        lesson: whose hidden.py.
+        exercise: the exercise that the student got wrong.
+        source: the student's cell.
+
+    Raises:
+        CourseError: the cell does not define the exercise.
+    """
+    hidden = lesson.hidden.read_text(encoding="utf-8")
+    names = {node.name for node in ast.parse(hidden).body if isinstance(node, Definition)}
+    name, text = draft(exercise, source, names)
+    lesson.hidden.write_text(f"{hidden.rstrip()}\n\n\n{text}\n", encoding="utf-8")
+    return name
+
+
+def draft(exercise: str, source: str, taken: Collection[str]) -> tuple[str, str]:
+    """Return a name that is not taken, and the text of a `@mistake` under it, ready for a message.
+
+    What else is in the cell, such as imports and helpers, goes into a function, and before a class.
+    """
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError as error:
+        raise CourseError(f"The cell of {exercise} is not Python: {error.msg}, line {error.lineno}.") from error
+    definitions = [s for s in statements if isinstance(s, Definition) and s.name == exercise]
+    if not definitions:
+        raise CourseError(f"The cell of {exercise} does not define it, so there is nothing to draft from.")
+    wrong = definitions[-1]
+    others = [s for s in statements if s not in definitions]
+    wrong.name = next(n for n in (f"unnamed_{k}" for k in count(1)) if n not in taken)
+    wrong.decorator_list = [ast.parse(f"mistake({exercise!r})", mode="eval").body]
+    body = wrong.body[1:] if ast.get_docstring(wrong) is not None else wrong.body
+    before = others if isinstance(wrong, ast.ClassDef) else []
+    inside = [] if isinstance(wrong, ast.ClassDef) else others
+    message = ast.Expr(ast.Constant(MESSAGE))
+    wrong.body = [message, *inside, *body]
+    return wrong.name, "\n\n\n".join(ast.unparse(ast.fix_missing_locations(s)) for s in (*before, wrong))

@@ -1,0 +1,71 @@
+"""A class of twelve made-up submissions, in a folder of its own: what an instructor's commands do, in two minutes."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+
+from ..authoring.lesson import read_lesson
+from ..authoring.notebook import text_of
+from ..authoring.package import package_of
+from ..authoring.sample_submissions import mistake_cell, one_mistake_each, solutions, submission
+from ..grading.package import QUESTION_PREFIX
+from ..paths import CONFIG_NAME, Course, Lesson
+from .collect import collect
+from .feedback import make_feedback
+from .report import make_report
+from .run import closing_table, grade_lesson
+
+NAMES = ("ada", "ben", "chloe", "dev", "elif", "femi", "grace", "hugo", "ines", "jun", "kofi", "lea")
+ANSWER = "An answer of a sentence or two, which waits for a person's points."
+
+
+def run_demo(course: Course, lesson: Lesson, jobs: int) -> list[str]:
+    """Collect, grade and report the made-up class; return what to say about it.
+
+    The folder is made anew each time. It holds nothing that belongs to a class.
+    """
+    demo = fresh_course(course, lesson)
+    inbox = demo.root / "lms.zip"
+    with zipfile.ZipFile(inbox, "w") as archive:
+        for name, content in deliveries(lesson):
+            archive.writestr(name, content)
+    mine = demo.lesson(lesson.name)
+    lines = collect(demo, mine, inbox).lines(mine)
+    lines += ["", *closing_table(grade_lesson(demo, mine, jobs=jobs)), ""]
+    pages = [*(demo.root / page for page in make_feedback(demo, mine).pages[:1]), *make_report(demo, mine)]
+    lines += [f"Open {page.relative_to(course.root).as_posix()}" for page in pages]
+    return [*lines, f"All of it is in {demo.root.relative_to(course.root).as_posix()}/; delete it when you like."]
+
+
+def fresh_course(course: Course, lesson: Lesson) -> Course:
+    """Return a course with this one lesson and nobody in it."""
+    demo = Course(course.build / "demo")
+    shutil.rmtree(demo.root, ignore_errors=True)
+    for part in (lesson.folder, lesson.released):
+        ignored = shutil.ignore_patterns("__pycache__", "*.old-*")
+        shutil.copytree(part, demo.root / part.relative_to(course.root), ignore=ignored)
+    shutil.copy(course.root / CONFIG_NAME, demo.root)
+    return demo
+
+
+def deliveries(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
+    """Yield what an LMS would deliver: right, wrong and unfinished work, some late, and one file that is damaged."""
+    package, right = package_of(lesson), solutions(read_lesson(lesson))
+    wrong = one_mistake_each(package, right)
+    answers = {name: ANSWER for name in package.graded_cells if name.startswith(QUESTION_PREFIX)}
+    for number, student in enumerate(NAMES):
+        mistakes = {e: mistake_cell(package, m) for e, m in wrong[number % len(wrong)].items()}
+        first = next(iter(right))
+        edits = (right, {**right, **mistakes}, {first: right[first]}, {**right, **dict(list(mistakes.items())[:1])})
+        notebook = text_of(submission(package, {**edits[number % 4], **answers})).encode()
+        late = "LATE_" if number % 5 == 4 else ""
+        content = notebook[: len(notebook) // 2] if number == len(NAMES) - 1 else notebook
+        yield f"{student}_{late}{100 + number}_{900 + number}_{lesson.notebook}", content
+
+
+def default_lesson(course: Course) -> Lesson:
+    """Return the lesson that shows most in little time: the second one, or the only one."""
+    lessons = course.lessons()
+    return lessons[min(1, len(lessons) - 1)]

@@ -1,0 +1,58 @@
+"""Drafting a known mistake from what a student wrote."""
+
+import pytest
+
+from autograder.authoring.draft import MESSAGE, add_draft, draft
+from autograder.authoring.package import package_of
+from autograder.classroom.run import exercise_cell
+from autograder.errors import CourseError
+from autograder.paths import Course
+
+from .conftest import LESSON
+
+WRONG = '''
+import math
+
+def helper(x):
+    return x * math.sqrt(2)
+
+def attend(query, key, value):
+    """My attention."""
+    weights = helper(query @ key.mT).softmax(dim=-1)
+    return weights @ value, weights
+'''
+
+
+def test_a_draft_is_a_mistake_that_the_lesson_then_knows(scratch: Course, hand_in, right) -> None:
+    lesson = scratch.lesson(LESSON)
+    hand_in(scratch, "ada", {**right, "attend": WRONG})
+    name = add_draft(lesson, "attend", exercise_cell(scratch, lesson, "ada", "attend"))
+    key = package_of(lesson).key
+    (mine,) = [m for m in key.mistakes_of("attend") if m.name == name]
+    assert mine.message == MESSAGE
+    assert any(t.mistakes[name] != t.right for t in key.targets("attend", 3))
+
+
+def test_a_name_that_is_taken_is_not_used_again() -> None:
+    assert draft("attend", WRONG, {"unnamed_1", "attend"})[0] == "unnamed_2"
+
+
+def test_helpers_and_imports_come_along_and_the_students_docstring_does_not() -> None:
+    _, text = draft("attend", WRONG, ())
+    assert text.startswith("@mistake('attend')\ndef unnamed_1(query, key, value):")
+    assert "def helper(x)" in text
+    assert "import math" in text
+    assert "My attention" not in text
+
+
+def test_a_class_keeps_its_helpers_before_it() -> None:
+    _, text = draft("Layer", "SIZE = 3\nclass Layer:\n    size = SIZE", ())
+    assert text.index("SIZE = 3") < text.index("@mistake('Layer')")
+
+
+@pytest.mark.parametrize(
+    ("source", "told"), [("def attend(", "is not Python"), ("attend = None", "does not define it")]
+)
+def test_a_cell_without_a_definition_is_refused(source: str, told: str) -> None:
+    with pytest.raises(CourseError, match=told):
+        draft("attend", source, ())
