@@ -61,7 +61,14 @@ class ScarcityError(CourseError):
     """A submission was ended because the computer had no memory left. That says nothing about its points."""
 
     def __init__(self) -> None:
-        super().__init__("it ran until the computer had no memory left, also when it ran alone")
+        super().__init__("it ran until the computer had no memory left; run alone, it may fare better")
+
+
+class StoppedError(CourseError):
+    """The run was stopped before a submission was graded."""
+
+    def __init__(self) -> None:
+        super().__init__("stopped before it was graded")
 
 
 class NoSandboxError(SandboxError):
@@ -69,10 +76,10 @@ class NoSandboxError(SandboxError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"Submissions cannot be isolated here: {reason}. Without it their code runs with your rights: it can read "
-            "and change your files, see solutions and the gradebook, use the network, and leave processes behind; "
-            "memory and processes are not limited. Values are compared here all the same. To grade people you trust: "
-            "`make grade GRADE_ARGS=--allow-unsandboxed`."
+            f"Submissions cannot be isolated here: {reason}. Without isolation, their code runs with your permissions: "
+            "it can read and change your files, see solutions and the gradebook, use the network, and leave processes "
+            "behind; memory and processes are not limited. Values are still compared outside their process. To grade "
+            "people you trust: `make grade GRADE_ARGS=--allow-unsandboxed`."
         )
 
 
@@ -89,5 +96,5 @@ class NotStarted(CheckFailed):
 
 
 def one_line(text: str) -> str:
-    """Return the beginning of a text without line breaks and what a terminal would obey."""
+    """Return the beginning of a text, without line breaks or control characters."""
     return "".join(c if c.isprintable() else " " for c in text)[:MOST_CHARACTERS]

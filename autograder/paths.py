@@ -185,7 +185,7 @@ def find_course(start: Path | None = None) -> Course:
     for folder in (here, *here.parents):
         if (folder / CONFIG_NAME).is_file() or Course(folder).index.is_file():
             return Course(folder)
-    raise CourseError(f"No {CONFIG_NAME} in {here} or above it: start the command in the course's folder.")
+    raise CourseError(f"{here} is not inside the course's folder: run the command from there.")
 
 
 def file_digest(path: Path) -> str:

@@ -35,7 +35,7 @@ def test_outside_a_course_the_command_says_where_to_start(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     status, line = said(capsys, "grade")
     assert status == 2
-    assert "No nbgrader_config.py" in line
+    assert "is not inside the course's folder: run the command from there" in line
     assert "\n" not in line
 
 
@@ -92,4 +92,4 @@ def test_the_demonstration_grades_a_made_up_class_and_leaves_the_course_alone(sc
     lines = run_demo(scratch, scratch.lesson(LESSON), jobs=2)
     assert "11 graded, 0 need a person." in lines
     assert [line for line in lines if line.startswith("left out")]
-    assert not scratch.coursework.exists()
+    assert not scratch.submitted.exists()

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom.archives import delivery_of
+from autograder.classroom.archives import parse_lms_name
 from autograder.classroom.collect import collect, safe_student_id, student_from_path
 from autograder.classroom.writer import timestamp_of
 from autograder.errors import CourseError
@@ -54,12 +54,15 @@ def collected(course: Course, origin: Path) -> tuple[list[str], list[str]]:
         (f"{LESSON} (1)/jane.ipynb", "jane"),
         ("jane.doe@uni.edu.ipynb", "jane.doe@uni.edu"),
         ("Zoë Öz.ipynb", "Zoë_Öz"),
+        (f"jane/{LESSON}-Copy1.ipynb", "jane"),
+        (f"jane/{LESSON}_final.ipynb", "jane"),
+        ("jane/solution.ipynb", "jane"),
         (f"{LESSON}.ipynb", ""),
     ],
 )
 def test_a_students_name_is_read_from_the_path(course: Course, path: str, student: str) -> None:
     lesson = course.lesson(LESSON)
-    delivery = delivery_of(path, lesson)
+    delivery = parse_lms_name(path, lesson)
     assert (safe_student_id(delivery.student) if delivery else student_from_path(path, lesson)) == student
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.authoring.draft import MESSAGE, add_draft, draft
 from autograder.authoring.package import package_of
-from autograder.classroom.run import exercise_cell
+from autograder.classroom.submissions import exercise_cell
 from autograder.errors import CourseError
 from autograder.paths import Course
 

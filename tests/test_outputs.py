@@ -51,7 +51,7 @@ def test_a_pictures_description_is_kept_without_what_could_end_it() -> None:
     ],
 )
 def test_unknown_types_and_odd_values_are_dropped(data: dict) -> None:
-    assert shown(data)["data"] == {}
+    assert shown(data)["data"] == {"text/plain": "[not shown]"}
 
 
 def test_texts_and_pictures_are_kept() -> None:

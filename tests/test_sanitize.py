@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.classroom.sanitize import clean_rendered, sealed
+from autograder.classroom.sanitize import clean_rendered, lock_down
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -38,8 +38,13 @@ def test_a_dollar_in_code_and_a_formula_that_is_none_stay() -> None:
     assert "costs" in clean_rendered(text)
 
 
+def test_a_dollar_in_an_attribute_or_across_tags_is_no_formula() -> None:
+    text = '<a href="x" title="$x$">a</a> from $5 to <b>$6</b>'
+    assert clean_rendered(text) == text
+
+
 def test_a_sealed_page_runs_nothing_and_loads_nothing() -> None:
-    page = sealed("<html><head><title>x</title><script src='https://elsewhere'></script></head><body>hi</body></html>")
+    page = lock_down("<html><head><title>x</title><script src='https://elsewhere'></script></head><body>hi</body></html>")
     assert "<script" not in page
     assert page.index("default-src 'none'") < page.index("<title>")
     assert "<body>hi</body>" in page

@@ -49,3 +49,11 @@ def test_where_memory_is_scarce_who_holds_most_is_ended(ended: list[int], monkey
     made.end_the_excessive()
     assert ended == [20]
     assert made.forget(20) == "memory"
+
+
+def test_nobody_else_is_ended_while_the_memory_comes_back(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "memory_is_scarce", lambda: True)
+    made = watching(9)
+    made.end_the_excessive()
+    made.end_the_excessive()
+    assert ended == [20]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
 from ..errors import LessonError
@@ -84,7 +84,7 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
         )
         try:
             client.execute()
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             where = lesson.shown(lesson.text)
             raise LessonError(where, f"the solved lesson stops: {error}", "Fix the cell.") from error
     return tidy(notebook)

@@ -47,9 +47,13 @@ def make_bundle(course: Course) -> Path:
 
 def known_files(course: Course) -> list[str]:
     """Return the files of the student's parts that git tracks: no progress, no old work, no caches."""
-    done = subprocess.run(["git", "ls-files", "-z", *PARTS], cwd=course.root, capture_output=True, check=False)
-    names = [name for name in done.stdout.decode().split("\0") if name and (course.root / name).is_file()]
-    if done.returncode or not names:
+    try:
+        done = subprocess.run(["git", "ls-files", "-z", *PARTS], cwd=course.root, capture_output=True, check=True)
+        listing = done.stdout.decode().split("\0")
+    except (OSError, subprocess.CalledProcessError):
+        listing = []
+    names = [name for name in listing if name and (course.root / name).is_file()]
+    if not names:
         raise CourseError("`make bundle` takes the files that git tracks, and this folder is not a git checkout.")
     return names
 

@@ -26,7 +26,7 @@ def start_lesson(course: Course, name: str) -> str:
     """
     if not NAME.fullmatch(name):
         raise CourseError(
-            f"{name!r} is no lesson name: two digits, then small letters, as in `make lesson NAME=12_my_lesson`."
+            f"{name!r} is not a lesson name: two digits, then small letters, as in `make lesson NAME=12_my_lesson`."
         )
     lesson = Lesson(name, course.root)
     if lesson.folder.exists():

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from ..grading.grade import RECORD, Submission, grade
-from ..grading.package import LessonPackage, exercise_of
+from ..grading.package import LessonPackage, checked_exercise
 from ..judging.answer_key import AnswerKey
 from ..judging.card import number
 from ..judging.check import Mistake
@@ -36,12 +36,12 @@ def verify(lesson: Lesson, jobs: int = 1) -> list[str]:
     """
     cells, package = read_lesson(lesson), package_of(lesson)
     key = package.key
-    problems = [*missing_parts(key, cells), *distinctness(key), *public_messages(key)]
-    problems += graded_submissions(package, solutions(cells), jobs)
+    problems = [*missing_part_problems(key, cells), *distinctness_problems(key), *public_message_problems(key)]
+    problems += graded_submission_problems(package, solutions(cells), jobs)
     return [f"{lesson.name}: {problem}" for problem in problems]
 
 
-def missing_parts(key: AnswerKey, cells: list[LessonCell]) -> Iterator[str]:
+def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[str]:
     """Check that nothing is missing."""
     for exercise in key.exercises:
         targets = key.targets(exercise, PUBLIC_SEED)
@@ -56,7 +56,7 @@ def missing_parts(key: AnswerKey, cells: list[LessonCell]) -> Iterator[str]:
         yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
 
 
-def distinctness(key: AnswerKey) -> Iterator[str]:
+def distinctness_problems(key: AnswerKey) -> Iterator[str]:
     """Check that every mistake is one, and that no two look alike."""
     for exercise in key.exercises:
         targets = key.targets(exercise, PUBLIC_SEED)
@@ -68,7 +68,7 @@ def distinctness(key: AnswerKey) -> Iterator[str]:
                 yield f"{exercise}: {a.name} and {b.name} look alike on all checks: merge them or add a check"
 
 
-def public_messages(key: AnswerKey) -> Iterator[str]:
+def public_message_problems(key: AnswerKey) -> Iterator[str]:
     """Check that a student who makes a mistake is told of that one, where a visible check can see it."""
     for exercise in key.exercises:
         targets = key.targets(exercise, PUBLIC_SEED)
@@ -85,7 +85,7 @@ def as_released(target: Target) -> Target:
     return Target(target.name, target.title, target.points, target.right, target.mistakes, target.expected)
 
 
-def graded_submissions(package: LessonPackage, right: Edits, jobs: int) -> Iterator[str]:
+def graded_submission_problems(package: LessonPackage, right: Edits, jobs: int) -> Iterator[str]:
     """Grade the solved, the released and the wrong notebooks, and look at what came out."""
     wrong = one_mistake_each(package, right)
     edits = [{**right, **{e: mistake_cell(package, m) for e, m in mistakes.items()}} for mistakes in wrong]
@@ -93,10 +93,10 @@ def graded_submissions(package: LessonPackage, right: Edits, jobs: int) -> Itera
         solved = pool.submit(graded, package, right, demonstrations=True)
         released = pool.submit(graded, package, {}, demonstrations=True)
         results = pool.map(lambda e: graded(package, e), edits)
-        yield from solved_and_released(package, solved.result(), released.result())
+        yield from solved_and_released_problems(package, solved.result(), released.result())
         for mistakes, notebook in zip(wrong, results, strict=True):
             for mistake in mistakes.values():
-                yield from graded_mistake(notebook, mistake)
+                yield from graded_mistake_problems(notebook, mistake)
 
 
 def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
@@ -107,7 +107,7 @@ def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False
     return notebook
 
 
-def solved_and_released(package: LessonPackage, solved: Notebook, released: Notebook) -> Iterator[str]:
+def solved_and_released_problems(package: LessonPackage, solved: Notebook, released: Notebook) -> Iterator[str]:
     """Check the solved notebook's points, and the released one's."""
     for exercise, points in package.key.points().items():
         earned = verdict_in(solved, exercise)["points"]
@@ -124,7 +124,7 @@ def solved_and_released(package: LessonPackage, solved: Notebook, released: Note
                 yield f"the released notebook stops at `{first}` with {output['ename']}: use PyTorch's function there"
 
 
-def graded_mistake(notebook: Notebook, mistake: Mistake) -> Iterator[str]:
+def graded_mistake_problems(notebook: Notebook, mistake: Mistake) -> Iterator[str]:
     """Check that one graded mistake lost points and was told so in its own words."""
     if verdict_in(notebook, mistake.exercise)["passed"]:
         yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
@@ -140,5 +140,5 @@ def verdict_in(notebook: Notebook, exercise: str) -> Mapping[str, Any]:
 
 def card_in(notebook: Notebook, exercise: str) -> str:
     """Return an exercise's card."""
-    cell = next(cell for cell in notebook["cells"] if exercise_of(cell) == exercise)
+    cell = next(cell for cell in notebook["cells"] if checked_exercise(cell) == exercise)
     return "".join(cell["outputs"][0]["data"]["text/html"])

@@ -21,7 +21,7 @@ MOST_FILES, MOST_BYTES_TOGETHER = 20_000, 2 * 2**30
 
 
 @dataclass(frozen=True)
-class ArchivedFile:
+class DeliveredFile:
     """One file, and how the system that delivered it called it.
 
     Args:
@@ -54,25 +54,25 @@ class CollectionReport:
         lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out.")
         return [one_line(line) for line in lines]
 
-    def full(self, size: int) -> bool:
+    def add_and_check_limit(self, size: int) -> bool:
         """Count one more file; say whether that is more than any class hands in."""
         self.files, self.size = self.files + 1, self.size + size
         return self.files > MOST_FILES or self.size > MOST_BYTES_TOGETHER
 
 
 @dataclass(frozen=True)
-class Delivery:
+class LmsName:
     """What a learning management system's name for a file says.
 
     Args:
         student: as the system writes it.
-        whole: the student with what may be part of the name or of this one delivery; '' where there is no doubt.
+        longer: more of the file's name, for telling apart students who would be read as one; '' where it is certain.
         late: the system says that the file came late.
         handed_in: when, as nbgrader's timestamps are written; '' where the name does not say.
     """
 
     student: str
-    whole: str = ""
+    longer: str = ""
     late: bool = False
     handed_in: str = ""
 
@@ -87,33 +87,33 @@ BLACKBOARD = re.compile(
 CANVAS = re.compile(r"(?:^|/)(?P<student>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_[^/]+")
 
 
-def delivery_of(name: str, lesson: Lesson) -> Delivery | None:
+def parse_lms_name(name: str, lesson: Lesson) -> LmsName | None:
     """Read a file's name as learning management systems write them; None where it is not one of theirs."""
     name = name[:LONGEST_NAME]
     if found := MOODLE.search(name):
-        return Delivery(found["student"], f"{found['student']}_{found['number']}")
+        return LmsName(found["student"], f"{found['student']}_{found['number']}")
     if found := BLACKBOARD.search(name):
         head = found["head"].removeprefix(f"{lesson.name}_")
-        student, whole = (head, "") if head != found["head"] else (head.rpartition("_")[2], head)
-        return Delivery(student, whole, handed_in="{day} {hour}:{minute}:{second}".format(**found.groupdict()))
+        student, longer = (head, "") if head != found["head"] else (head.rpartition("_")[2], head)
+        return LmsName(student, longer, handed_in="{day} {hour}:{minute}:{second}".format(**found.groupdict()))
     if found := CANVAS.search(name):  # the number is the student's own here
-        return Delivery(f"{found['student']}_{found['number']}", late=bool(found["late"]))
+        return LmsName(f"{found['student']}_{found['number']}", late=bool(found["late"]))
     return None
 
 
-def expand(name: str, source: Path, lesson: Lesson, report: CollectionReport) -> Iterator[ArchivedFile]:
-    """Give a file; of an archive, each file in it. Nothing is unpacked to disk."""
+def expand(name: str, source: Path, lesson: Lesson, report: CollectionReport) -> Iterator[DeliveredFile]:
+    """Yield a file, or each file in an archive. Nothing is unpacked to disk."""
     name = unicodedata.normalize("NFC", name)
     if source.suffix.lower() != ".zip":
-        yield ArchivedFile(name, source.read_bytes(), name)
+        yield DeliveredFile(name, source.read_bytes(), name)
         return
     with source.open("rb") as stream:
-        yield from read_zip(name, stream, lesson, report, 0, name if delivery_of(name, lesson) else "")
+        yield from read_zip(name, stream, lesson, report, 0, name if parse_lms_name(name, lesson) else "")
 
 
 def read_zip(
     name: str, stream: IO[bytes], lesson: Lesson, report: CollectionReport, depth: int, entry: str
-) -> Iterator[ArchivedFile]:
+) -> Iterator[DeliveredFile]:
     """Give the files of an archive."""
     try:
         archive = zipfile.ZipFile(stream)
@@ -127,7 +127,7 @@ def read_zip(
 
 def zip_members(
     name: str, archive: zipfile.ZipFile, lesson: Lesson, report: CollectionReport, depth: int, entry: str
-) -> Iterator[ArchivedFile]:
+) -> Iterator[DeliveredFile]:
     """Give the files in an archive, with the archive's own name as their folder."""
     for info in archive.infolist():
         inner = unicodedata.normalize("NFC", f"{name.removesuffix('.zip')}/{info.filename}")
@@ -137,7 +137,7 @@ def zip_members(
         if info.file_size > MOST_BYTES:
             report.left_out.append(f"{inner}: larger than {MOST_BYTES // 2**20} MB")
             continue
-        if report.full(info.file_size):
+        if report.add_and_check_limit(info.file_size):
             report.left_out.append(f"{inner}: and what follows it, because that is more than a class hands in")
             return
         try:
@@ -146,7 +146,7 @@ def zip_members(
             report.left_out.append(f"{inner}: cannot be unpacked ({error})")
             continue
         if info.filename.lower().endswith(".zip") and depth < NESTED:
-            own = mine if delivery_of(mine, lesson) else ""
+            own = mine if parse_lms_name(mine, lesson) else ""
             yield from read_zip(inner, io.BytesIO(content), lesson, report, depth + 1, own)
         else:
-            yield ArchivedFile(inner, content, mine)
+            yield DeliveredFile(inner, content, mine)

@@ -14,11 +14,13 @@ from typing import Any
 from ..errors import CourseError
 from ..grading.package import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
-from .archives import LONGEST_NAME, ArchivedFile, CollectionReport, Delivery, delivery_of, expand
+from .archives import LONGEST_NAME, CollectionReport, DeliveredFile, LmsName, expand, parse_lms_name
 from .writer import TIMESTAMP
 
 LONGEST_STUDENT = 100
 DELIVERED = (".zip", ".ipynb")
+# what is left of a notebook's name without the lesson's, and names nobody
+NO_NAME = re.compile(r"(copy|final|new|old|done|finished|solutions?|submission|notebook|v)?[ _-]*\d*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Candidate:
         path: the file that was found on disk.
     """
 
-    file: ArchivedFile
-    delivery: Delivery
+    file: DeliveredFile
+    delivery: LmsName
     origin: str
     path: Path
 
@@ -81,13 +83,13 @@ def candidates_in(lesson: Lesson, path: Path, base: Path, report: CollectionRepo
         return []
     for file in expand(outer, path, lesson, report):
         problem = problem_with(lesson, file.name, file.content)
-        delivery = None if problem else delivery_of(file.entry, lesson)
+        delivery = None if problem else parse_lms_name(file.entry, lesson)
         student = delivery.student if delivery else "" if problem else student_from_path(file.name, lesson)
         if problem or not safe_student_id(student):
             report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
             continue
         origin = outer if delivery or file.name == outer else file.name
-        found.append(Candidate(file, delivery or Delivery(student), origin, path))
+        found.append(Candidate(file, delivery or LmsName(student), origin, path))
     return found
 
 
@@ -98,23 +100,23 @@ def by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]
         groups.setdefault(safe_student_id(candidate.delivery.student), []).append(candidate)
     found: dict[str, list[Candidate]] = {}
     for student, mine in groups.items():
-        longer = told_apart(student, sorted({c.delivery.whole for c in mine} - {""}))
+        longer = told_apart(student, sorted({c.delivery.longer for c in mine} - {""}))
         for candidate in mine:
-            found.setdefault(longer.get(candidate.delivery.whole, student), []).append(candidate)
+            found.setdefault(longer.get(candidate.delivery.longer, student), []).append(candidate)
     return found
 
 
-def told_apart(student: str, wholes: list[str]) -> Mapping[str, str]:
-    """Return ids for several people whose names were read as one, by the whole of what was read.
+def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
+    """Return ids for several people whose names were read as one, by a longer part of it.
 
     Moodle adds a number, which is kept then. Blackboard puts the assignment before the name, and both may hold `_`:
     what all of them begin with is the assignment.
     """
-    if len(wholes) < 2:
+    if len(names) < 2:
         return {}
-    shared = os.path.commonprefix(wholes)  # noqa: RUF071 - by characters, which is what is wanted
+    shared = os.path.commonprefix(names)  # noqa: RUF071 - by characters, which is what is wanted
     cut = 0 if safe_student_id(shared).startswith(student) else shared.rfind("_") + 1
-    return {whole: safe_student_id(whole[cut:]) for whole in wholes}
+    return {name: safe_student_id(name[cut:]) for name in names}
 
 
 def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
@@ -163,7 +165,8 @@ def student_from_path(name: str, lesson: Lesson) -> str:
     stem = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", path.stem)
     stem = re.sub(r"[ _-]*\(\d+\)$", "", stem)
     folders = [part for part in path.parts[:-1] if part != lesson.name]
-    return safe_student_id(stem or (folders[-1] if folders else ""))
+    says_nothing = not stem or (folders and NO_NAME.fullmatch(stem))
+    return safe_student_id((folders[-1] if folders else "") if says_nothing else stem)
 
 
 def safe_student_id(student: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from ..paths import Course
@@ -28,7 +29,7 @@ def verify(course: Course, options: argparse.Namespace) -> int:
     from ..authoring.verify import verify as verify_lesson
 
     problems = [line for lesson in course.chosen(options.lesson) for line in verify_lesson(lesson, CORES)]
-    print("\n".join(problems) if problems else "every lesson is proved")
+    print("\n".join(problems) if problems else "No problems found.")
     return 1 if problems else 0
 
 
@@ -72,17 +73,18 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     from ..grading.launch import launch_early
 
     launch_early()
-    from .run import closing_table, grade_lesson
+    from .run import StudentResult, closing_table, grade_lesson
 
     settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
     settings["allow_unsandboxed"] = options.allow_unsandboxed or None
     chosen = {name: value for name, value in settings.items() if value is not None}
-    results = [
-        result
-        for lesson in course.chosen(options.lesson)
-        for result in grade_lesson(course, lesson, force=options.force, jobs=options.jobs, options=chosen)
-    ]
-    print("\n".join(closing_table(results)))
+    results: list[StudentResult] = []
+    try:
+        for lesson in course.chosen(options.lesson):
+            results += grade_lesson(course, lesson, force=options.force, jobs=options.jobs, options=chosen)
+    finally:  # what is graded is said, also where a later lesson cannot be
+        if results or sys.exc_info()[0] is None:
+            print("\n".join(closing_table(results)))
     return 1 if any(result.needs_person for result in results) else 0
 
 
@@ -133,7 +135,7 @@ def report(course: Course, options: argparse.Namespace) -> int:
 def mistake(course: Course, options: argparse.Namespace) -> int:
     """Draft a known mistake from what a student handed in."""
     from ..authoring.draft import add_draft
-    from .run import exercise_cell
+    from .submissions import exercise_cell
 
     lesson = course.lesson(options.lesson or "")
     name = add_draft(lesson, options.exercise, exercise_cell(course, lesson, options.student, options.exercise))

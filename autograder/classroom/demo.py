@@ -47,6 +47,8 @@ def fresh_course(course: Course, lesson: Lesson) -> Course:
         ignored = shutil.ignore_patterns("__pycache__", "*.old-*")
         shutil.copytree(part, demo.root / part.relative_to(course.root), ignore=ignored)
     shutil.copy(course.root / CONFIG_NAME, demo.root)
+    with (demo.root / CONFIG_NAME).open("a", encoding="utf-8") as config:  # GRADEBOOK_URL is a real class's
+        config.write('\nc.CourseDirectory.db_url = f"sqlite:///{gradebook}?timeout=60"\n')
     return demo
 
 
@@ -54,7 +56,7 @@ def deliveries(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
     """Yield what an LMS would deliver: right, wrong and unfinished work, some late, and one file that is damaged."""
     package, right = package_of(lesson), solutions(read_lesson(lesson))
     wrong = one_mistake_each(package, right)
-    answers = {name: ANSWER for name in package.graded_cells if name.startswith(QUESTION_PREFIX)}
+    answers = {name: ANSWER for name in package.nbgrader_cells if name.startswith(QUESTION_PREFIX)}
     for number, student in enumerate(NAMES):
         mistakes = {e: mistake_cell(package, m) for e, m in wrong[number % len(wrong)].items()}
         first = next(iter(right))

@@ -14,7 +14,7 @@ from typing import Any
 from nbgrader.plugins.export import CsvExportPlugin, ExportPlugin
 
 from ..paths import Course
-from .gradebook import open_gradebook
+from .gradebook import open_gradebook, points_of
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("First name", "Last name", "ID number", "Email address")
@@ -91,7 +91,7 @@ def assignment_name(assignment: Any) -> str:
 
 def scores(student: Any, lessons: list[Any]) -> list[Any]:
     """Return a student's points in each lesson; nothing where nothing was graded, so no grade is overwritten."""
-    earned = {submission.name: submission.score for submission in student.submissions if is_graded(submission)}
+    earned = {submission.name: points_of(submission) for submission in student.submissions if is_graded(submission)}
     return [earned.get(lesson.name, "") for lesson in lessons]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, one_line
 from ..paths import Course, Lesson
-from .sanitize import sealed
+from .sanitize import lock_down
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
         page = course.feedback_page(lesson, student)
         try:
             make_page(course, lesson, student)
-            rewrite(page, sealed)
+            rewrite(page, lock_down)
             pages.append(lesson.shown(page))
         except Exception as error:
             page.unlink(missing_ok=True)  # an old page would pass for this one

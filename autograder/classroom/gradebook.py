@@ -78,9 +78,9 @@ def ensure_registered(gradebook: Gradebook, lesson: LessonPackage) -> None:
     if lesson.name not in {n.name for n in assignment.notebooks}:
         kernelspec = json.dumps(lesson.notebook["metadata"]["kernelspec"])
         gradebook.add_notebook(lesson.name, lesson.name, kernelspec=kernelspec)
-    if known_cells(gradebook, lesson.name) != {n: summary_of(c) for n, c in lesson.graded_cells.items()}:
+    if known_cells(gradebook, lesson.name) != {n: cell_summary(c) for n, c in lesson.nbgrader_cells.items()}:
         remove_cells(gradebook, lesson)
-        for name, cell in lesson.graded_cells.items():
+        for name, cell in lesson.nbgrader_cells.items():
             enter_cell(gradebook, lesson.name, name, cell)
 
 
@@ -102,7 +102,7 @@ def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]
     }
 
 
-def summary_of(cell: Cell) -> tuple[Any, ...]:
+def cell_summary(cell: Cell) -> tuple[Any, ...]:
     """Return what the gradebook should know about a cell."""
     data = nbgrader_metadata(cell)
     points = float(data["points"]) if data["grade"] else None
@@ -124,7 +124,7 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
     """Remove cells that a lesson no longer has. What a person has graded is never removed."""
     notebook = gradebook.find_notebook(lesson.name, lesson.name)
     for cell in [*notebook.grade_cells, *notebook.solution_cells]:
-        released = lesson.graded_cells.get(cell.name)
+        released = lesson.nbgrader_cells.get(cell.name)
         kind = "grade" if isinstance(cell, api.GradeCell) else "solution"
         if released is not None and nbgrader_metadata(released)[kind]:
             continue
@@ -138,9 +138,14 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
             gradebook.db.execute(delete(table).where(table.c.cell_id == cell.id))
         gradebook.db.delete(cell)
     for source in notebook.source_cells:
-        if source.name not in lesson.graded_cells:
+        if source.name not in lesson.nbgrader_cells:
             gradebook.db.delete(source)
     gradebook.db.commit()
+
+
+def points_of(submission: Any) -> float:
+    """Return a submission's points, less what is taken off for being late, as nbgrader's own export does."""
+    return float(max(0.0, submission.score - (submission.late_submission_penalty or 0.0)))
 
 
 def submissions_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, Any]:

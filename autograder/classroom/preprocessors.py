@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Int, validate
 
@@ -18,6 +17,8 @@ from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
 from ..judging.inputs import PUBLIC_SEED
 from ..paths import Course
+from .gradebook import add_what_is_missing, ensure_registered, open_gradebook
+from .submissions import read_submission
 from .writer import GradebookWriter, timestamp_of
 
 MIB = 2**20
@@ -51,7 +52,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         course = Course(Path(self.config.CourseDirectory.root))
         place = resources["nbgrader"]
         lesson = course.lesson(place["assignment"])
-        content = course.submission(lesson, place["student"]).read_bytes()
+        content = read_submission(course, lesson, place["student"])
         return nbformat.reads(grade(self.submission(content, package_of(lesson))), as_version=4), resources
 
     def submission(self, notebook: bytes, package: LessonPackage) -> Submission:
@@ -94,7 +95,9 @@ class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
         course = Course(Path(self.config.CourseDirectory.root))
         place = resources["nbgrader"]
         lesson = course.lesson(place["assignment"])
-        with Gradebook(place["db_url"], self.config.CourseDirectory.course_id) as gradebook:
+        with open_gradebook(course) as gradebook:
+            add_what_is_missing(gradebook)  # nbgrader itself may have made it
+            ensure_registered(gradebook, package_of(lesson))
             writer = GradebookWriter(gradebook, self.config, lesson.name)
             writer.save(place["student"], nb, timestamp_of(course, lesson, place["student"]))
         return nb, resources

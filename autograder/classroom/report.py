@@ -16,9 +16,10 @@ from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
 from .exports import harmless
-from .gradebook import open_gradebook, submissions_by_student
+from .gradebook import open_gradebook, points_of, submissions_by_student
 from .report_plots import points_plot, solved_plot
-from .run import needing_attention, why_not_gradable
+from .run import needing_attention
+from .submissions import why_not_gradable
 from .writer import read_record
 
 
@@ -90,7 +91,7 @@ def read_student(course: Course, lesson: Lesson, name: str, submission: Any) -> 
     link = f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else ""
     waits = "; ".join(needing_attention(course, lesson, submission))
     verdicts, seconds = record.get("verdicts", {}), float(record.get("seconds", 0.0))
-    return Student(name, submission.score, submission.max_score, verdicts, waits, link, seconds)
+    return Student(name, points_of(submission), submission.max_score, verdicts, waits, link, seconds)
 
 
 def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:

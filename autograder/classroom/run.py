@@ -18,12 +18,13 @@ from ..authoring.source import ensure_source
 from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, one_line
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
-from ..grading.package import LessonPackage, grade_id_of
-from ..grading.repair import repair
-from ..grading.sandbox import close_sandboxes, start_sandbox, unavailable_reason
+from ..grading.package import LessonPackage
+from ..grading.sandbox import shared_sandbox, unavailable_reason
+from ..grading.sandbox.pool import stopping
 from ..paths import Course, Lesson, file_digest
-from .gradebook import ensure_registered, open_gradebook, submissions_by_student
+from .gradebook import ensure_registered, open_gradebook, points_of, submissions_by_student
 from .preprocessors import GradeSubmission
+from .submissions import read_submission
 from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
@@ -76,7 +77,7 @@ def grade_lesson(
     refuse_unsafe(course, settings)
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
-        start_sandbox()  # takes seconds; goes on beside what follows
+        shared_sandbox()  # takes seconds; goes on beside what follows
     package = package_of(lesson)
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
@@ -125,8 +126,8 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Executor]:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            close_sandboxes()
+            with stopping():
+                pool.shutdown(cancel_futures=True)
             raise
 
 
@@ -157,7 +158,9 @@ class Run:
             again: list[str] = []
             yield from self._round(pool, [student], 1, again)
             for _ in again:
-                yield self._failed(student, ScarcityError())
+                yield self._failed(
+                    student, CourseError("it takes all of the computer's memory, even when it runs alone")
+                )
 
     def _round(
         self, pool: Executor, students: Sequence[str], at_once: int, alone: list[str]
@@ -203,33 +206,6 @@ class Run:
         return StudentResult(student, self.lesson.name, NEEDS_PERSON, note=kind + one_line(str(error)))
 
 
-def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
-    """Return the file that a student handed in. Raises SubmissionError where there is none under the right name."""
-    path = course.submission(lesson, student)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        there = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-        listing = one_line(", ".join(there)) or "nothing"
-        raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing}") from error
-
-
-def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -> str:
-    """Return what a student wrote into an exercise's cell.
-
-    Raises:
-        CourseError: there is no such exercise, or no such cell in what the student handed in.
-    """
-    package = package_of(lesson)
-    if exercise not in package.source.exercises:
-        raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
-    cells = repair(read_submission(course, lesson, student), package)["cells"]
-    found = [cell["source"] for cell in cells if grade_id_of(cell) == exercise]
-    if not found:
-        raise CourseError(f"{student}'s notebook has no cell of {exercise}.")
-    return str(found[-1])
-
-
 def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:
     """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
     record, path = read_record(course.graded_notebook(lesson, student), RECORD), course.submission(lesson, student)
@@ -248,7 +224,7 @@ def with_scores(
         if result.needs_person
         else replace(
             result,
-            score=found[student].score,
+            score=points_of(found[student]),
             max_score=found[student].max_score,
             note="; ".join(needing_attention(course, lesson, found[student])),
         )
@@ -261,15 +237,6 @@ def needing_attention(course: Course, lesson: Lesson, submission: Any) -> list[s
     record = read_record(course.graded_notebook(lesson, submission.student_id), RECORD)
     questions = ["questions wait for a person's grade"] * bool(submission.needs_manual_grade)
     return [*map(str, record.get("flags", [])), *questions]
-
-
-def why_not_gradable(course: Course, lesson: Lesson, student: str) -> str:
-    """Say why a submission cannot be graded, or ''."""
-    try:
-        repair(read_submission(course, lesson, student), package_of(lesson))
-    except SubmissionError as error:
-        return str(error)
-    return ""
 
 
 def closing_table(results: Sequence[StudentResult]) -> list[str]:

@@ -38,8 +38,8 @@ MATH_TAGS = {
     *("mfrac", "msqrt", "mroot", "msub", "msup", "msubsup", "mover", "munder", "munderover", "mtable", "mtr", "mtd"),
 }
 MATH_ATTRIBUTES = ["display", "mathvariant", "stretchy", "fence", "form", "accent", "linethickness", "columnalign"]
-# code is left alone; then $$…$$ on lines of its own, and $…$ within one
-FORMULA = re.compile(r"<(pre|code)\b.*?</\1>|\$\$(?P<block>[^$]+)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
+# code and tags are left alone; then $$…$$ on lines of its own, and $…$ within one
+FORMULA = re.compile(r"<(pre|code)\b.*?</\1>|<[^>]*>|\$\$(?P<block>[^$<]+)\$\$|\$(?P<inline>[^$<\n]+)\$", re.DOTALL)
 LONGEST_FORMULA = 1000
 MOST_TAGS = 3000  # the parser takes time with the square of how deep they are nested
 CONTENT_SECURITY_POLICY = (
@@ -64,10 +64,10 @@ def clean_rendered(page: str) -> str:
 
     nbgrader's page passes rendered markdown through that filter and through no other.
     """
-    return FORMULA.sub(drawn, clean_html(ANCHOR.sub("", strip_files_prefix(page))))
+    return FORMULA.sub(formula_to_mathml, clean_html(ANCHOR.sub("", strip_files_prefix(page))))
 
 
-def drawn(found: re.Match[str]) -> str:
+def formula_to_mathml(found: re.Match[str]) -> str:
     """Return a formula as MathML; as it was written where it is none."""
     formula = found["block"] or found["inline"]
     if formula is None or len(formula) > LONGEST_FORMULA:
@@ -79,7 +79,7 @@ def drawn(found: re.Match[str]) -> str:
     return str(bleach.clean(mathml, tags=MATH_TAGS, attributes={"*": MATH_ATTRIBUTES}, strip=True))
 
 
-def sealed(page: str) -> str:
+def lock_down(page: str) -> str:
     """Return a whole page without scripts, which tells the browser to run none and to load nothing.
 
     The second wall: it holds where a filter has let something through.

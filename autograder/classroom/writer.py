@@ -22,7 +22,7 @@ from sqlalchemy import Table, insert, select, update
 from traitlets.config import Config
 
 from ..authoring.nbgrader_course import load_config
-from ..grading.package import grade_id_of, nbgrader_metadata
+from ..grading.package import checked_exercise, grade_id_of, nbgrader_metadata
 from ..paths import Course, Lesson
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 
@@ -34,13 +34,13 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class CellResult:
+class CellGrade:
     """What a graded notebook says about one of its cells.
 
     Args:
         auto_score: points, None where a person has to give them.
         comment: what nbgrader remarks by itself.
-        answer: a checksum of what a person would grade.
+        answer: a checksum of what a person would look at: the answer, of a check cell the exercise.
     """
 
     auto_score: float | None
@@ -77,7 +77,7 @@ class GradebookWriter:
         """
         results = results_in(notebook)
         try:
-            submission = self._submission(student, timestamp)
+            submission = self._submitted_notebook(student, timestamp)
             self._save_grades(submission, results)
             self._save_comments(submission, results)
             self._db.flush()
@@ -87,7 +87,7 @@ class GradebookWriter:
             self._db.rollback()
             raise
 
-    def _submission(self, student: str, timestamp: datetime.datetime | None) -> str:
+    def _submitted_notebook(self, student: str, timestamp: datetime.datetime | None) -> str:
         """Return the id of the student's submitted notebook; make the rows above it where they are missing."""
         if self._db.execute(select(STUDENT.c.id).where(STUDENT.c.id == student)).first() is None:
             self._db.execute(insert(STUDENT).values(id=student))
@@ -104,9 +104,11 @@ class GradebookWriter:
             self._db.execute(insert(table).values(id=found, **values))
         return str(found)
 
-    def _save_grades(self, submission: str, results: Mapping[str, CellResult]) -> None:
-        columns = (GRADE.c.cell_id, GRADE.c.id, GRADE.c.manual_score, GRADED_ANSWER.c.answer)
-        known = select(*columns).outerjoin(GRADED_ANSWER, GRADED_ANSWER.c.grade_id == GRADE.c.id)
+    def _save_grades(self, submission: str, results: Mapping[str, CellGrade]) -> None:
+        columns = (GRADE.c.cell_id, GRADE.c.id, GRADE.c.manual_score, GRADE.c.needs_manual_grade)
+        known = select(*columns, GRADED_ANSWER.c.answer).outerjoin(
+            GRADED_ANSWER, GRADED_ANSWER.c.grade_id == GRADE.c.id
+        )
         rows = {row.cell_id: row for row in self._db.execute(known.where(GRADE.c.notebook_id == submission))}
         for name, cell_id in self._grade_cells.items():
             result, row = results.get(name), rows.get(cell_id)
@@ -117,7 +119,7 @@ class GradebookWriter:
                 self._db.execute(insert(GRADE).values(**grade, **values))
             else:
                 self._db.execute(update(GRADE).where(GRADE.c.id == grade_id).values(**values))
-            if result and result.auto_score is None:
+            if result and (row is None or row.answer != result.answer):
                 self._remember_answer(grade_id, result.answer, known=row is not None and row.answer is not None)
 
     def _remember_answer(self, grade_id: str, answer: str, *, known: bool) -> None:
@@ -127,7 +129,7 @@ class GradebookWriter:
         else:
             self._db.execute(insert(GRADED_ANSWER).values(grade_id=grade_id, answer=answer))
 
-    def _save_comments(self, submission: str, results: Mapping[str, CellResult]) -> None:
+    def _save_comments(self, submission: str, results: Mapping[str, CellGrade]) -> None:
         known = select(COMMENT.c.cell_id, COMMENT.c.id).where(COMMENT.c.notebook_id == submission)
         rows = {row.cell_id: row.id for row in self._db.execute(known)}
         new = []
@@ -157,7 +159,7 @@ class GradebookWriter:
         self._db.execute(update(SUBMITTED_NOTEBOOK).where(row).values(late_submission_penalty=penalty))
 
 
-def graded_values(result: CellResult | None, row: Any) -> Row:
+def graded_values(result: CellGrade | None, row: Any) -> Row:
     """Return a grade's columns.
 
     Args:
@@ -168,21 +170,22 @@ def graded_values(result: CellResult | None, row: Any) -> Row:
         return {"auto_score": 0.0, "needs_manual_grade": False}
     by_hand = row is not None and row.manual_score is not None
     changed = by_hand and row.answer is not None and row.answer != result.answer
-    needed = changed if by_hand else result.auto_score is None
+    needed = changed or row.needs_manual_grade if by_hand else result.auto_score is None  # until a person has looked
     return {"auto_score": result.auto_score, "needs_manual_grade": needed}
 
 
-def results_in(notebook: Mapping[str, Any]) -> dict[str, CellResult]:
+def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     """Return what a graded notebook says about its cells, by grade id, as nbgrader reads it."""
     found = {}
+    sources = {grade_id_of(cell): "".join(cell["source"]) for cell in notebook["cells"]}
     for cell in notebook["cells"]:
         data = nbgrader_metadata(cell)
         if data.get("grade") or data.get("solution"):
             node = from_dict({**cell, "source": "".join(cell["source"])})
             score = determine_grade(node)[0] if data["grade"] else None
             untouched = data.get("checksum") == compute_checksum(node)
-            answer = hashlib.sha256(node.source.encode()).hexdigest()
-            found[grade_id_of(cell)] = CellResult(score, NO_RESPONSE if untouched else None, answer)
+            answer = hashlib.sha256(sources.get(checked_exercise(cell) or grade_id_of(cell), "").encode()).hexdigest()
+            found[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
     return found
 
 

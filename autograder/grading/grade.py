@@ -15,14 +15,14 @@ from typing import Any
 from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
-from ..errors import NoSandboxError, SandboxError, SubmissionError
+from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card
 from ..judging.shortcuts import barred, found_in, mentioned
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict, judge
 from .outputs import clean_outputs, score_output
-from .package import Cell, LessonPackage, exercise_of, grade_id_of
+from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
 from .sandbox import Limits, Session, open_session
 
@@ -109,11 +109,11 @@ def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str,
         skipped = ()
     for skip in (skipped, ()) if skipped else ((),):
         with session_for(submission) as session:
-            run_checks = ExerciseChecks(submission, run_cells(notebook, submission.lesson, session, skip))
-            outcomes = run_checks.visible()
+            runner = CheckRunner(submission, run_cells(notebook, submission.lesson, session, skip))
+            outcomes = runner.run_visible()
             if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
                 continue
-            hidden = run_checks.hidden()
+            hidden = runner.run_hidden()
             return {name: found | hidden[name] for name, found in outcomes.items()}
     raise AssertionError("the last round always returns")
 
@@ -158,7 +158,7 @@ def run_cells(
     for cell in notebook["cells"]:
         if cell["cell_type"] != "code" or cell["source"] in skip:
             continue
-        if exercise := exercise_of(cell):
+        if exercise := checked_exercise(cell):
             here = None if exercise in untouched else Copies(session.copy(), session.copy())
             copies[exercise], spare = here, here.visible if here else spare
             continue
@@ -187,7 +187,7 @@ def untouched_exercises(notebook: dict[str, Any], lesson: LessonPackage) -> list
     for name in lesson.source.exercises:
         mine = [c["source"] for c in code if grade_id_of(c) == name]
         own = [c["source"] for c in own_cells(notebook, lesson) if grade_id_of(c) != name]
-        if mine == [lesson.graded_cells[name]["source"]] and not any(re.search(rf"\b{name}\b", s) for s in own):
+        if mine == [lesson.nbgrader_cells[name]["source"]] and not any(re.search(rf"\b{name}\b", s) for s in own):
             found.append(name)
     return found
 
@@ -197,7 +197,7 @@ def own_cells(notebook: dict[str, Any], lesson: LessonPackage) -> list[Cell]:
     return [c for c in notebook["cells"] if c["cell_type"] == "code" and c["source"] not in lesson.sources]
 
 
-class ExerciseChecks:
+class CheckRunner:
     """Runs checks on the copies that were made where the check cells are.
 
     An exercise's visible checks run in one copy and its hidden ones in another. A check that ends its process, or runs
@@ -211,11 +211,11 @@ class ExerciseChecks:
     def __init__(self, submission: Submission, copies: Mapping[str, Copies | None]) -> None:
         self._submission, self._copies = submission, copies
 
-    def visible(self) -> dict[str, dict[str, Outcome]]:
+    def run_visible(self) -> dict[str, dict[str, Outcome]]:
         """Run all visible checks; return what came out, by exercise and check."""
         return {exercise: self._run(exercise, hidden=False) for exercise in self._copies}
 
-    def hidden(self) -> dict[str, dict[str, Outcome]]:
+    def run_hidden(self) -> dict[str, dict[str, Outcome]]:
         """Run all hidden checks, after all visible ones; return what came out, by exercise and check."""
         for copies in filter(None, self._copies.values()):
             self._process(copies, hidden=False)  # whatever replaces a lost process has seen no hidden check
@@ -254,13 +254,13 @@ def judge_exercises(
     flags: list[str] = []
     verdicts: dict[str, dict[str, Any]] = {}
     for cell in notebook["cells"]:
-        exercise = exercise_of(cell)
+        exercise = checked_exercise(cell)
         if not exercise:
             continue
         verdict = verdict_of(submission, exercise, outcomes[exercise])
-        verdict, flag = without_shortcut(notebook, submission.lesson, verdict)
+        verdict, flag = apply_shortcuts(notebook, submission.lesson, verdict)
         flags += [flag] if flag else []
-        verdicts[exercise] = summary_of(verdict)
+        verdicts[exercise] = verdict_summary(verdict)
         cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
     notebook["metadata"][RECORD] = {"flags": flags, "verdicts": verdicts}
 
@@ -277,7 +277,7 @@ def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Out
     return judge(exercise, key.targets(exercise, submission.seed), found, key.messages(exercise))
 
 
-def summary_of(verdict: Verdict) -> dict[str, Any]:
+def verdict_summary(verdict: Verdict) -> dict[str, Any]:
     """Return what a report needs to know about an exercise."""
     return {
         "points": verdict.points,
@@ -288,7 +288,7 @@ def summary_of(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def without_shortcut(notebook: dict[str, Any], lesson: LessonPackage, verdict: Verdict) -> tuple[Verdict, str]:
+def apply_shortcuts(notebook: dict[str, Any], lesson: LessonPackage, verdict: Verdict) -> tuple[Verdict, str]:
     """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
     shortcuts, exercise = lesson.key.shortcuts, verdict.exercise
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -312,6 +312,3 @@ def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:
             name = f"rubric-{grade_id_of(cell)}"
             cells.append({"cell_type": "markdown", "id": name, "metadata": {"tags": [RUBRIC_TAG]}, "source": text})
     notebook["cells"] = cells
-
-
-__all__ = ["RECORD", "RUBRIC_TAG", "Submission", "SubmissionError", "grade"]

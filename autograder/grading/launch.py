@@ -55,11 +55,14 @@ class Launched:
         if self.process.stderr:
             self.process.stderr.close()
 
-    def last_words(self) -> str:
+    def stop_and_read_errors(self) -> str:
         """End it; return the end of what it wrote to stderr."""
         self.control.close()
         self.process.kill()
-        _, text = self.process.communicate()
+        try:
+            _, text = self.process.communicate()
+        except ValueError:  # another thread has closed it already
+            return "it was stopped"
         return (text or b"").decode(errors="replace").strip()[-300:] or "it said nothing"
 
 
@@ -82,12 +85,12 @@ def launch() -> Launched:
 
 
 def launch_early() -> None:
-    """Start a fork server for the first caller of `launched`: both sides need seconds to import PyTorch."""
+    """Start a fork server for the first caller of `take_or_launch`: both sides need seconds to import PyTorch."""
     if not unavailable_reason():
         _early.append(launch())
 
 
-def launched() -> Launched:
+def take_or_launch() -> Launched:
     """Return the fork server that was started early, or start one."""
     return _early.pop() if _early else launch()
 
@@ -145,7 +148,7 @@ def unavailable_reason() -> str:
     if not sys.platform.startswith("linux"):
         return f"bubblewrap does not exist for {sys.platform}"
     if platform.machine() not in MACHINES:
-        return f"the sandbox is known for {' and '.join(MACHINES)}, not for {platform.machine()}"
+        return f"the sandbox supports {' and '.join(MACHINES)}, not {platform.machine()}"
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian, Ubuntu: `apt install bubblewrap`)"
     with tempfile.TemporaryFile() as errors:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_LINES, MOST_TRACEBACK_LINES = 1000, 100  # as nbgrader's LimitOutput
+NOT_SHOWN = "[not shown]"
 CUT_LINE = "... Output truncated ..."
 CUT_TRACEBACK = "... Traceback truncated ..."
 TEXTS = ("text/plain", "text/html", "text/latex", "text/markdown")
@@ -40,7 +41,7 @@ def clean_outputs(outputs: list[Output]) -> list[Output]:
             clean.append({"output_type": kind, **{k: output[k] for k in ("ename", "evalue")}, "traceback": shown})
         else:
             count = {"execution_count": None} if kind == "execute_result" else {}
-            data = dict(known_data(output["data"]))
+            data = dict(known_data(output["data"])) or {"text/plain": NOT_SHOWN}  # no template takes an empty one
             clean.append({"output_type": kind, "data": data, "metadata": described(data, output["metadata"]), **count})
     return clean
 

@@ -61,7 +61,7 @@ class LessonPackage:
         return notebook
 
     @cached_property
-    def graded_cells(self) -> dict[str, Cell]:
+    def nbgrader_cells(self) -> dict[str, Cell]:
         """The cells that nbgrader knows, by grade id, in order: set-up, exercises, check cells, questions."""
         named = ((grade_id_of(cell), cell) for cell in self.notebook["cells"])
         return {grade_id: cell for grade_id, cell in named if grade_id}
@@ -74,12 +74,12 @@ class LessonPackage:
     @cached_property
     def demonstrations(self) -> frozenset[str]:
         """The sources of the lesson's own demonstration cells."""
-        return self.sources - {cell["source"] for cell in self.graded_cells.values()}
+        return self.sources - {cell["source"] for cell in self.nbgrader_cells.values()}
 
     @property
     def setup(self) -> str:
         """The code of the locked cells that are no check cells."""
-        locked = (c for c in self.graded_cells.values() if is_locked(c) and not exercise_of(c))
+        locked = (c for c in self.nbgrader_cells.values() if is_locked(c) and not checked_exercise(c))
         return "\n\n".join(cell["source"] for cell in locked if cell["cell_type"] == "code")
 
     @cached_property
@@ -113,7 +113,7 @@ def grade_id_of(cell: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def exercise_of(cell: Any) -> str:
+def checked_exercise(cell: Any) -> str:
     """Return the exercise that a cell checks, or ''."""
     data, name = nbgrader_metadata(cell), grade_id_of(cell)
     return name.removeprefix(CHECK_PREFIX) if data.get("grade") and name.startswith(CHECK_PREFIX) else ""

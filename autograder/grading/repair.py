@@ -36,7 +36,7 @@ def repair(content: bytes, package: LessonPackage) -> dict[str, Any]:
         SubmissionError: the file is not a notebook, or none of the lesson's exercises can be found in it.
     """
     cells = [clean for cell in cells_of(content, package) if (clean := clean_cell(cell))]
-    known = package.graded_cells
+    known = package.nbgrader_cells
     if not any(grade_id_of(cell) in known for cell in cells):
         match_by_content(cells, package)
     drop_unknown_and_copies(cells, package)
@@ -145,7 +145,7 @@ def drop_unknown_and_copies(cells: list[Cell], package: LessonPackage) -> None:
     seen = set()
     for cell in reversed(cells):
         name = grade_id_of(cell)
-        if name and (name in seen or name not in package.graded_cells):
+        if name and (name in seen or name not in package.nbgrader_cells):
             cell["metadata"] = {}
         seen.add(name)
 
@@ -171,7 +171,7 @@ def add_missing(cells: list[Cell], package: LessonPackage) -> None:
     A deleted exercise stays deleted: its name may be defined in another cell.
     """
     place = 0
-    for name, released in package.graded_cells.items():
+    for name, released in package.nbgrader_cells.items():
         at = next((i for i, cell in enumerate(cells) if grade_id_of(cell) == name), None)
         if at is None and (is_locked(released) or nbgrader_metadata(released).get("grade")):
             cells.insert(place, copy.deepcopy(released))

@@ -91,10 +91,27 @@ def seen(row: Tensor) -> str:
 
 
 def hull(points: Tensor) -> list[int]:
-    """Return the indices of the outline of points in the plane, in order around it."""
-    centre = points.mean(dim=0)
-    angles = torch.atan2(points[:, 1] - centre[1], points[:, 0] - centre[0])
-    return [int(i) for i in angles.argsort()]
+    """Return the indices of the convex hull of points in the plane, in order around it.
+
+    Source: Andrew's monotone chain.
+    """
+    order = sorted(range(len(points)), key=lambda i: tuple(points[i].tolist()))
+
+    def half(indices: Sequence[int]) -> list[int]:
+        chain: list[int] = []
+        for i in indices:
+            while len(chain) > 1 and not turns_left(points[chain[-2]], points[chain[-1]], points[i]):
+                chain.pop()
+            chain.append(i)
+        return chain[:-1]
+
+    return half(order) + half(order[::-1])
+
+
+def turns_left(a: Tensor, b: Tensor, c: Tensor) -> bool:
+    """Say whether the way from a over b to c turns left."""
+    (ux, uy), (vx, vy) = (b - a).tolist(), (c - b).tolist()
+    return bool(ux * vy - uy * vx > 0)
 
 
 def png(figure: Figure, dpi: int = 110) -> str:

@@ -156,7 +156,12 @@ def curves(
         ylabel: what the numbers are.
         log: space the positions by their logarithm.
         alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words.
+
+    Raises:
+        ValueError: there are more lines than can be told apart.
     """
+    if len(lines) > len(LINES):
+        raise ValueError(f"{len(lines)} lines; at most {len(LINES)} can be told apart")
     figure = Figure(figsize=(6.2, 3.6), layout="constrained")
     axes = figure.add_subplot()
     every = max(1, len(x) // 10)

@@ -32,7 +32,7 @@ def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
     client.execute()
     lines = [words for cell in notebook.cells for words in cell_messages(cell)]
     checks = [cell for cell in notebook.cells if grade_id(cell).startswith(CHECK)]
-    return lines, not any(failed(cell) for cell in checks)
+    return lines, bool(checks) and not any(failed(cell) for cell in checks)
 
 
 def cell_messages(cell: Any) -> Iterator[str]:
@@ -80,7 +80,7 @@ def reset(course: Course, lesson: Lesson) -> list[str]:
     path, original = lesson.released / lesson.notebook, released_bytes(course, lesson)
     if path.exists() and path.read_bytes() == original:
         return [f"{lesson.shown(path)} is as it was released."]
-    lines = [f"{lesson.shown(path)} is as it was released again."]
+    lines = [f"{lesson.shown(path)} is back to its released state."]
     if path.exists():
         kept = path.rename(unused_path(path, "old"))
         lines.append(f"Your work is in {lesson.shown(kept)}.")
@@ -104,11 +104,12 @@ def released_bytes(course: Course, lesson: Lesson) -> bytes:
     if course.originals.is_file():
         with zipfile.ZipFile(course.originals) as archive:
             return archive.read(name)
-    done = subprocess.run(["git", "show", f"HEAD:./{name}"], cwd=course.root, capture_output=True, check=False)
-    if done.returncode:
+    try:
+        command = ["git", "show", f"HEAD:./{name}"]
+        return subprocess.run(command, cwd=course.root, capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
         nowhere = f"There is neither {course.originals.name} nor git here to take {name} from"
-        raise CourseError(f"{nowhere}. Nothing changed.")
-    return done.stdout
+        raise CourseError(f"{nowhere}. Nothing changed.") from error
 
 
 def read_student_notebook(lesson: Lesson) -> Any:

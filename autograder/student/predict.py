@@ -16,7 +16,7 @@ def predict(question: str, options: tuple[str, ...]) -> None:
         question: a few words; `reveal` takes the same ones.
         options: what can be chosen, by mouse or keyboard.
 
-    Without a live kernel behind the page the options stand there as text.
+    Without a live kernel behind the page the options appear as text.
     """
     radio = ipywidgets.RadioButtons(
         options=options, value=None, description="", layout=ipywidgets.Layout(width="max-content")

@@ -7,7 +7,7 @@ safetensors, never pickle, and never a verdict. `Session` is the border; a backe
 from ..launch import unavailable_reason
 from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
-from .pool import close_sandboxes, open_session, start_sandbox
+from .pool import close_sandboxes, open_session, shared_sandbox
 from .session import CellResult, Session
 from .unsandboxed import open_process
 
@@ -19,6 +19,6 @@ __all__ = [
     "close_sandboxes",
     "open_process",
     "open_session",
-    "start_sandbox",
+    "shared_sandbox",
     "unavailable_reason",
 ]

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...errors import SandboxError, ScarcityError
-from ..launch import launched
+from ..launch import take_or_launch
 from .channel import receive, send, send_descriptor
 from .codec import pack, unpack
 from .limits import Limits
@@ -23,14 +23,14 @@ OPEN_SECONDS = 20.0
 class BubblewrapSandbox:
     """A sandbox that opens sessions, one after another or several at once, for any number of threads.
 
-    Starting takes seconds; whoever needs it first waits.
+    Starting takes seconds; the first caller waits.
     """
 
     def __init__(self) -> None:
         self._turn = threading.RLock()  # one request at a time
         self._prepared: str | None = None
         self._ready = False
-        self._launched = launched()
+        self._launched = take_or_launch()
         self._control = self._launched.control
 
     def wait_until_ready(self) -> None:
@@ -41,7 +41,7 @@ class BubblewrapSandbox:
             try:
                 receive_ready(self._control, START_SECONDS)
             except SandboxError as error:
-                raise SandboxError(f"The sandbox did not start: {self._launched.last_words()}") from error
+                raise SandboxError(f"The sandbox did not start: {self._launched.stop_and_read_errors()}") from error
             self._ready = True
 
     def prepare(self, checks: str) -> None:

@@ -9,6 +9,7 @@ import time
 from ...errors import SandboxError
 
 LENGTH = struct.Struct(">Q")
+SEND_SECONDS = 60.0  # the other side reads at once, or hangs
 
 
 class ClosedError(SandboxError):
@@ -22,6 +23,7 @@ class TooSlowError(SandboxError):
 def send(channel: socket.socket, message: bytes) -> None:
     """Send one message."""
     try:
+        channel.settimeout(SEND_SECONDS)
         channel.sendall(LENGTH.pack(len(message)) + message)
     except OSError as error:
         raise ClosedError("The submission's process has ended.") from error

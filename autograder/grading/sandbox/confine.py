@@ -51,7 +51,7 @@ def fork_in_new_namespace() -> int:
     """
     number = CLONE.get(platform.machine())
     if number is None:
-        raise OSError(f"no sandbox for {platform.machine()}: it is known for {', '.join(CLONE)}")
+        raise OSError(f"the sandbox supports {', '.join(CLONE)}, not {platform.machine()}")
     ctypes.pythonapi.PyOS_BeforeFork()
     child: int = holding_the_lock.syscall(number, CLONE_NEWPID | signal.SIGCHLD, 0, 0, 0, 0)
     if child == 0:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import random
 import select
 import signal
 import socket
@@ -29,7 +28,7 @@ from .codec import pack, pack_outcome, unpack
 from .confine import confine, fork_in_new_namespace
 from .huge_pages import collapse_huge_pages
 from .limits import Limits
-from .server import load_visible, redirect_standard_streams, serve
+from .server import initialise, load_visible, redirect_standard_streams, serve
 from .shell import GradingShell
 from .watch import Watch
 
@@ -73,8 +72,7 @@ def main(descriptor: int) -> None:
 
 def preload() -> Any:
     """Import and touch what every submission needs, with one thread, and keep it out of the garbage collector's way."""
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    initialise()
     shell = GradingShell.instance()
     shell.run(FIRST_CELL, 2**16)
     figure = pyplot.figure()
@@ -127,8 +125,7 @@ def start_submission(shell: Any, request: dict[str, Any], descriptor: int) -> No
             (WORK / Path(name).name).write_text(text, encoding="utf-8")
         os.chdir(WORK)
         if os.fork() == 0:
-            torch.manual_seed(0)
-            random.seed(0)
+            initialise()
             serve(socket.socket(fileno=3), shell)
             os._exit(0)
         os.close(3)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from ...errors import NoSandboxError, SandboxError
+from ...errors import NoSandboxError, SandboxError, StoppedError
 from ..launch import unavailable_reason
 from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
@@ -16,10 +16,11 @@ from .unsandboxed import open_process
 
 _lock = threading.Lock()
 _shared: list[BubblewrapSandbox] = []
+_stopping = threading.Event()
 
 
-def start_sandbox() -> BubblewrapSandbox:
-    """Return the sandbox. Starts it where there is none, and does not wait for it."""
+def shared_sandbox() -> BubblewrapSandbox:
+    """Return the sandbox that all share. Starts it where there is none, and does not wait for it."""
     with _lock:
         if not _shared:
             _shared.append(BubblewrapSandbox())
@@ -41,21 +42,37 @@ def open_session(
     Raises:
         NoSandboxError: there is no isolation, and nobody allowed to go on without it.
         SandboxError: the sandbox broke; the next session gets a new one.
+        StoppedError: the run was stopped meanwhile.
     """
+    if _stopping.is_set():
+        raise StoppedError
     if not unavailable_reason():
-        sandbox = start_sandbox()
+        sandbox = shared_sandbox()
         try:
             sandbox.prepare(checks)
             with sandbox.session(files, limits) as session:
                 yield session
         except SandboxError:
             discard(sandbox)
+            if _stopping.is_set():
+                raise StoppedError from None
             raise
     elif allow_unsandboxed:
         with open_process(files, limits) as session:
             yield session
     else:
         raise NoSandboxError(unavailable_reason())
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """End the sandbox, and let nobody start another one until all who use it have noticed."""
+    _stopping.set()
+    try:
+        close_sandboxes()
+        yield
+    finally:
+        _stopping.clear()
 
 
 def discard(broken: BubblewrapSandbox) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import sys
@@ -31,9 +32,17 @@ _copies: list[int] = []
 
 def main(descriptor: int) -> None:
     """Answer requests until the other side has gone."""
-    torch.set_num_threads(1)
+    initialise()
     redirect_standard_streams()
     serve(socket.socket(fileno=descriptor), GradingShell.instance())
+
+
+def initialise() -> None:
+    """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(0)
+    random.seed(0)
 
 
 def serve(channel: socket.socket, shell: Any) -> None:
@@ -56,7 +65,7 @@ def serve(channel: socket.socket, shell: Any) -> None:
 def fork_copy(channel: socket.socket) -> socket.socket:
     """Fork. Return the channel to go on with: the old one, or in the copy the one that came with the request."""
     descriptor = receive_descriptor(channel)
-    _copies[:] = [pid for pid in _copies if not has_ended(pid)]
+    _copies[:] = [pid for pid in _copies if not reap_if_ended(pid)]
     if pid := os.fork():
         _copies.append(pid)
         os.close(descriptor)
@@ -69,7 +78,7 @@ def fork_copy(channel: socket.socket) -> socket.socket:
     return own
 
 
-def has_ended(pid: int) -> bool:
+def reap_if_ended(pid: int) -> bool:
     """Say whether a copy has ended, and forget it then: an ended process counts until somebody asks."""
     try:
         return os.waitpid(pid, os.WNOHANG) != (0, 0)
@@ -81,7 +90,7 @@ def kill(pid: int) -> None:
     """End another process of the same submission, which ran over time."""
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGKILL)
-    has_ended(pid)
+    reap_if_ended(pid)
 
 
 def redirect_standard_streams() -> None:
@@ -97,7 +106,8 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
         outputs, success = shell.run(request["source"], request["output_bytes"])
         return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
     except BaseException as error:
-        note = {"output_type": "error", "ename": type(error).__name__, "evalue": str(error)[:500], "traceback": []}
+        name, text = type(error).__name__, str(error)[:500]
+        note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
         return pack({"outputs": [note], "success": False, "count": None})
 
 

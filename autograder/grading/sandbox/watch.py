@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 SCARCE = 0.03  # of all memory
+RECOVERY_SECONDS = 1.0
 PROC = Path("/proc")
 
 
@@ -27,10 +29,11 @@ class Watch:
         self.submissions: dict[int, int] = {}
         self.ended: dict[int, str] = {}
         self._idle = sum(1 for _ in process_numbers())
+        self._wait_until = 0.0  # memory of what was ended takes a moment to come back
 
     def end_the_excessive(self) -> None:
         """End submissions with too many processes; where memory is scarce, the one that holds most of it."""
-        scarce = memory_is_scarce()
+        scarce = time.monotonic() > self._wait_until and memory_is_scarce()
         if not scarce and sum(1 for _ in process_numbers()) - self._idle <= min(self.submissions.values()):
             return
         members = self.members()
@@ -38,6 +41,7 @@ class Watch:
             if len(pids) > self.submissions[first]:
                 self._end(first, "processes")
         if scarce:
+            self._wait_until = time.monotonic() + RECOVERY_SECONDS
             self._end(max(members, key=lambda first: sum(map(resident_kilobytes, members[first]))), "memory")
 
     def _end(self, first: int, reason: str) -> None:
