@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup, escape
 
 from ..authoring.package import package_of
+from ..errors import CourseError
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
@@ -19,7 +20,7 @@ from .exports import harmless
 from .gradebook import open_gradebook, points_of, submissions_by_student
 from .report_plots import points_plot, solved_plot
 from .run import needing_attention
-from .submissions import why_not_gradable
+from .submissions import exercise_cell, why_not_gradable
 from .writer import read_record
 
 
@@ -44,6 +45,22 @@ class Student:
     waits: str
     page: str
     seconds: float
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """A mistake that has no name yet: answers that came out the same, in one run.
+
+    Args:
+        students: who made it.
+        told: what they were told.
+        example: what the first of them wrote.
+    """
+
+    students: list[Student]
+    told: str
+    example: str
 
 
 @dataclass
@@ -55,6 +72,7 @@ class Exercise:
     solved: int = 0
     started: int = 0
     mistakes: dict[str, list[Student]] = field(default_factory=dict)
+    unnamed: list[Unnamed] = field(default_factory=list)
 
     @property
     def by_frequency(self) -> list[tuple[str, list[Student]]]:
@@ -67,7 +85,10 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     key, students = package_of(lesson).key, read_class(course, lesson)
     page, table = (course.reports / f"{lesson.name}{suffix}" for suffix in (".html", ".csv"))
     course.reports.mkdir(parents=True, exist_ok=True)
-    page.write_text(html_of(lesson, key, students), encoding="utf-8")
+    exercises = exercises_of(key, students)
+    for exercise in exercises:
+        exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
+    page.write_text(html_of(lesson, key, students, exercises), encoding="utf-8")
     write_csv(table, key, students)
     return [page, table]
 
@@ -91,7 +112,8 @@ def read_student(course: Course, lesson: Lesson, name: str, submission: Any) -> 
     link = f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else ""
     waits = "; ".join(needing_attention(course, lesson, submission))
     verdicts, seconds = record.get("verdicts", {}), float(record.get("seconds", 0.0))
-    return Student(name, points_of(submission), submission.max_score, verdicts, waits, link, seconds)
+    points, most = points_of(submission), submission.max_score
+    return Student(name, points, most, verdicts, waits, link, seconds, record.get("seed", 0))
 
 
 def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:
@@ -108,14 +130,31 @@ def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:
     return list(found.values())
 
 
-def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student]) -> str:
+def unnamed_mistakes(course: Course, lesson: Lesson, exercise: str, students: Sequence[Student]) -> list[Unnamed]:
+    """Group wrong answers that nobody has named: the same inputs gave the same values. The most frequent come first."""
+    groups: dict[tuple[int, str], list[Student]] = {}
+    for student in students:
+        key = student.verdicts.get(exercise, {}).get("unknown")
+        if key:
+            groups.setdefault((student.seed, key), []).append(student)
+    found = []
+    for who in sorted(groups.values(), key=lambda some: (-len(some), some[0].name)):
+        try:
+            example = exercise_cell(course, lesson, who[0].name, exercise)
+        except CourseError as error:
+            example = f"# {error}"
+        found.append(Unnamed(who, str(who[0].verdicts[exercise].get("told", "")), example))
+    return found
+
+
+def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student], exercises: Sequence[Exercise]) -> str:
     """Return the page."""
     pages = Environment(loader=PackageLoader("autograder.classroom", "pages"), autoescape=select_autoescape(["html"]))
     graded = [s for s in students if s.points is not None]
     most = max((s.of for s in graded), default=1.0)
-    exercises = exercises_of(key, students)
     page: str = pages.get_template("report.html").render(
         lesson=lesson.name,
+        with_code=with_code,
         students=students,
         graded=graded,
         waiting=[s for s in students if s.waits],

@@ -285,6 +285,8 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "passed": verdict.passed,
         "started": verdict.started,
         "mistake": verdict.failure.mistake if verdict.failure else None,
+        "unknown": verdict.failure.unknown if verdict.failure else "",
+        "told": verdict.failure.message if verdict.failure else "",
     }
 
 
