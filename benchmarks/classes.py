@@ -20,7 +20,7 @@ from autograder.authoring.sample_submissions import Edits, mistake_cell, one_mis
 from autograder.authoring.source import ensure_source
 from autograder.classroom.run import register
 from autograder.errors import CourseError
-from autograder.grading.package import LessonPackage, exercise_of
+from autograder.grading.package import LessonPackage, checked_exercise
 from autograder.judging.values import Returned
 from autograder.paths import CONFIG_NAME, Course, Lesson
 
@@ -86,7 +86,7 @@ class Classes:
         notebook, skipped = read_notebook(path), self.package.demonstrations
         notebook.cells = [c for c in notebook.cells if c.cell_type != "code" or c.source not in skipped]
         for cell in notebook.cells:
-            if exercise := exercise_of(cell):
+            if exercise := checked_exercise(cell):
                 cell.source = f'from plain_asserts import assert_passes\n\nassert_passes("{exercise}", {exercise})'
         path.write_text(text_of(notebook), encoding="utf-8")
 

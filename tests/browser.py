@@ -1,9 +1,10 @@
 """What the browser tests share: Chromium, JupyterLab as a student starts it, cells that scroll out of view."""
 
+import contextlib
+import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Locator, Page, sync_playwright
 
@@ -25,22 +27,16 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 PANEL = "document.querySelector('.jp-WindowedPanel-outer')"
+START_SECONDS, STOP_SECONDS = 180.0, 20.0
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager
 def serving(arguments: list[str], place: Path, variables: dict[str, str]) -> Iterator[str]:
-    """Run JupyterLab without a browser of its own; yield its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
+    """Run JupyterLab without a browser of its own, on a port that it finds free; yield its address."""
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.port_retries=500"]
     own = tempfile.mkdtemp()  # tabs and settings of nobody else
-    folders = {"JUPYTERLAB_WORKSPACES_DIR": own, "JUPYTERLAB_SETTINGS_DIR": own}
+    folders = {"JUPYTERLAB_WORKSPACES_DIR": own, "JUPYTERLAB_SETTINGS_DIR": own, "JUPYTER_RUNTIME_DIR": own}
     server = subprocess.Popen(
         [*command, "--IdentityProvider.token=", *arguments],
         cwd=place,
@@ -49,12 +45,37 @@ def serving(arguments: list[str], place: Path, variables: dict[str, str]) -> Ite
         stderr=subprocess.DEVNULL,
     )
     try:
-        wait_for(f"http://127.0.0.1:{port}/api")
-        yield f"http://127.0.0.1:{port}"
+        yield address_of(server, Path(own))
     finally:
-        server.terminate()
-        server.wait(20)
-        shutil.rmtree(own)
+        end(server)
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def address_of(server: subprocess.Popen, own: Path) -> str:
+    """Wait until a server answers; return the address that it has written down."""
+    written = own / f"jpserver-{server.pid}.json"
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        with contextlib.suppress(OSError, ValueError, urllib.error.URLError):
+            address = json.loads(written.read_text())["url"].rstrip("/")
+            urllib.request.urlopen(f"{address}/api").close()
+            return str(address)
+        time.sleep(0.1)
+    raise AssertionError("JupyterLab did not answer")
+
+
+def end(server: subprocess.Popen) -> None:
+    """End a server with its kernels; whether it is polite about it is not what these tests are for."""
+    kernels = psutil.Process(server.pid).children(recursive=True) if server.poll() is None else []
+    server.terminate()
+    try:
+        server.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+    for kernel in kernels:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            kernel.kill()
 
 
 @contextmanager
@@ -69,21 +90,10 @@ def chromium() -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def lab(classroom: Course) -> Iterator[str]:
     """JupyterLab as `make lab` starts it, on a copy of the lessons."""
-    config = str(Path(__file__).parent.parent / "autograder" / "lab")
+    config = str(Path(__file__).parent.parent / "autograder" / "student" / "lab")
     notebooks = classroom.root / "notebooks"
     with serving([f"--ServerApp.root_dir={notebooks}"], notebooks, {"JUPYTER_CONFIG_PATH": config}) as address:
         yield address
-
-
-def wait_for(address: str) -> None:
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(address).close()
-        except urllib.error.URLError:
-            time.sleep(0.5)
-        else:
-            return
-    raise AssertionError(f"{address} did not answer")
 
 
 @pytest.fixture(scope="module")

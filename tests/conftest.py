@@ -1,5 +1,5 @@
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,15 +7,46 @@ import pytest
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import read_notebook, text_of
 from autograder.authoring.package import package_of
-from autograder.authoring.sample_submissions import solutions, submission
+from autograder.authoring.sample_submissions import mistake_cell, solutions, submission
+from autograder.classroom.feedback import make_feedback
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.run import grade_lesson
 from autograder.grading.package import LessonPackage
+from autograder.grading.sandbox import unavailable_reason
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
 collect_ignore = ["hostile"]
+# what takes longest starts first, so that no worker is left with it in the end
+LONGEST = (
+    *("test_cheats.py", "test_writer.py", "test_browser.py", "test_browser_formgrader.py", "test_browser_pages.py"),
+    *("test_interrupted.py", "test_run.py", "test_build.py", "test_nbval.py", "test_cli.py"),
+)
 
 LESSON = "02_queries_keys_values"
 HandIn = Callable[..., Path]
+needs_sandbox = pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
+FRAGILE = """
+def attend(query, key, value):
+    weights = (query @ key.mT).exp()
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say what has to stay on one worker (`--dist loadgroup`): a file, a notebook, one lesson's proof; order by length."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(Path(__file__).parent.parent).as_posix()))
+    items.sort(key=rank)
+
+
+def rank(item: pytest.Item) -> int:
+    """Return a place in the queue: notebooks and proofs of lessons, then long files, then the rest."""
+    if item.path.suffix == ".ipynb" or "test_a_lesson_is_proved" in item.name:
+        return 0
+    return LONGEST.index(item.path.name) + 1 if item.path.name in LONGEST else len(LONGEST) + 1
 
 
 @pytest.fixture(scope="session")
@@ -46,23 +77,33 @@ def printed(lesson: Lesson) -> str:
 
 
 def copy_course(course: Course, root: Path) -> Course:
-    """Copy what a course needs, without a class's data."""
+    """Copy what a course needs, without a class's data; with the empty gradebook of the `pristine` copy."""
     shutil.copy(course.root / CONFIG_NAME, root)
     for part in ("solutions", "notebooks"):
         shutil.copytree(course.root / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+    if course != find_course(Path(__file__).parent):
+        shutil.copytree(course.coursework, root / "coursework")
     return Course(root)
 
 
+@pytest.fixture(scope="session")
+def pristine(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A copy of the course with an empty gradebook, which nbgrader takes seconds to make."""
+    made = copy_course(course, tmp_path_factory.mktemp("pristine"))
+    with open_gradebook(made):
+        return made
+
+
 @pytest.fixture
-def scratch(course: Course, tmp_path: Path) -> Course:
+def scratch(pristine: Course, tmp_path: Path) -> Course:
     """A copy of the course that a test may change."""
-    return copy_course(course, tmp_path)
+    return copy_course(pristine, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def classroom(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
+def classroom(pristine: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A copy of the course that the tests of one module share."""
-    return copy_course(course, tmp_path_factory.mktemp("course"))
+    return copy_course(pristine, tmp_path_factory.mktemp("course"))
 
 
 @pytest.fixture(scope="session")
@@ -76,3 +117,28 @@ def hand_in(package: LessonPackage) -> HandIn:
         return path
 
     return put
+
+
+@pytest.fixture(scope="session")
+def reported(
+    pristine: Course, package: LessonPackage, right: dict[str, str], hand_in: HandIn, tmp_path_factory
+) -> Course:
+    """A graded class with feedback, which tests only read.
+
+    One is right, one has a mistake, one more with the same mistake has an odd name, one fails a hidden check only, one
+    has not started, one is unreadable.
+    """
+    classroom = copy_course(pristine, tmp_path_factory.mktemp("reported"))
+    known = {(m.exercise, m.name): m for m in package.key.mistakes}
+    wrong = {**right, "attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
+    fragile = {**right, "attend": FRAGILE}
+    edits = {"right_101": right, "two_mistakes": wrong, "=cmd_77": wrong, "fragile": fragile, "unsolved": {}}
+    for student, cells in edits.items():
+        hand_in(classroom, student, cells)
+    hand_in(classroom, "broken", {}).write_text("{")
+    lesson = classroom.lesson(LESSON)
+    grade_lesson(classroom, lesson, options={"allow_unsandboxed": True, "seed": 5})
+    make_feedback(classroom, lesson)
+    with open_gradebook(classroom) as gradebook:
+        gradebook.update_or_create_student("right_101", first_name="Ada", last_name="Bo", email="ada@example.org")
+    return classroom

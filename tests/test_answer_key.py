@@ -2,7 +2,10 @@
 
 import torch
 
-from autograder.judging.answer_key import load_kit
+from autograder.authoring.package import package_of
+from autograder.grading.package import LessonPackage
+from autograder.judging import answer_key
+from autograder.judging.answer_key import AnswerKey, load_answer_key
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -11,28 +14,36 @@ from .conftest import LESSON
 def test_loading_a_reference_leaves_the_process_as_it_was(course: Course) -> None:
     torch.manual_seed(5)
     threads, state = torch.get_num_threads(), torch.get_rng_state()
-    assert load_kit(course.lesson(LESSON)).reference["attend"]
+    assert package_of(course.lesson(LESSON)).key.reference["attend"]
     assert torch.get_num_threads() == threads
     assert torch.get_rng_state().equal(state)
     assert float(torch.tensor(1e-310, dtype=torch.float64) * 1) > 0
     assert repr(torch.tensor([1 / 3])) == "tensor([0.3333])"
 
 
-def test_points_are_the_sum_of_the_checks(kit) -> None:
-    assert kit.points() == {"project_qkv": 2, "attention_scores": 3, "attend": 4, "copy_previous_qk": 3}
+def test_points_are_the_sum_of_the_checks(key: AnswerKey) -> None:
+    assert key.points() == {"project_qkv": 2, "attention_scores": 3, "attend": 4, "copy_previous_qk": 3}
 
 
-def test_targets_are_computed_once_per_seed_and_forgotten_in_the_end(course: Course) -> None:
-    kit = load_kit(course.lesson(LESSON))
-    assert kit.targets("attend", 1) is kit.targets("attend", 1)
-    for seed in range(250):
-        kit.targets("project_qkv", seed)
-    assert len(kit._targets) <= 101
+def test_targets_are_computed_once_per_seed_and_forgotten_in_the_end(key: AnswerKey, monkeypatch) -> None:
+    monkeypatch.setattr(answer_key, "MOST_TARGETS", 4)
+    own = load_answer_key(key.source)
+    assert own.targets("attend", 1) is own.targets("attend", 1)
+    for seed in range(10):
+        own.targets("project_qkv", seed)
+    assert len(own._targets) <= 5
 
 
-def test_the_sandbox_gets_no_mistake_and_no_solution(kit) -> None:
-    for check in (*kit.visible, *kit.hidden):
-        text = "".join(kit.sandbox_source(check))
+def test_the_sandbox_gets_no_mistake_and_no_solution(package: LessonPackage) -> None:
+    assert set(package.sandbox_sources) == set(package.key.exercises)
+    for sources in package.sandbox_sources.values():
+        text = "".join(sources)
         assert "def softmax_over_queries" not in text
         assert "Your columns sum to 1" not in text
-    assert kit.sandbox_source(kit.visible[0])[1] == ""
+
+
+def test_the_sandbox_gets_the_hidden_checks_of_one_exercise_only(package: LessonPackage) -> None:
+    for exercise, (visible, hidden) in package.sandbox_sources.items():
+        assert visible == package.source.checks
+        for check in package.key.hidden:
+            assert (f"def {check.name}(" in hidden) is (check.exercise == exercise)

@@ -28,9 +28,9 @@ def test_run_all_reaches_the_end_of_an_unsolved_notebook(page: Page) -> None:
     find(page, "shares * lengths").get_by_text("0.007, 0.400, 0.300").wait_for(timeout=60_000)
 
 
-def test_three_different_mistakes_are_named_beside_what_is_right(page: Page, kit, right) -> None:
-    known = {(m.exercise, m.name): m for m in kit.mistakes}
-    wrong = {exercise: mistake_cell(kit, known[exercise, name]) for exercise, name in WRONG.items()}
+def test_three_different_mistakes_are_named_beside_what_is_right(page: Page, package, right) -> None:
+    known = {(m.exercise, m.name): m for m in package.key.mistakes}
+    wrong = {exercise: mistake_cell(package, known[exercise, name]) for exercise, name in WRONG.items()}
     for exercise, code in {**right, **wrong}.items():
         write(page, exercise, code)
     run_all(page)

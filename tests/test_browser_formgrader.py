@@ -9,27 +9,27 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from autograder.classroom.run import ensure_registered, grade
-from autograder.paths import Course
 from autograder.authoring.sample_submissions import mistake_cell
-from autograder.authoring.nbgrader_course import gradebook_of
+from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import make_report
-from autograder.grading.sandbox import missing
+from autograder.classroom.run import grade_lesson, register
+from autograder.grading.sandbox import unavailable_reason
+from autograder.paths import Course
 
 from .browser import chromium, needs_chromium, serving
 from .conftest import LESSON
 
-pytestmark = [needs_chromium, pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")]
+pytestmark = [needs_chromium, pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")]
 STUDENTS = ("ada", "bob", "cyd")
 
 
 @pytest.fixture(scope="module")
-def handed_in(classroom: Course, hand_in, kit, right) -> Course:
-    known = {(m.exercise, m.name): m for m in kit.mistakes}
-    wrong = {"attend": mistake_cell(kit, known["attend", "softmax_over_queries"])}
+def handed_in(classroom: Course, hand_in, package, right) -> Course:
+    known = {(m.exercise, m.name): m for m in package.key.mistakes}
+    wrong = {"attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
     for student, edits in zip(STUDENTS, (right, {**right, **wrong}, {}), strict=True):
         hand_in(classroom, student, edits)
-    ensure_registered(classroom, classroom.lesson(LESSON))
+    register(classroom, classroom.lesson(LESSON))
     return classroom
 
 
@@ -61,7 +61,7 @@ def press(page: Page, row: str, button: str) -> str:
 
 
 def rows(course: Course) -> dict[str, tuple[float, float]]:
-    with gradebook_of(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         return {s.student.id: (s.score, s.max_score) for s in gradebook.assignment_submissions(LESSON)}
 
 
@@ -78,12 +78,12 @@ def test_autograde_gives_the_rows_of_the_command_line(page: Page, formgrader: st
     for student in STUDENTS:
         assert "success" in press(page, student, "autograde").lower()
     clicked = rows(handed_in)
-    graded = grade(handed_in, handed_in.lesson(LESSON), force=True)
-    assert {row.student: (row.score, row.most) for row in graded} == clicked
+    graded = grade_lesson(handed_in, handed_in.lesson(LESSON), force=True)
+    assert {row.student: (row.score, row.max_score) for row in graded} == clicked
     assert clicked["ada"][0] > clicked["bob"][0] > clicked["cyd"][0] == 0
 
 
-def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: str, handed_in: Course, kit) -> None:
+def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: str, handed_in: Course) -> None:
     page.goto(f"{formgrader}/gradebook/{LESSON}/{LESSON}")
     page.locator("tbody tr td a").first.click()
     rubric = page.get_by_text("For the grader only")
@@ -97,11 +97,11 @@ def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: st
     assert sum(score for score, _ in rows(handed_in).values()) == before + 2
 
 
-def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, handed_in: Course, kit) -> None:
+def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, handed_in: Course, package) -> None:
     page.goto(f"{formgrader}/manage_submissions/{LESSON}")
     for student in STUDENTS:
         assert "success" in press(page, student, "generate-feedback").lower()
-    rubric = next(c.text for c in kit.cells if c.kind == "question").splitlines()[0][:60]
+    rubric = next(iter(package.rubrics.values())).splitlines()[0][:60]
     for student in STUDENTS:
         html = (handed_in.feedback / student / LESSON / f"{LESSON}.html").read_text()
         assert "For the grader only" not in html

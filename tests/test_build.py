@@ -5,9 +5,10 @@ import nbformat
 import pytest
 
 from autograder.authoring.build import build, generated
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.notebook import read_notebook
 from autograder.errors import EditedByHandError, LessonError
 from autograder.paths import Course, Lesson
-from autograder.authoring.notebook import read_notebook
 
 from .conftest import LESSON
 
@@ -74,11 +75,16 @@ def released_text(course: Course, lesson: Lesson) -> str:
     return "".join(p.read_text() for p in (course.root / "notebooks").rglob("*") if p.is_file())
 
 
-def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, kit) -> None:
-    given = released_text(course, kit.lesson)
-    secrets = [c.text.split("### BEGIN SOLUTION\n")[1].split("### END")[0] for c in kit.cells if c.kind == "exercise"]
-    secrets += [c.text.splitlines()[0] for c in kit.cells if c.kind == "question"]
-    secrets += [check.name for check in kit.hidden] + [check.title for check in kit.hidden] + ["BEGIN SOLUTION"]
+def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, package) -> None:
+    given = released_text(course, course.lesson(LESSON))
+    cells = read_lesson(course.lesson(LESSON))
+    secrets = [c.text.split("### BEGIN SOLUTION\n")[1].split("### END")[0] for c in cells if c.kind == "exercise"]
+    secrets += [c.text.splitlines()[0] for c in cells if c.kind == "question"]
+    secrets += (
+        [check.name for check in package.key.hidden]
+        + [check.title for check in package.key.hidden]
+        + ["BEGIN SOLUTION"]
+    )
     assert [s for s in secrets if s in given] == []
 
 
@@ -106,7 +112,7 @@ def test_a_cell_of_no_exercise_is_named(scratch: Course) -> None:
 def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.checks.write_text(lesson.checks.read_text().replace('@check("attend"', '@check("attned"'))
-    with pytest.raises(LessonError, match="belongs to 'attned', no exercise"):
+    with pytest.raises(LessonError, match="belongs to 'attned', which is not an exercise"):
         build(scratch, lesson)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.bundle import make_bundle
-from autograder.judging.check import load_module
+from autograder.authoring.lesson import BEGIN, END, read_lesson
+from autograder.authoring.package import package_of
 from autograder.errors import CourseError
-from autograder.judging.answer_key import load_kit
-from autograder.authoring.lesson import BEGIN, END
+from autograder.judging.check import load_module
 from autograder.paths import Course
 
 SHORTEST = 30  # characters; a shorter line of a solution can stand in a lesson's prose too
@@ -67,7 +67,7 @@ def test_no_line_of_a_solution_is_inside(course: Course, bundle: zipfile.ZipFile
 
 def demonstrated(course: Course) -> set[str]:
     """Return what lessons show outside of exercises: a later lesson may start from what an earlier one asked for."""
-    shown = [c.text for lesson in course.lessons() for c in load_kit(lesson).cells if c.kind in ("demo", "setup")]
+    shown = [c.text for lesson in course.lessons() for c in read_lesson(lesson) if c.kind in ("demo", "setup")]
     return {line.strip() for text in shown for line in text.splitlines()}
 
 
@@ -78,10 +78,10 @@ def unescaped(text: str) -> str:
 def test_no_hidden_check_mistake_or_rubric_is_inside(course: Course, bundle: zipfile.ZipFile) -> None:
     everything = "\n".join(unescaped(text) for text in texts(bundle).values())
     for lesson in course.lessons():
-        kit = load_kit(lesson)
-        assert all(check.title not in everything for check in kit.hidden)
-        assert all(f'"""{mistake.message}' not in everything for mistake in kit.mistakes)
-        rubrics = [c.text.splitlines()[0] for c in kit.cells if c.kind == "question"]
+        key = package_of(lesson).key
+        assert all(check.title not in everything for check in key.hidden)
+        assert all(f'"""{mistake.message}' not in everything for mistake in key.mistakes)
+        rubrics = [c.text.splitlines()[0] for c in read_lesson(lesson) if c.kind == "question"]
         assert rubrics
         assert all(line not in everything for line in rubrics)
 

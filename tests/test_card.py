@@ -12,8 +12,9 @@ from autograder.judging.verdict import Failure, Result, Verdict
 GOLDEN = Path(__file__).parent / "golden"
 PASSED = Result("Two queries, three keys.", 1, passed=True, hidden=False)
 FAILED = Result("A batch with several heads.", 1, passed=False, hidden=False)
-HIDDEN = Result("edge: a single query.", 2, passed=False, hidden=True)
-PICTURE = Picture("result[0]", [[0.5, 0.25]], [[0.5, 0.75]], [[False, True]])
+HIDDEN = Result("A single query.", 2, passed=False, hidden=True)
+PICTURE = Picture("output", [[0.5, 0.25]], [[0.5, 0.75]], [[False, True]])
+MASKS = Picture("the result", [[1.0, 1.0]], [[1.0, 0.0]], [[False, True]], truth=True)
 CARDS = {
     "passed": Card(Verdict("attend", (PASSED,)), hidden_left=2),
     "not_started": Card(Verdict("attend", (FAILED,), Failure("t", "not started"), started=False)),
@@ -23,6 +24,7 @@ CARDS = {
     "graded": Card(
         Verdict("attend", (PASSED, FAILED, HIDDEN), Failure(HIDDEN.title, "It differs.", hidden=True)), graded=True
     ),
+    "booleans": Card(Verdict("causal_mask", (FAILED,), Failure("t", "It looks ahead.", picture=MASKS)), hint=2),
     "hostile": Card(Verdict("attend", (FAILED,), Failure("a < b & c", "<script>alert(1)</script>"))),
 }
 

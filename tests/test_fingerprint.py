@@ -59,3 +59,22 @@ def test_a_tensor_subclass_cannot_pretend() -> None:
             return torch.ones(2, 2)
 
     assert not same(prints(torch.zeros(2, 2).as_subclass(Agreeing)), prints(torch.ones(2, 2)))
+
+
+def test_the_sign_of_infinity_is_part_of_it() -> None:
+    assert not same(prints(torch.tensor([1.0, torch.inf])), prints(torch.tensor([1.0, -torch.inf])))
+    assert not same(prints(float("inf")), prints(float("-inf")))
+    assert not same(prints(1.0), prints(float("inf")))
+    assert same(prints(float("nan")), prints(float("nan")))
+
+
+def test_a_tensor_without_numbers_has_a_print_too() -> None:
+    assert not same(prints(torch.zeros(2, device="meta")), prints(torch.zeros(2)))
+    assert prints(torch.eye(2).to_sparse())["leaves"][""] == {"other": "sparse tensor"}
+    assert prints({})["leaves"][""] == {"other": "empty dict"}
+
+
+def test_the_name_of_a_class_or_function_is_no_part_of_an_error() -> None:
+    for text in ("'{}' object has no attribute 'q_proj'", "{}() missing 1 required positional argument: 'x'"):
+        mine, listed = (fingerprint(Raised("E", text.format(name))) for name in ("MyAttention", "OneLayer"))
+        assert same(mine, listed)

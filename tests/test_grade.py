@@ -1,137 +1,122 @@
-"""The whole path for a few submissions: graded by our command and by nbgrader's own."""
+"""Grading one submission is a pure function: the same value in, the same notebook out, wherever it runs."""
 
-import csv
-import subprocess
-import sys
+import json
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
 
-from autograder.classroom.run import Row, export_grades, feedback, grade, table
-from autograder.classroom.preprocessors import RECORD
-from autograder.paths import Course
-from autograder.authoring.nbgrader_course import gradebook_of
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import submission
+from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, run
+from autograder.grading.package import LessonPackage
+from autograder.grading.repair import repair
+from autograder.judging.values import Lost, Raised, Returned
 
-from .conftest import LESSON
+from .conftest import needs_sandbox
 
-WRONG = """
+pytestmark = needs_sandbox
+COUNTING = """
+calls = 0
 def attend(query, key, value):
-    weights = (query @ key.mT).softmax(dim=-2)
+    global calls
+    calls += 1
+    raise RuntimeError(str(calls))
+"""
+EXITING = """
+import os, sys
+def attend(query, key, value):
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        if frame.f_code.co_name == "CHECK":
+            os._exit(0)
+    weights = (query @ key.mT).softmax(-1)
     return weights @ value, weights
 """
-HALF = """
-def attend(query, key, value):
-    weights = (query @ key.mT).exp()
-    weights = weights / weights.sum(dim=-1, keepdim=True)
-    return weights @ value, weights
-"""
-NBGRADER = Path(sys.executable).parent / "nbgrader"
 
 
-def rows_in(course: Course) -> dict[tuple[str, str], tuple[float, bool]]:
-    """Return every grade in the gradebook: points, and whether a person has to look."""
-    with gradebook_of(course) as gradebook:
-        return {
-            (submission.student.id, grade.name): (grade.score, grade.needs_manual_grade)
-            for submission in gradebook.assignment_submissions(LESSON)
-            for notebook in submission.notebooks
-            for grade in notebook.grades
-        }
+def submitted(package: LessonPackage, edits: dict[str, str], **how: Any) -> Submission:
+    return Submission(text_of(submission(package, edits)).encode(), package, seed=5, **how)
 
 
-@pytest.fixture(scope="module")
-def graded(classroom: Course, hand_in, right) -> Course:
-    hand_in(classroom, "ada", {**right, "question_R2": "Keys find, values give."})
-    hand_in(classroom, "ben", {**right, "attend": WRONG})
-    hand_in(classroom, "eve", {**right, "attend": HALF})
-    hand_in(classroom, "tom", {})
-    grade(classroom, classroom.lesson(LESSON), options={"seed": 5})
-    return classroom
+def timeless(text: str) -> dict[str, Any]:
+    """Return a graded notebook without the one thing that differs from run to run."""
+    notebook = json.loads(text)
+    assert notebook["metadata"][RECORD].pop("seconds") >= 0
+    return notebook
 
 
-def score(course: Course, student: str, exercise: str) -> float:
-    return rows_in(course)[(student, f"check_{exercise}")][0]
+def outcomes(given: Submission) -> dict[str, dict[str, Any]]:
+    return run(repair(given.notebook, given.lesson), given)
 
 
-def test_a_right_solution_earns_every_point(graded: Course, kit) -> None:
-    assert {e: score(graded, "ada", e) for e in kit.exercises} == kit.points()
+def test_the_same_submission_gives_the_same_notebook_in_another_process(package, right) -> None:
+    given = submitted(package, right)
+    here = timeless(grade(given))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert timeless(pool.submit(grade, given).result()) == here
 
 
-def test_an_unsolved_notebook_earns_none(graded: Course, kit) -> None:
-    assert [score(graded, "tom", e) for e in kit.exercises] == [0, 0, 0, 0]
+def test_another_seed_draws_other_inputs(package, right) -> None:
+    given = submitted(package, {**right, "attend": "def attend(query, key, value):\n    return query, key"})
+    first, second = (outcomes(Submission(given.notebook, package, seed))["attend"] for seed in (5, 6))
+    assert all(
+        not first[name].tree[0].equal(second[name].tree[0]) for name in first if isinstance(first[name], Returned)
+    )
 
 
-def test_credit_is_partial_and_in_whole_points(graded: Course) -> None:
-    assert score(graded, "ben", "attend") == 0
-    assert score(graded, "eve", "attend") == 3
+def test_grading_touches_no_file(package, right, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    grade(submitted(package, right))
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_an_answered_question_waits_for_a_person_and_an_empty_one_does_not(graded: Course) -> None:
-    assert rows_in(graded)[("ada", "question_R2")] == (0, True)
-    assert rows_in(graded)[("ben", "question_R2")] == (0, False)
+def test_what_was_not_started_is_not_run(package) -> None:
+    found = outcomes(submitted(package, {}))
+    assert {type(o) for checks in found.values() for o in checks.values()} == {type(RELEASED_STUB)}
+    assert all(o == RELEASED_STUB for checks in found.values() for o in checks.values())
 
 
-def test_nbgraders_own_command_gives_the_same_rows(graded: Course) -> None:
-    before = rows_in(graded)
-    command = [NBGRADER, "autograde", LESSON, "--force"]
-    done = subprocess.run(command, cwd=graded.root, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert rows_in(graded) == before
+def test_the_record_says_what_was_graded_and_how(package, right) -> None:
+    record = json.loads(grade(submitted(package, right)))["metadata"][RECORD]
+    assert record["lesson"] == package.digest
+    assert {name: verdict["points"] for name, verdict in record["verdicts"].items()} == package.key.points()
 
 
-def test_the_seed_of_a_run_is_recorded_with_its_result(graded: Course, hand_in, right) -> None:
-    hand_in(graded, "zoe", right)
-    grade(graded, graded.lesson(LESSON), options={"seed": 5})
-    path = graded.autograded / "zoe" / LESSON / f"{LESSON}.ipynb"
-    assert nbformat.read(path, 4).metadata[RECORD]["seed"] == 5
+def test_checks_of_an_exercise_share_a_process_and_hidden_ones_have_another(package, right) -> None:
+    """A function can remember its calls in visible checks. In hidden ones it starts as its cell has left it."""
+    found = outcomes(submitted(package, {**right, "attend": COUNTING}))["attend"]
+    hidden = {check.name for check in package.key.hidden}
+    for group in (found.keys() & hidden, found.keys() - hidden):
+        assert sorted(found[name].text for name in group) == [str(n) for n in range(1, len(group) + 1)]
 
 
-def test_a_second_run_grades_only_what_is_new_or_changed(scratch: Course, hand_in, right) -> None:
-    lesson = scratch.lesson(LESSON)
-    hand_in(scratch, "ada", {**right, "attend": WRONG})
-    hand_in(scratch, "ben", right)
-    assert [r.status for r in grade(scratch, lesson)] == ["graded", "graded"]
-    hand_in(scratch, "ada", right)
-    assert [(r.status, r.score) for r in grade(scratch, lesson)] == [("graded", 12), ("as before", 12)]
+def test_what_a_visible_check_has_left_reaches_no_cell_and_no_other_exercise(package, right) -> None:
+    spy = "print('CALLS', calls)\ndef copy_previous_qk(length):\n    raise RuntimeError(str(calls))"
+    given = submitted(package, {**right, "attend": COUNTING, "copy_previous_qk": spy})
+    assert {o.text for o in outcomes(given)["copy_previous_qk"].values()} == {"0"}
+    assert "CALLS 0" in grade(given)
 
 
-def test_demonstrations_can_be_skipped_and_a_students_own_cells_never_are(scratch: Course, hand_in, right) -> None:
-    changed = {**right, "attend": right["attend"] + "\nprint('mine')"}
-    path = hand_in(scratch, "ada", changed)
-    lesson = scratch.lesson(LESSON)
-    path.write_text(path.read_text().replace("shares * lengths", "shares * lengths * 10"))
-    (row,) = grade(scratch, lesson)
-    cells = nbformat.read(scratch.autograded / "ada" / LESSON / f"{LESSON}.ipynb", 4).cells
-    shown = {cell.source: bool(cell.outputs) for cell in cells if cell.cell_type == "code"}
-    assert row.score == 12
-    assert not next(out for source, out in shown.items() if source.endswith("keys @ q"))
-    assert next(out for source, out in shown.items() if "lengths * 10" in source)
-    assert next(out for source, out in shown.items() if "print('mine')" in source)
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_check_that_ends_its_process_costs_itself_alone(package, right, hidden: bool) -> None:
+    checks = [c for c in package.key.checks_of("attend") if (c in package.key.hidden) is hidden]
+    found = outcomes(submitted(package, {**right, "attend": EXITING.replace("CHECK", checks[0].name)}))["attend"]
+    assert [name for name, outcome in found.items() if isinstance(outcome, Lost)] == [checks[0].name]
+    assert all(isinstance(o, Returned) for name, o in found.items() if name != checks[0].name)
 
 
-def test_feedback_explains_and_shows_nothing_hidden(graded: Course, kit) -> None:
-    pages = feedback(graded, graded.lesson(LESSON))
-    page = (graded.root / next(p for p in pages if "/ben/" in p)).read_text()
-    assert "Your columns sum to 1" in page
-    for secret in ("edge: scores in the thousands", "def scores_of_a_thousand", "exp_without_care", "BEGIN SOLUTION"):
-        assert secret not in page
+def test_a_solution_may_use_what_a_demonstration_defined(package: LessonPackage, right) -> None:
+    demonstration = next(source for source in package.demonstrations if source.startswith("shelf") or " = " in source)
+    name = demonstration.split(" = ")[0].splitlines()[-1].split(",")[0].strip()
+    found = outcomes(submitted(package, {**right, "attend": f"{name}\n{right['attend']}"}))
+    assert all(isinstance(outcome, Returned) for outcome in found["attend"].values())
 
 
-def test_feedback_names_the_kind_of_a_hidden_check_that_failed(graded: Course) -> None:
-    feedback(graded, graded.lesson(LESSON))
-    page = (graded.feedback / "eve" / LESSON / f"{LESSON}.html").read_text()
-    assert "Hidden check: edge: scores in the thousands." in page
-    assert "infinity over infinity is NaN" in page
-
-
-def test_the_table_is_exported(graded: Course) -> None:
-    rows = list(csv.DictReader(export_grades(graded).read_text().splitlines()))
-    assert {r["student_id"]: float(r["score"]) for r in rows}["eve"] == 11
-    assert {r["max_score"] for r in rows} == {"14.0"}
-
-
-def test_the_closing_table_says_who_needs_a_person() -> None:
-    rows = [Row("ada", LESSON, "graded", 12, 14), Row("ben", LESSON, "needs a person", note="no notebook")]
-    assert table(rows)[-1] == "1 graded, 1 need a person."
-    assert "no notebook" in table(rows)[1]
+def test_an_exercise_that_was_deleted_is_said_to_be_missing(package, right) -> None:
+    notebook = submission(package, right)
+    notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "attend"]
+    found = outcomes(Submission(text_of(notebook).encode(), package, seed=5))["attend"]
+    assert all(isinstance(o, Raised) and "attend is not defined" in o.text for o in found.values())

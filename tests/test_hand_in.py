@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import submission
 from autograder.errors import CourseError
 from autograder.paths import Course
-from autograder.authoring.sample_submissions import submission
-from autograder.authoring.notebook import text_of
-from autograder.student.hand_in import check_lesson, hand_in, reset
+from autograder.student.hand_in import check_lesson, reset, submit
 
 from .conftest import LESSON
 
@@ -27,21 +27,21 @@ def desk(scratch: Course) -> Course:
     return scratch
 
 
-def write(course: Course, kit, edits: dict[str, str]) -> Path:
+def write(course: Course, package, edits: dict[str, str]) -> Path:
     lesson = course.lesson(LESSON)
     path = lesson.released / lesson.notebook
-    path.write_text(text_of(submission(kit, edits)), encoding="utf-8")
+    path.write_text(text_of(submission(package, edits)), encoding="utf-8")
     return path
 
 
-def test_a_reset_keeps_every_old_notebook(desk: Course, kit, right) -> None:
+def test_a_reset_keeps_every_old_notebook(desk: Course, package, right) -> None:
     lesson = desk.lesson(LESSON)
     path = lesson.released / lesson.notebook
     original = path.read_bytes()
     assert reset(desk, lesson) == [f"notebooks/{LESSON}/{LESSON}.ipynb is as it was released."]
     work = []
     for name in ("attend", "project_qkv"):
-        work.append(write(desk, kit, {name: right[name]}).read_bytes())
+        work.append(write(desk, package, {name: right[name]}).read_bytes())
         (desk.index.parent / "progress.json").write_text(json.dumps({LESSON: {"attend": "passed"}, "x": {}}))
         lines = reset(desk, lesson)
         assert path.read_bytes() == original
@@ -56,7 +56,7 @@ def test_a_reset_takes_a_broken_notebook_out_of_the_way(desk: Course) -> None:
     path = lesson.released / lesson.notebook
     path.write_text("half a noteb")
     with pytest.raises(CourseError, match="make reset"):
-        hand_in(desk, lesson)
+        submit(desk, lesson)
     reset(desk, lesson)
     assert (lesson.released / f"{LESSON}.old-1.ipynb").read_text() == "half a noteb"
     path.unlink()
@@ -73,10 +73,10 @@ def test_without_originals_nothing_changes(scratch: Course) -> None:
     assert path.read_text() == "mine"
 
 
-def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(desk: Course, kit, right) -> None:
+def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(desk: Course, package, right) -> None:
     lesson = desk.lesson(LESSON)
-    path = write(desk, kit, {"attend": right["attend"]})
-    lines = hand_in(desk, lesson)
+    path = write(desk, package, {"attend": right["attend"]})
+    lines = submit(desk, lesson)
     assert lines == [
         f"Upload handin/{LESSON}.ipynb.",
         "Not started: project_qkv, attention_scores, copy_previous_qk.",
@@ -84,16 +84,16 @@ def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(desk: Course
     ]
     first = path.read_bytes()
     assert (desk.handin / f"{LESSON}.ipynb").read_bytes() == first
-    hand_in(desk, lesson)
+    submit(desk, lesson)
     assert len(list(desk.handin.iterdir())) == 1
-    write(desk, kit, right)
-    assert hand_in(desk, lesson)[1:] == ["Not answered: question R2."]
+    write(desk, package, right)
+    assert submit(desk, lesson)[1:] == ["Not answered: question R2."]
     assert (desk.handin / f"{LESSON}.earlier-1.ipynb").read_bytes() == first
 
 
-def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(desk: Course, kit, right) -> None:
+def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(desk: Course, package, right) -> None:
     lesson = desk.lesson(LESSON)
-    path = write(desk, kit, {"attend": right["attend"], "attention_scores": "def attention_scores(q, k)\n    pass"})
+    path = write(desk, package, {"attend": right["attend"], "attention_scores": "def attention_scores(q, k)\n    pass"})
     before = path.read_bytes()
     lines, passed = check_lesson(lesson)
     assert not passed
@@ -105,7 +105,7 @@ def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(desk: Course, kit,
     assert recorded[LESSON]["attend"] == "passed"
 
 
-def test_the_command_works_where_students_have_no_solutions(desk: Course, kit, right) -> None:
+def test_the_command_works_where_students_have_no_solutions(desk: Course, package, right) -> None:
     for folder in ("solutions", "nbgrader_config.py"):
         target = desk.root / folder
         subprocess.run(["rm", "-r", str(target)], check=True)

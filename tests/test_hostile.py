@@ -7,9 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.classroom.run import Row, grade
-from autograder.paths import Course
 from autograder.authoring.notebook import read_notebook, text_of
+from autograder.classroom.run import StudentResult, grade_lesson
+from autograder.paths import Course
 
 from .conftest import LESSON
 
@@ -71,7 +71,7 @@ def raise_points(notebook) -> None:
 
 
 @pytest.fixture(scope="module")
-def rows(classroom: Course, hand_in, right) -> dict[str, Row]:
+def rows(classroom: Course, hand_in, right) -> dict[str, StudentResult]:
     unsolved = {**right, "attend": "def attend(query, key, value):\n    raise NotImplementedError()"}
     hand_in(classroom, "aa_good", right)
     edit(hand_in(classroom, "duplicated", right), duplicate)
@@ -94,7 +94,7 @@ def rows(classroom: Course, hand_in, right) -> dict[str, Row]:
     hand_in(classroom, "renamed", right).rename(classroom.submitted / "renamed" / LESSON / "mine.ipynb")
     (classroom.submitted / "empty" / LESSON).mkdir(parents=True)
     hand_in(classroom, "zz_good", right)
-    return {row.student: row for row in grade(classroom, classroom.lesson(LESSON), jobs=2)}
+    return {row.student: row for row in grade_lesson(classroom, classroom.lesson(LESSON), jobs=2)}
 
 
 def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in, right, rows) -> None:
@@ -105,7 +105,7 @@ def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in,
         strip(notebook)
 
     edit(path, answer)
-    row = next(r for r in grade(classroom, classroom.lesson(LESSON)) if r.student == "writer")
+    row = next(r for r in grade_lesson(classroom, classroom.lesson(LESSON)) if r.student == "writer")
     assert (row.status, row.score, row.note) == ("graded", FULL, "questions wait for a person's grade")
     kept = read_notebook(classroom.autograded / "writer" / LESSON / f"{LESSON}.ipynb")
     assert cell(kept, "question_R2").source == "Because keys are for finding."
@@ -114,21 +114,23 @@ def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in,
 @pytest.mark.parametrize(
     "student", ["aa_good", "zz_good", "duplicated", "deleted", "stripped", "scribbler", "warning", "printed"]
 )
-def test_honest_work_earns_its_points_whatever_happened_to_the_file(rows: dict[str, Row], student: str) -> None:
+def test_honest_work_earns_its_points_whatever_happened_to_the_file(
+    rows: dict[str, StudentResult], student: str
+) -> None:
     assert (rows[student].status, rows[student].score) == ("graded", FULL)
 
 
 @pytest.mark.parametrize("student", ODD_METADATA)
-def test_odd_metadata_costs_at_most_its_author_something(rows: dict[str, Row], student: str) -> None:
+def test_odd_metadata_costs_at_most_its_author_something(rows: dict[str, StudentResult], student: str) -> None:
     assert rows[student].needs_person or rows[student].score == FULL
 
 
 @pytest.mark.parametrize("student", ["edited", "greedy", "number"])
-def test_a_changed_check_cell_earns_nothing(rows: dict[str, Row], student: str) -> None:
-    assert (rows[student].status, rows[student].score, rows[student].most) == ("graded", FULL - 4, 14)
+def test_a_changed_check_cell_earns_nothing(rows: dict[str, StudentResult], student: str) -> None:
+    assert (rows[student].status, rows[student].score, rows[student].max_score) == ("graded", FULL - 4, 14)
 
 
-def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, Row]) -> None:
+def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, StudentResult]) -> None:
     assert (rows["exits"].status, rows["exits"].score) == ("graded", FULL - 3)
 
 
@@ -143,7 +145,7 @@ def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, Row]) -
         ("empty", f"no {LESSON}.ipynb; the folder holds nothing"),
     ],
 )
-def test_what_cannot_be_graded_is_said_in_one_line(rows: dict[str, Row], student: str, words: str) -> None:
+def test_what_cannot_be_graded_is_said_in_one_line(rows: dict[str, StudentResult], student: str, words: str) -> None:
     row = rows[student]
     assert row.needs_person
     assert words in row.note

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from autograder.judging.fingerprint import fingerprint
-from autograder.judging.verdict import Target, judge
 from autograder.judging.values import Lost, Outcome, Raised, Returned
+from autograder.judging.verdict import Target, judge
 
 RIGHT = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
 MESSAGES = {"sideways": "It lies on its side.", "doubled": "Twice too large."}
@@ -42,13 +42,20 @@ def test_points_are_whole_and_per_check() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (None, "It returned None. Is there a `return` at the end?"),
-        ((RIGHT, RIGHT), "It returned a tuple of 2. What was asked for is one tensor."),
-        ("text", "result is the value 'text'; one tensor was asked for."),
-        (RIGHT[:1], "result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.float(), "result is float32; it should be float64. What makes a tensor needs the dtype of the inputs."),
-        (RIGHT * torch.nan, "result contains NaN in 4 of its entries."),
-        (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "result[1, 1] is 0.625; it should be 0.500."),
+        (None, "It returned None. Is a `return` missing at the end, or in one of its branches?"),
+        ((RIGHT, RIGHT), "2 things came back. The first is what was asked for: return that alone."),
+        ([2 * RIGHT, RIGHT + 1], "It returned a sequence of 2 tensors; one tensor was asked for."),
+        ("text", "The result is the text 'text'; one tensor was asked for."),
+        ({}, "The result is an empty dict; one tensor was asked for."),
+        ([], "The result is an empty tuple or list; one tensor was asked for."),
+        (RIGHT[:1], "The result has shape (1, 2); it should be (2, 2)."),
+        (RIGHT.float(), "The right numbers, but as float32; they should be float64."),
+        (
+            RIGHT.bool(),
+            "The result is bool; it should be float64. A tensor that you create needs the dtype of the inputs.",
+        ),
+        (RIGHT * torch.nan, "The result contains NaN in 4 of its entries."),
+        (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "The result[1, 1] is 0.625; it should be 0.500."),
     ],
 )
 def test_an_unknown_mistake_is_described(value: object, words: str) -> None:
@@ -65,13 +72,44 @@ def test_an_input_that_was_changed_is_told_and_costs_the_point() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ({"q": RIGHT, "k": RIGHT}, "a dictionary with 'q', 'k'"),
-        ([(RIGHT, RIGHT), (RIGHT, RIGHT)], "a tuple of 2, with 4 values in them"),
-        ((), "an object of type empty tuple"),
+        ({"q": RIGHT + 1, "k": RIGHT}, "a dictionary with 'q', 'k'"),
+        ([(RIGHT, RIGHT), (RIGHT, RIGHT)], "a sequence of 2 things"),
     ],
 )
 def test_a_result_of_the_wrong_structure_is_described(value: object, words: str) -> None:
-    assert failure(Returned(value)).message.startswith(f"It returned {words}. " if value else f"result is {words}; ")
+    assert failure(Returned(value)).message == f"It returned {words}; one tensor was asked for."
+
+
+def test_booleans_are_shown_as_true_and_false() -> None:
+    right = Returned(torch.tensor([[True, False], [True, True]]))
+    goal = Target("n", "t", 1, fingerprint(right), {}, {"": right.tree})
+    found = judge("task", [goal], [Returned(torch.tensor([[True, True], [True, True]]))], {}).failure
+    assert found.message == "The result[0, 1] is True; it should be False."
+    assert found.picture.truth
+
+
+def test_names_of_the_docstring_are_used() -> None:
+    right = Returned((RIGHT, RIGHT.mT))
+    goal = Target("n", "t", 1, fingerprint(right), names=("output", "weights"))
+    found = judge("task", [goal], [Returned((RIGHT, RIGHT[:, :1]))], {}).failure
+    assert found.message == "weights has shape (2, 1); it should be (2, 2)."
+    swapped = judge("task", [goal], [Returned((RIGHT.mT, RIGHT))], {}).failure
+    assert swapped.message == "The right tensors in the wrong order. Asked for is output, then weights."
+
+
+def test_none_deep_inside_is_called_by_its_name() -> None:
+    right = Returned({"with a mask": (RIGHT, RIGHT.mT)})
+    goal = Target("n", "t", 1, fingerprint(right), names=("output", "weights"))
+    found = judge("task", [goal], [Returned({"with a mask": (RIGHT, None)})], {}).failure
+    assert found.message.startswith("weights of with a mask is None; one tensor was asked for.")
+    nothing = judge("task", [goal], [Returned({"with a mask": None})], {}).failure
+    assert nothing.message == "It returned None. Is a `return` missing at the end, or in one of its branches?"
+
+
+def test_what_nobody_named_has_a_key_that_equal_answers_share() -> None:
+    a, b = (failure(Returned(RIGHT * 3 + noise), show=False).unknown for noise in (0.0, 1e-9))
+    assert a == b != failure(Returned(RIGHT * 4 + 1)).unknown
+    assert failure(Returned(RIGHT.mT.clone())).unknown == ""
 
 
 def test_an_error_is_shown_with_the_line_that_raised_it() -> None:
@@ -90,7 +128,7 @@ def test_the_first_differing_entry_comes_with_a_picture() -> None:
 
 
 def test_without_expected_values_only_the_shape_is_confirmed() -> None:
-    found = failure(Returned(RIGHT * 3), show=False)
+    found = failure(Returned(RIGHT.exp()), show=False)
     assert (found.message, found.picture) == ("The shape is right, the numbers are not.", None)
 
 
@@ -114,10 +152,22 @@ def test_a_student_with_two_mistakes_is_told_of_one() -> None:
     assert verdict.failure.mistake == "sideways"
 
 
-def test_grading_is_exact_where_fingerprints_are_coarse() -> None:
-    nearly = Returned(RIGHT + 1e-6)
-    assert judge("task", [target()], [nearly], MESSAGES).passed
-    assert not judge("task", [target(exact=True)], [nearly], MESSAGES).passed
+def test_grading_and_the_desk_have_one_strictness() -> None:
+    for size, right in ((1e-6, True), (1e-2, False)):
+        nearly = Returned(RIGHT + size)
+        assert [judge("task", [target(exact=exact)], [nearly], MESSAGES).passed for exact in (True, False)] == [
+            right
+        ] * 2
+
+
+def test_only_the_released_stub_is_not_started() -> None:
+    for raised in (
+        Raised("NotImplementedError", "\"softmax_kernel_impl\" not implemented for 'Long'"),
+        Raised("NotImplementedError", "", "return scores.my_softmax()"),
+    ):
+        assert judge("task", [target()], [raised], MESSAGES).started
+    stub = Raised("NotImplementedError", "", "raise NotImplementedError()")
+    assert not judge("task", [target()], [stub], MESSAGES).started
 
 
 def test_a_bool_is_not_a_number_and_an_integer_is_not_a_float() -> None:

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.autograd import gradcheck
 
-from autograder.judging.answer_key import load_kit
+from autograder.authoring.package import package_of
 from autograder.paths import find_course
 
 from .conftest import printed
 
 LESSON = find_course().lesson("01_why_attention")
-KIT = load_kit(LESSON)
-REFERENCE = KIT.reference
+REFERENCE = package_of(LESSON).key.reference
 
 
 @pytest.mark.parametrize("temperature", [0.1, 1.0, 5.0])

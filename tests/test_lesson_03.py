@@ -4,19 +4,20 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.judging.answer_key import Kit, load_kit
+from autograder.authoring.package import package_of
+from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
 
 WIDTHS = (4, 16, 64, 256, 1024)
 
 
 @pytest.fixture(scope="module")
-def scaling(course: Course) -> Kit:
-    return load_kit(course.lesson("03_scaling"))
+def scaling(course: Course) -> AnswerKey:
+    return package_of(course.lesson("03_scaling")).key
 
 
 @pytest.mark.parametrize("scale", [None, 0.0, 0.3])
-def test_scaled_attend_agrees_with_pytorchs_own_attention(scaling: Kit, scale: float | None) -> None:
+def test_scaled_attend_agrees_with_pytorchs_own_attention(scaling: AnswerKey, scale: float | None) -> None:
     q, k, v = (torch.randn(2, 3, *size, dtype=torch.float64) for size in ((5, 4), (7, 4), (7, 6)))
     output, weights = scaling.reference["scaled_attend"](q, k, v, scale)
     oracle = functional.scaled_dot_product_attention(q, k, v, scale=scale)
@@ -24,7 +25,7 @@ def test_scaled_attend_agrees_with_pytorchs_own_attention(scaling: Kit, scale: f
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5, dtype=torch.float64))
 
 
-def test_the_jacobian_agrees_with_autograd(scaling: Kit) -> None:
+def test_the_jacobian_agrees_with_autograd(scaling: AnswerKey) -> None:
     scores = torch.randn(4, 6, dtype=torch.float64)
     table = scaling.reference["softmax_jacobian"](scores.softmax(-1))
     for row, own in zip(scores, table, strict=True):
@@ -33,13 +34,13 @@ def test_the_jacobian_agrees_with_autograd(scaling: Kit) -> None:
 
 
 @pytest.mark.parametrize("d", [16, 256])
-def test_the_measured_spread_is_the_root_of_the_width(scaling: Kit, d: int) -> None:
+def test_the_measured_spread_is_the_root_of_the_width(scaling: AnswerKey, d: int) -> None:
     raw, scaled = scaling.reference["score_std"](d, 20_000, torch.Generator().manual_seed(3))
     assert raw == pytest.approx(d**0.5, rel=0.03)
     assert scaled == pytest.approx(1.0, rel=0.03)
 
 
-def test_any_sound_way_of_measuring_passes(scaling: Kit) -> None:
+def test_any_sound_way_of_measuring_passes(scaling: AnswerKey) -> None:
     def drawn_in_another_order(d_k, n, generator):
         k = torch.randn(d_k, n, generator=generator, dtype=torch.float64)
         q = torch.randn(d_k, n, generator=generator, dtype=torch.float64)
@@ -59,7 +60,7 @@ def test_the_corrected_worked_example() -> None:
     torch.testing.assert_close(weights, torch.tensor([[0.3983, 0.1745, 0.4272]]), atol=5e-5, rtol=0)
 
 
-def test_only_the_root_keeps_the_largest_weight(scaling: Kit) -> None:
+def test_only_the_root_keeps_the_largest_weight(scaling: AnswerKey) -> None:
     def largest(d: int, factor: float) -> float:
         generator = torch.Generator().manual_seed(0)
         q, k = (torch.randn(500, n, d, generator=generator) for n in (1, 16))

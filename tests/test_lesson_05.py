@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.judging.answer_key import load_kit
-from autograder.paths import find_course
 from autograder.authoring.notebook import read_notebook
+from autograder.authoring.package import package_of
+from autograder.paths import find_course
 
 LESSON = find_course().lesson("05_masking")
-KIT = load_kit(LESSON)
-REFERENCE = KIT.reference
+REFERENCE = package_of(LESSON).key.reference
 attention = REFERENCE["scaled_dot_product_attention"]
 
 

@@ -10,13 +10,13 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.judging.answer_key import load_kit
+from autograder.authoring.package import package_of
 from autograder.paths import find_course
 
 from .conftest import printed
 
 LESSON = find_course().lesson("06_multi_head_attention")
-REFERENCE = load_kit(LESSON).reference
+REFERENCE = package_of(LESSON).key.reference
 Attention = REFERENCE["MultiHeadAttention"]
 
 

@@ -1,76 +1,89 @@
-"""Negative controls: what CI must turn red is red."""
+"""Negative controls: what CI must turn red is red. One run of nbval judges a notebook for each of them."""
 
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from autograder.paths import Course
 from autograder.authoring.notebook import read_notebook, text_of
+from autograder.paths import Course
 
 from .conftest import LESSON
 
-
-def run(root: Path, folder: str) -> tuple[int, str]:
-    """Run nbval on a folder under the project's rules."""
-    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-rA", "-p", "no:cacheprovider", folder]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout
-
-
-@pytest.fixture
-def small(course: Course, tmp_path: Path) -> Path:
-    """A course whose notebooks end after the first check, with the project's nbval rules."""
-    for name in ("solutions", "notebooks"):
-        shutil.copytree(course.root / name / LESSON, tmp_path / name / LESSON)
-        path = tmp_path / name / LESSON / f"{LESSON}.ipynb"
-        notebook = read_notebook(path)
-        last = next(i for i, c in enumerate(notebook.cells) if c.source.startswith("check("))
-        notebook.cells = notebook.cells[: last + 1]
-        path.write_text(text_of(notebook))
-    (tmp_path / "conftest.py").write_text('pytest_plugins = ["tests.nbval_rules"]\n')
-    (tmp_path / "tests").mkdir()
-    for name in ("__init__.py", "nbval_rules.py"):
-        shutil.copy(course.root / "tests" / name, tmp_path / "tests")
-    return tmp_path
+# by variant: the notebook that is changed, and how
+CHANGES = {
+    "as_released": ("notebooks", "", ""),
+    "as_solved": ("solutions", "", ""),
+    "changed_number": ("solutions", "0.946, 0.002, 0.047", "0.945, 0.002, 0.047"),
+    "typo_in_check": ("notebooks", "check(project_qkv)", "chekc(project_qkv)"),
+    "passes_unsolved": ("notebooks", "check(project_qkv)", "None"),
+    "error_elsewhere": ("notebooks", '"keys @ q"', '"keys @ qq"'),
+}
+Outcomes = dict[str, list[ET.Element]]
 
 
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
+def place(course: Course, root: Path, variant: str) -> None:
+    """Put a variant where its kind is, cut off after the first check, with the released files where they belong."""
+    kind, old, new = CHANGES[variant]
+    released = shutil.copytree(course.root / "notebooks" / LESSON, root / "notebooks" / variant)
+    (released / f"{LESSON}.ipynb").unlink()
+    notebook = read_notebook(course.root / kind / LESSON / f"{LESSON}.ipynb")
+    last = next(i for i, c in enumerate(notebook.cells) if c.source.startswith("check("))
+    notebook.cells = notebook.cells[: last + 1]
+    text = text_of(notebook)
     assert old in text
-    path.write_text(text.replace(old, new))
+    (root / kind / variant).mkdir(parents=True, exist_ok=True)
+    (root / kind / variant / f"{variant}.ipynb").write_text(text.replace(old, new) if old else text)
 
 
-def test_a_released_notebook_is_green_with_its_check_not_started(small: Path) -> None:
-    code, report = run(small, "notebooks")
-    assert code == 0, report
-    assert "1 xfailed" in report
+@pytest.fixture(scope="module")
+def outcomes(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    """Run nbval once over all variants under the project's rules; return each one's cells."""
+    root = tmp_path_factory.mktemp("nbval")
+    for variant in CHANGES:
+        place(course, root, variant)
+    (root / "conftest.py").write_text('pytest_plugins = ["tests.nbval_rules"]\n')
+    (root / "tests").mkdir()
+    for name in ("__init__.py", "nbval_rules.py"):
+        shutil.copy(course.root / "tests" / name, root / "tests")
+    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "--junitxml=cells.xml"]
+    done = subprocess.run([*command, "solutions", "notebooks"], cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout
+    found: Outcomes = {variant: [] for variant in CHANGES}
+    for cell in ET.parse(root / "cells.xml").iter("testcase"):
+        found[cell.attrib["classname"].split(".")[1]].append(cell)
+    return found
 
 
-def test_a_changed_number_in_a_solved_notebook_is_red(small: Path) -> None:
-    assert run(small, "solutions")[0] == 0
-    change(small / "solutions" / LESSON / f"{LESSON}.ipynb", "0.946, 0.002, 0.047", "0.945, 0.002, 0.047")
-    code, report = run(small, "solutions")
-    assert code == 1
-    assert "1 failed" in report
+def messages(cells: list[ET.Element], kind: str) -> Iterator[str]:
+    """Yield what is said about the cells that ended in a way: failure, or skipped."""
+    return (f"{node.get('message')} {node.text}" for cell in cells for node in cell.iter(kind))
 
 
-def test_a_typo_in_a_released_check_cell_is_red(small: Path) -> None:
-    change(small / "notebooks" / LESSON / f"{LESSON}.ipynb", "check(project_qkv)", "chekc(project_qkv)")
-    code, report = run(small, "notebooks")
-    assert code == 1
-    assert "1 failed" in report
+def test_a_released_notebook_is_green_with_its_check_not_started(outcomes: Outcomes) -> None:
+    assert list(messages(outcomes["as_released"], "failure")) == []
+    (skipped,) = messages(outcomes["as_released"], "skipped")
+    assert "not started" in skipped
 
 
-def test_a_released_check_that_passes_unsolved_is_red(small: Path) -> None:
-    change(small / "notebooks" / LESSON / f"{LESSON}.ipynb", "check(project_qkv)", "None")
-    code, report = run(small, "notebooks")
-    assert code == 1
-    assert "passes although nothing was solved" in report
+def test_a_solved_notebook_is_green(outcomes: Outcomes) -> None:
+    assert len(outcomes["as_solved"]) > 5
+    assert list(messages(outcomes["as_solved"], "failure")) == []
 
 
-def test_an_error_elsewhere_in_a_released_notebook_is_red(small: Path) -> None:
-    change(small / "notebooks" / LESSON / f"{LESSON}.ipynb", "keys @ q", "keys @ qq")
-    assert run(small, "notebooks")[0] == 1
+@pytest.mark.parametrize(
+    ("variant", "reason"),
+    [
+        ("changed_number", "0.945"),
+        ("typo_in_check", "chekc"),
+        ("passes_unsolved", "passes although nothing was solved"),
+        ("error_elsewhere", "qq"),
+    ],
+)
+def test_what_is_wrong_is_red_and_nothing_else(outcomes: Outcomes, variant: str, reason: str) -> None:
+    (failed,) = messages(outcomes[variant], "failure")
+    assert reason in failed

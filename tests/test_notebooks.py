@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from autograder.paths import Course, find_course
 from autograder.authoring.notebook import read_notebook
+from autograder.paths import Course, find_course
 
 LESSONS = find_course().lessons()
 

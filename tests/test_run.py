@@ -1,62 +1,187 @@
-"""Several submissions at once: the same rows as one after another, over any executor, and a clean stop."""
+"""A class is graded: what is new or changed, side by side or over any executor, with a clean stop."""
 
 import os
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from autograder.classroom.run import grade
-from autograder.errors import CourseError
+from autograder.classroom import run
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.run import StudentResult, closing_table, grade_lesson
+from autograder.classroom.writer import GradebookWriter
+from autograder.errors import CourseError, NoSandboxError
+from autograder.grading.grade import RECORD
+from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
-from autograder.grading.sandbox import missing
-from autograder.classroom.turns import in_turns, taking_turns
 
-from .conftest import LESSON
+from .conftest import FRAGILE, LESSON, needs_sandbox
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")
+pytestmark = needs_sandbox
 SEED = {"seed": 11}
+WRONG = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-2)
+    return weights @ value, weights
+"""
 
 
 @pytest.fixture(scope="module")
-def handed_in(classroom: Course, hand_in, right) -> Course:
-    for number in range(3):
-        hand_in(classroom, f"right{number}", right)
-    hand_in(classroom, "wrong", {**right, "attend": "def attend(query, key, value):\n    return query, key"})
-    hand_in(classroom, "unsolved", {})
+def graded(classroom: Course, hand_in, right) -> Course:
+    hand_in(classroom, "ada", {**right, "question_R2": "Keys find, values give."})
+    hand_in(classroom, "ben", {**right, "attend": WRONG})
+    hand_in(classroom, "eve", {**right, "attend": FRAGILE})
+    hand_in(classroom, "tom", {})
+    grade_lesson(classroom, classroom.lesson(LESSON), options=SEED)
     return classroom
 
 
-def rows(course: Course, **how) -> list[tuple[str, float | None]]:
-    graded = grade(course, course.lesson(LESSON), force=True, options=SEED, **how)
-    return [(row.student, row.score) for row in graded]
+def rows_in(course: Course) -> dict[tuple[str, str], tuple[float, bool]]:
+    """Return every grade in the gradebook: points, and whether a person has to look."""
+    with open_gradebook(course) as gradebook:
+        return {
+            (submission.student.id, grade.name): (grade.score, grade.needs_manual_grade)
+            for submission in gradebook.assignment_submissions(LESSON)
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
 
 
-def test_side_by_side_gives_the_rows_of_one_after_another(handed_in: Course) -> None:
+def scores(course: Course, **how) -> list[tuple[str, float | None]]:
+    graded = grade_lesson(course, course.lesson(LESSON), force=True, options=SEED, **how)
+    return [(result.student, result.score) for result in graded]
+
+
+def score(course: Course, student: str, exercise: str) -> float:
+    return rows_in(course)[(student, f"check_{exercise}")][0]
+
+
+def test_a_right_solution_earns_every_point(graded: Course, key: AnswerKey) -> None:
+    assert {e: score(graded, "ada", e) for e in key.exercises} == key.points()
+
+
+def test_an_unsolved_notebook_earns_none(graded: Course, key: AnswerKey) -> None:
+    assert [score(graded, "tom", e) for e in key.exercises] == [0, 0, 0, 0]
+
+
+def test_credit_is_partial_and_in_whole_points(graded: Course) -> None:
+    assert score(graded, "ben", "attend") == 0
+    assert score(graded, "eve", "attend") == 3
+
+
+def test_an_answered_question_waits_for_a_person_and_an_empty_one_does_not(graded: Course) -> None:
+    assert rows_in(graded)[("ada", "question_R2")] == (0, True)
+    assert rows_in(graded)[("ben", "question_R2")] == (0, False)
+
+
+def test_side_by_side_gives_the_scores_of_one_after_another(graded: Course) -> None:
     before = Path.cwd()
-    assert rows(handed_in, jobs=3) == rows(handed_in, jobs=1)
+    assert scores(graded, jobs=3) == scores(graded, jobs=1)
     assert Path.cwd() == before
     assert "NBGRADER_EXECUTION" not in os.environ
 
 
-def test_any_executor_will_do(handed_in: Course) -> None:
+def test_any_executor_will_do(graded: Course) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        assert rows(handed_in, jobs=1, executor=pool) == rows(handed_in, jobs=1)
+        assert scores(graded, executor=pool) == scores(graded)
 
 
-def test_a_stop_ends_what_has_not_begun(tmp_path: Path) -> None:
-    done = []
+def test_the_seed_of_a_run_is_recorded_with_its_result(graded: Course) -> None:
+    path = graded.graded_notebook(graded.lesson(LESSON), "ada")
+    assert nbformat.read(path, 4).metadata[RECORD]["seed"] == SEED["seed"]
 
-    def work(number: int) -> int:
-        done.append(number)
-        if number == 0:
-            raise KeyboardInterrupt
-        return number
 
-    with taking_turns(tmp_path, 1) as turns:
+def test_a_second_run_grades_only_what_is_new_or_changed(scratch: Course, hand_in, right) -> None:
+    lesson = scratch.lesson(LESSON)
+    hand_in(scratch, "ada", {**right, "attend": WRONG})
+    hand_in(scratch, "ben", right)
+    assert [r.status for r in grade_lesson(scratch, lesson)] == ["graded", "graded"]
+    hand_in(scratch, "ada", right)
+    assert [(r.status, r.score) for r in grade_lesson(scratch, lesson)] == [("graded", 12), ("as before", 12)]
+
+
+def test_a_changed_lesson_is_graded_anew(scratch: Course, hand_in, right) -> None:
+    lesson = scratch.lesson(LESSON)
+    hand_in(scratch, "ada", right)
+    grade_lesson(scratch, lesson)
+    lesson.hidden.write_text(lesson.hidden.read_text() + "\n# another hidden.py\n")
+    assert [r.status for r in grade_lesson(scratch, lesson)] == ["graded"]
+
+
+def test_demonstrations_can_be_skipped_and_a_students_own_cells_never_are(scratch: Course, hand_in, right) -> None:
+    changed = {**right, "attend": right["attend"] + "\nprint('mine')"}
+    path = hand_in(scratch, "ada", changed)
+    lesson = scratch.lesson(LESSON)
+    path.write_text(path.read_text().replace("shares * lengths", "shares * lengths * 10"))
+    (row,) = grade_lesson(scratch, lesson)
+    cells = nbformat.read(scratch.graded_notebook(lesson, "ada"), 4).cells
+    shown = {cell.source: bool(cell.outputs) for cell in cells if cell.cell_type == "code"}
+    assert row.score == 12
+    assert not next(out for source, out in shown.items() if source.endswith("keys @ q"))
+    assert next(out for source, out in shown.items() if "lengths * 10" in source)
+    assert next(out for source, out in shown.items() if "print('mine')" in source)
+
+
+def stop(*_given: object) -> None:
+    raise KeyboardInterrupt
+
+
+class Postponed(Executor):
+    """Runs nothing before somebody asks for a result, and remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future] = []
+
+    def submit(self, work, /, *arguments) -> Future:
+        future: Future = Future()
+        if not self.futures:
+            future.set_result(work(*arguments))
+        self.futures.append(future)
+        return future
+
+
+def test_a_stop_cancels_what_has_not_begun_and_the_next_run_goes_on(scratch: Course, hand_in, monkeypatch) -> None:
+    for number in range(9):
+        hand_in(scratch, f"student{number}", {})
+    lesson, pool = scratch.lesson(LESSON), Postponed()
+    with monkeypatch.context() as patch:
+        patch.setattr(GradebookWriter, "save", stop)
         with pytest.raises(KeyboardInterrupt):
-            list(in_turns(turns, 1, [lambda n=n: work(n) for n in range(50)]))
-        with pytest.raises(CourseError, match="stopped before"):
-            turns.take(lambda: 1)
-    assert len(done) < 50
+            grade_lesson(scratch, lesson, executor=pool)
+    assert len(pool.futures) < 9
+    assert all(future.cancelled() for future in pool.futures[1:])
+    assert rows_in(scratch) == {}
+    assert {r.status for r in grade_lesson(scratch, lesson, jobs=2)} == {"graded"}
+
+
+def test_a_few_submissions_are_read_ahead_and_never_a_whole_class(scratch: Course, hand_in, monkeypatch) -> None:
+    for number in range(9):
+        hand_in(scratch, f"student{number}", {})
+    reads: list[str] = []
+    real = run.read_submission
+    monkeypatch.setattr(run, "read_submission", lambda *place: (reads.append(place[2]), real(*place))[1])
+    monkeypatch.setattr(GradebookWriter, "save", stop)
+    with pytest.raises(KeyboardInterrupt):
+        grade_lesson(scratch, scratch.lesson(LESSON), executor=Postponed())
+    assert len(reads) == 1 + run.AHEAD
+
+
+def test_where_nothing_can_be_isolated_nobody_is_graded_unasked(graded: Course, monkeypatch) -> None:
+    monkeypatch.setattr(run, "unavailable_reason", lambda: "no bubblewrap")
+    with pytest.raises(NoSandboxError, match="no bubblewrap"):
+        grade_lesson(graded, graded.lesson(LESSON))
+
+
+def test_at_least_one_submission_has_to_run_at_a_time(graded: Course) -> None:
+    with pytest.raises(CourseError, match="JOBS=0"):
+        grade_lesson(graded, graded.lesson(LESSON), jobs=0)
+
+
+def test_the_closing_table_says_who_needs_a_person() -> None:
+    good = StudentResult("ada", LESSON, "graded", 12, 14)
+    bad = StudentResult("ben", LESSON, "needs a person", note="no notebook")
+    lines = closing_table([good, bad])
+    assert lines[-1] == "1 graded, 1 need a person."
+    assert "no notebook" in lines[1]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from autograder.grading.sandbox import Limits, Session, open_process, shared_sandbox, unavailable_reason
+from autograder.grading.sandbox.seccomp import MACHINES
 from autograder.judging.check import Check, checks_in, load_module
-from autograder.grading.sandbox import Bubble, Limits, Session, missing, open_process
-from autograder.grading.sandbox.seccomp import MACHINES, REFUSED
 from autograder.judging.values import Lost, Raised, Returned
 
 CHECKS = '''
@@ -26,28 +26,36 @@ def other_number(double, draw):
 A_NUMBER, OTHER_NUMBER = checks_in(load_module(CHECKS, "checks.py"))
 
 
-LIMITS = Limits(cell_seconds=5, check_seconds=2)
+LIMITS = Limits(cell_seconds=2, check_seconds=1.5)
 
 
 @pytest.fixture(scope="module")
-def bubble() -> Iterator[Bubble | None]:
-    """A sandbox, which tests need as much as graders do; without bubblewrap its tests are skipped."""
-    opened = None if missing() else Bubble(LIMITS)
-    yield opened
-    if opened:
-        opened.close()
+def ordinary() -> Iterator[Session]:
+    """A process without isolation. It takes seconds to start, so each test gets a copy."""
+    with open_process({}, LIMITS) as opened:
+        yield opened
 
 
 @pytest.fixture(params=["isolated", "ordinary"])
-def session(request: pytest.FixtureRequest, bubble: Bubble | None) -> Iterator[Session]:
-    if request.param == "isolated" and bubble is None:
-        pytest.skip(missing())
-    with bubble.session({}) if request.param == "isolated" else open_process({}, LIMITS) as opened:
-        yield opened
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """A submission's process."""
+    if request.param == "ordinary":
+        yield copy_of(request.getfixturevalue("ordinary"))
+    elif unavailable_reason():
+        pytest.skip(unavailable_reason())
+    else:
+        with shared_sandbox().session({}, LIMITS) as opened:
+            yield opened
 
 
 def ask(session: Session, check: Check = A_NUMBER) -> object:
     return session.check(check, (CHECKS, ""), seed=1)
+
+
+def copy_of(session: Session) -> Session:
+    copy = session.copy()
+    assert copy
+    return copy
 
 
 def test_cells_share_names_and_show_their_outputs(session: Session) -> None:
@@ -82,27 +90,42 @@ def test_a_missing_name_is_said(session: Session) -> None:
     assert ask(session) == Raised("NotDefined", "double is not defined: its cell is missing or stopped with an error.")
 
 
-def test_a_check_leaves_nothing_behind_for_the_next(session: Session) -> None:
-    session.run(
-        "seen = []\ndef double(x):\n    seen.append(x)\n    return torch.tensor(float(len(seen)))\nimport torch"
-    )
-    assert [float(ask(session, c).tree) for c in (A_NUMBER, OTHER_NUMBER, A_NUMBER)] == [1.0, 1.0, 1.0]
+def test_what_a_check_does_in_a_copy_stays_in_that_copy(session: Session) -> None:
+    session.run("import torch\nseen = []\ndef double(x):\n    seen.append(x)\n    return torch.tensor(len(seen))")
+    copy = copy_of(session)
+    assert [int(ask(copy, check).tree) for check in (A_NUMBER, OTHER_NUMBER, A_NUMBER)] == [1, 2, 3]
+    assert int(ask(copy_of(session)).tree) == 1
     assert session.run("len(seen)").outputs[0]["data"]["text/plain"] == "0"
 
 
-def test_an_endless_check_is_ended_and_the_next_one_runs(session: Session) -> None:
-    session.run("def double(x):\n    while True: pass")
-    assert ask(session) == Lost("It was still running after 2 seconds.")
+def test_a_copy_keeps_the_moment_at_which_it_was_made(session: Session) -> None:
+    session.run("def double(x): return 2 * x")
+    copy = copy_of(session)
+    session.run("def double(x): return 0 * x")
+    assert ask(copy).tree.equal(A_NUMBER.values(lambda x: 2 * x, seed=1).tree)
+
+
+def test_an_endless_check_loses_its_copy_and_another_copy_goes_on(session: Session) -> None:
+    session.run("calls = 0\ndef double(x):\n    while True: pass")
+    first, second = copy_of(session), copy_of(session)
+    assert ask(first) == Lost("It was still running after 1.5 seconds.")
+    assert ask(first) == Lost("It was still running after 1.5 seconds.")
+    assert isinstance(ask(second), Lost)
     session.run("def double(x): return x")
-    assert isinstance(ask(session), Returned)
+    assert isinstance(ask(copy_of(session)), Returned)
 
 
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "sys.exit()"])
-def test_ending_the_process_in_a_check_loses_that_check_only(session: Session, end: str) -> None:
+def test_ending_the_process_in_a_check_loses_that_copy_only(session: Session, end: str) -> None:
     session.run(f"import os, sys\ndef double(x): {end}")
-    assert isinstance(ask(session), Lost | Raised)
+    assert isinstance(ask(copy_of(session)), Lost | Raised)
     session.run("def double(x): return x")
-    assert isinstance(ask(session), Returned)
+    assert isinstance(ask(copy_of(session)), Returned)
+
+
+def test_a_process_that_ended_cannot_be_copied(session: Session) -> None:
+    session.run("import os; os._exit(0)")
+    assert session.copy() is None
 
 
 def test_ending_the_process_in_a_cell_is_told_from_then_on(session: Session) -> None:
@@ -112,7 +135,7 @@ def test_ending_the_process_in_a_cell_is_told_from_then_on(session: Session) -> 
 
 def test_an_endless_cell_ends_the_notebook_there(session: Session) -> None:
     result = session.run("while True: pass")
-    assert "still running after 5 seconds" in result.outputs[0]["evalue"]
+    assert "still running after 2 seconds" in result.outputs[0]["evalue"]
     assert not session.run("1").success
 
 
@@ -152,23 +175,15 @@ def test_a_solution_that_answers_with_another_type_sends_its_name(session: Sessi
     assert tree[1].kind == "object"
 
 
-@pytest.mark.skipif(bool(missing()), reason=missing() or "isolated")
+@pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
 def test_refused_calls_are_refused_and_others_work() -> None:
-    numbers = MACHINES[platform.machine()][1]
+    numbers = MACHINES[platform.machine()].refused
     source = f"""
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 results = [(libc.syscall(n, 0, 0, 0, 0, 0), ctypes.get_errno()) for n in {numbers}]
 print(set(results), libc.getpid() > 0)
 """
-    bubble = Bubble(Limits())
-    try:
-        with bubble.session({}) as session:
-            (output,) = session.run(source).outputs
-    finally:
-        bubble.close()
+    with shared_sandbox().session({}, Limits()) as session:
+        (output,) = session.run(source).outputs
     assert output["text"] == "{(-1, 1)} True\n"
-
-
-def test_a_name_is_kept_for_every_refused_number() -> None:
-    assert {len(numbers) for _, numbers in MACHINES.values()} == {len(REFUSED)}

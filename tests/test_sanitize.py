@@ -44,7 +44,9 @@ def test_a_dollar_in_an_attribute_or_across_tags_is_no_formula() -> None:
 
 
 def test_a_sealed_page_runs_nothing_and_loads_nothing() -> None:
-    page = lock_down("<html><head><title>x</title><script src='https://elsewhere'></script></head><body>hi</body></html>")
+    page = lock_down(
+        "<html><head><title>x</title><script src='https://elsewhere'></script></head><body>hi</body></html>"
+    )
     assert "<script" not in page
     assert page.index("default-src 'none'") < page.index("<title>")
     assert "<body>hi</body>" in page

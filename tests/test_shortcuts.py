@@ -84,3 +84,15 @@ def test_a_long_chain_of_names_takes_no_time() -> None:
 
 def test_another_exercise_may_use_it() -> None:
     assert found_in(BANS, "other", ["def other(q): return F.ready_made(q)"]) is None
+
+
+def test_a_new_cell_that_binds_the_exercises_name_counts() -> None:
+    stub = "def attend(q):\n    raise NotImplementedError()"
+    for cell in (
+        "def attend(q): return F.ready_made(q)",
+        "attend = F.ready_made",
+        "from torch.nn.functional import ready_made as attend",
+        "def mine(q): return F.ready_made(q)\nattend = mine",
+    ):
+        assert found_in(BANS, "attend", [stub, "x = 1", cell]) == FOUND
+    assert found_in(BANS, "attend", [stub, "def other(q): return F.ready_made(q)"]) is None

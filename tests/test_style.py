@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder.judging.answer_key import Kit, load_kit
 from autograder.authoring.lesson import LessonCell, read_lesson
+from autograder.authoring.package import package_of
+from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Lesson, find_course
 
 LESSONS = find_course().lessons()
@@ -51,8 +52,8 @@ def cells(lesson: Lesson) -> list[LessonCell]:
 
 
 @pytest.fixture
-def kit(lesson: Lesson) -> Kit:
-    return load_kit(lesson)
+def key(lesson: Lesson) -> AnswerKey:
+    return package_of(lesson).key
 
 
 def is_code(cell: LessonCell) -> bool:
@@ -167,9 +168,9 @@ def test_a_stub_is_typed_and_says_its_shapes(cells: list[LessonCell]) -> None:
             assert all(a.annotation for a in definition.args.args)
 
 
-def test_a_message_is_at_most_three_lines_and_not_shared(kit: Kit) -> None:
-    for exercise in kit.exercises:
-        messages = list(kit.messages(exercise).values())
+def test_a_message_is_at_most_three_lines_and_not_shared(key: AnswerKey) -> None:
+    for exercise in key.exercises:
+        messages = list(key.messages(exercise).values())
         assert len(set(messages)) == len(messages)
         assert [m for m in messages if len(m) > 210 or m[-1] not in ".?"] == []
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 HERE = Path(__file__).parent
-TEXT = (HERE.parent / "autograder/sandbox/THREATS.md").read_text(encoding="utf-8")
+TEXT = (HERE.parent / "autograder/grading/sandbox/THREATS.md").read_text(encoding="utf-8")
 
 
 def test_every_threat_has_its_cheat_and_every_cheat_its_threat() -> None:

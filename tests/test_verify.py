@@ -4,19 +4,20 @@ import re
 
 import pytest
 
-from autograder.authoring.build import make_source, release
-from autograder.judging.answer_key import load_kit
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.package import package_of
+from autograder.authoring.verify import distinctness_problems, missing_part_problems, public_message_problems, verify
 from autograder.paths import Course, Lesson, find_course
-from autograder.authoring.verify import distinctness, home_messages, structure, verify
 
 from .conftest import LESSON
 
 LESSONS = [lesson.name for lesson in find_course().lessons()]
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.xdist_group(f"verify {n}")) for n in LESSONS])
 def test_a_lesson_is_proved(course: Course, name: str) -> None:
-    assert verify(course, course.lesson(name)) == []
+    """What its demonstrations do is proved by nbval, which runs them once more."""
+    assert verify(course.lesson(name), demonstrations=False, seeds=3) == []
 
 
 def spoil(course: Course, file: str, old: str, new: str) -> Lesson:
@@ -29,45 +30,47 @@ def spoil(course: Course, file: str, old: str, new: str) -> Lesson:
 
 def test_a_mistake_that_is_right_is_found(scratch: Course) -> None:
     lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key.mT")
-    assert "the mistake keys_in_rows passes every check" in "".join(distinctness(load_kit(lesson)))
+    assert "the mistake keys_in_rows passes every check" in "".join(distinctness_problems(package_of(lesson).key))
 
 
 def test_two_mistakes_that_look_alike_are_found(scratch: Course) -> None:
     lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key")
-    assert "no_transpose and keys_in_rows look alike" in "".join(distinctness(load_kit(lesson)))
+    assert "no_transpose and keys_in_rows look alike" in "".join(distinctness_problems(package_of(lesson).key))
 
 
 def test_an_exercise_without_hidden_checks_is_found(scratch: Course) -> None:
     lesson = spoil(scratch, "hidden.py", r'@check\("project_qkv", points=1\)\n', "")
-    assert "project_qkv has no hidden check" in "".join(structure(load_kit(lesson)))
+    assert "project_qkv has no hidden check" in "".join(
+        missing_part_problems(package_of(lesson).key, read_lesson(lesson))
+    )
 
 
 def test_a_check_that_no_mistake_fails_is_found(scratch: Course) -> None:
-    idle = '@check("attend", points=1)\ndef idle(attend: Any, draw: Inputs) -> Any:\n    """Idle."""\n    return 1\n\n\n'
+    idle = (
+        '@check("attend", points=1)\ndef idle(attend: Any, draw: Inputs) -> Any:\n    """Idle."""\n    return 1\n\n\n'
+    )
     lesson = spoil(scratch, "hidden.py", "# Attention\n", idle)
-    assert "no mistake fails idle" in "".join(structure(load_kit(lesson)))
+    assert "no mistake fails idle" in "".join(missing_part_problems(package_of(lesson).key, read_lesson(lesson)))
 
 
 def test_a_message_that_reaches_nobody_is_found(scratch: Course) -> None:
     twin = '@mistake("attend")\ndef twin(query, key, value):\n    """Twin."""\n'
     twin += "    weights = (query @ key.mT).softmax(-2)\n    return weights @ value, weights\n\n\n# Attention\n"
     lesson = spoil(scratch, "hidden.py", "# Attention\n", twin)
-    problems = "".join(home_messages(load_kit(lesson)))
+    problems = "".join(public_message_problems(package_of(lesson).key))
     assert "softmax_over_queries is told 'Twin.' at home" in problems
 
 
 def test_a_solution_that_does_not_earn_its_points_is_found(scratch: Course, monkeypatch) -> None:
     lesson = scratch.lesson(LESSON)
-    monkeypatch.setattr("autograder.authoring.verify.solutions", lambda kit: {"attend": "attend = None"})
-    monkeypatch.setattr("autograder.authoring.verify.packed", lambda kit: [])
-    problems = "".join(verify(scratch, lesson))
+    monkeypatch.setattr("autograder.authoring.verify.solutions", lambda cells: {"attend": "attend = None"})
+    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
+    problems = "".join(verify(lesson, seeds=1))
     assert "attend: the solution earns 0 of 4 points" in problems
 
 
 def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkeypatch) -> None:
     lesson = spoil(scratch, "lesson.py", r"shares \* lengths\n", "attend(q2, k3, v3)\n")
-    make_source(load_kit(lesson))
-    release(scratch, lesson)
-    monkeypatch.setattr("autograder.authoring.verify.packed", lambda kit: [])
-    problems = "".join(verify(scratch, lesson))
+    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
+    problems = "".join(verify(lesson, seeds=1))
     assert "with NotImplementedError: use PyTorch's function there" in problems

@@ -6,7 +6,8 @@ import ipywidgets
 import pytest
 import torch
 
-from autograder import interactive, plot
+from autograder import plot
+from autograder.plot import widgets
 
 SCORES = torch.tensor([[1.0, 0.0, 2.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
 
@@ -19,13 +20,13 @@ def masked(mask: torch.Tensor) -> torch.Tensor:
 def shown(monkeypatch) -> list[ipywidgets.Widget]:
     """What was displayed, as widgets."""
     boxes = []
-    real = interactive.ipywidgets.VBox
+    real = widgets.ipywidgets.VBox
 
     def box(children=(), **options):
         boxes.append(real(children, **options))
         return boxes[-1]
 
-    monkeypatch.setattr(interactive.ipywidgets, "VBox", box)
+    monkeypatch.setattr(widgets.ipywidgets, "VBox", box)
     return boxes
 
 

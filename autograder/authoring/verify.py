@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import escape
 from itertools import combinations
 from typing import Any
@@ -16,6 +17,7 @@ from ..judging.card import number
 from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
+from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.verdict import Target, judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson
@@ -23,21 +25,29 @@ from .notebook import text_of
 from .package import package_of
 from .sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
 
-SEED = 20260101
+SEED, SEEDS = 20260101, 20
 Notebook = dict[str, Any]
 
 
-def verify(lesson: Lesson, jobs: int = 1) -> list[str]:
+def verify(lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds: int = SEEDS) -> list[str]:
     """Return what is wrong with a lesson, one line each; nothing where all is proved.
 
     Proved are: the solution earns every point; the released notebook earns none and is told "not started"; every
     mistake fails and gets its own message, at home and when graded; no two mistakes look alike on all checks; every
-    check is failed by a mistake; every exercise has visible and hidden checks and a question has points.
+    check is failed by a mistake; every exercise has visible and hidden checks and a question has points; whatever
+    the seed, a mistake has the same points, and what is derived from the right answer fails.
+
+    Args:
+        lesson: which lesson.
+        jobs: how many submissions run at once.
+        demonstrations: run the lesson's own cells too, and report those that stop in the released notebook.
+        seeds: with how many seeds the last two are proved.
     """
     cells, package = read_lesson(lesson), package_of(lesson)
     key = package.key
     problems = [*missing_part_problems(key, cells), *distinctness_problems(key), *public_message_problems(key)]
-    problems += graded_submission_problems(package, solutions(cells), jobs)
+    problems += [*same_points_under_seeds(key, range(1, seeds + 1)), *derived_answers_fail(key, SEED)]
+    problems += graded_submission_problems(package, solutions(cells), jobs, demonstrations)
     return [f"{lesson.name}: {problem}" for problem in problems]
 
 
@@ -50,7 +60,7 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
                 kind, file = ("hidden", "hidden.py") if hidden else ("visible", "checks.py")
                 yield f"{exercise} has no {kind} check: add one to {key.source.place}/{file}"
         for target in targets:
-            if all(same(known, target.right) for known in target.mistakes.values()):
+            if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
     if not any(cell.kind == "question" and cell.points > 0 for cell in cells):
         yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
@@ -61,7 +71,7 @@ def distinctness_problems(key: AnswerKey) -> Iterator[str]:
     for exercise in key.exercises:
         targets = key.targets(exercise, PUBLIC_SEED)
         for mistake in key.mistakes_of(exercise):
-            if all(same(t.mistakes[mistake.name], t.right) for t in targets):
+            if not any(t.tells_apart(mistake.name) for t in targets):
                 yield f"{exercise}: the mistake {mistake.name} passes every check: it is right, or a check is missing"
         for a, b in combinations(key.mistakes_of(exercise), 2):
             if all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
@@ -75,23 +85,23 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
         visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
         for mistake in key.mistakes_of(exercise):
             outcomes = [c.summarise(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
-            verdict = judge(exercise, [t for _, t in visible], outcomes, key.messages(exercise))
+            verdict = judge(exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise))
             if verdict.failure and verdict.failure.message != mistake.message:
                 yield f"{exercise}: {mistake.name} is told {verdict.failure.message!r} at home"
 
 
 def as_released(target: Target) -> Target:
     """Return a target without what students do not have."""
-    return Target(target.name, target.title, target.points, target.right, target.mistakes, target.expected)
+    return replace(target, exact=None, hidden=False)
 
 
-def graded_submission_problems(package: LessonPackage, right: Edits, jobs: int) -> Iterator[str]:
+def graded_submission_problems(package: LessonPackage, right: Edits, jobs: int, demonstrations: bool) -> Iterator[str]:
     """Grade the solved, the released and the wrong notebooks, and look at what came out."""
     wrong = one_mistake_each(package, right)
     edits = [{**right, **{e: mistake_cell(package, m) for e, m in mistakes.items()}} for mistakes in wrong]
     with ThreadPoolExecutor(jobs) as pool:
-        solved = pool.submit(graded, package, right, demonstrations=True)
-        released = pool.submit(graded, package, {}, demonstrations=True)
+        solved = pool.submit(graded, package, right, demonstrations=demonstrations)
+        released = pool.submit(graded, package, {}, demonstrations=demonstrations)
         results = pool.map(lambda e: graded(package, e), edits)
         yield from solved_and_released_problems(package, solved.result(), released.result())
         for mistakes, notebook in zip(wrong, results, strict=True):

@@ -274,7 +274,7 @@ def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Out
     """Compare an exercise's values with the reference's."""
     key = submission.lesson.key
     found = [check.summarise(outcomes[check.name]) for check in key.checks_of(exercise)]
-    return judge(exercise, key.targets(exercise, submission.seed), found, key.messages(exercise))
+    return judge(exercise, key.targets(exercise, submission.seed), found, key.messages(exercise), key.hints(exercise))
 
 
 def verdict_summary(verdict: Verdict) -> dict[str, Any]:

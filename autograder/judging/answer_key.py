@@ -15,12 +15,14 @@ import torch
 from torch import Tensor
 
 from ..errors import LessonError
-from .check import Check, Mistake, checks_alone, checks_in, load_module, mistakes_in
+from .check import Check, Invariance, Mistake, checks_alone, checks_in, invariances_in, load_module, mistakes_in
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
+from .names import names_in
+from .relations import facts_of
 from .shortcuts import Shortcut, shortcuts_in
+from .target import Target
 from .values import Raised, Returned
-from .verdict import Target
 
 ROUNDING = 3
 MOST_TARGETS = 100
@@ -66,6 +68,7 @@ class AnswerKey:
     hidden: list[Check]
     mistakes: list[Mistake]
     shortcuts: list[Shortcut]
+    invariances: list[Invariance] = field(default_factory=list)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
 
     @property
@@ -97,6 +100,14 @@ class AnswerKey:
         """Return what each mistake's author should read."""
         return {m.name: m.message for m in self.mistakes_of(exercise)}
 
+    def hints(self, exercise: str) -> dict[str, int]:
+        """Return which hint helps against a mistake, where its author said so."""
+        return {m.name: m.hint for m in self.mistakes_of(exercise) if m.hint}
+
+    def names(self, exercise: str) -> tuple[str, ...]:
+        """Return what the exercise's docstring calls the things that are returned."""
+        return names_in(self.reference[exercise])
+
     def targets(self, exercise: str, seed: int) -> list[Target]:
         """Return what the right answer and each mistake give on inputs drawn from `seed`; computed once."""
         key = (exercise, seed)
@@ -108,22 +119,26 @@ class AnswerKey:
             return self._targets[key]
 
     def _target(self, check: Check, seed: int) -> Target:
-        right = check.summarise(check.values(self.reference[check.exercise], seed))
+        outcome, inputs = check.trace(self.reference[check.exercise], seed)
+        right = check.summarise(outcome)
         if not isinstance(right, Returned):
             why = right.text if isinstance(right, Raised) else right.reason
-            raise LessonError(f"{self.source.place}/lesson.py", f"the solution of {check.exercise} gives nothing in check {check.name}:", why)
+            problem = f"the solution of {check.exercise} gives nothing in check {check.name}:"
+            raise LessonError(f"{self.source.place}/lesson.py", problem, why)
         known = {m.name: self._print(check, m.work, seed) for m in self.mistakes_of(check.exercise)}
-        expected = expected_of(right) if check.show else None
         return Target(
             check.name,
             check.title,
             check.points,
             fingerprint(right),
             known,
-            expected,
+            expected_of(right) if check.show else None,
             right,
             check in self.hidden,
             check.tolerance,
+            facts_of(right),
+            self.names(check.exercise) if check.summary is None else (),
+            inputs,
         )
 
     @staticmethod
@@ -146,12 +161,14 @@ class AnswerKey:
 
     def _home(self, exercise: str) -> dict[str, Any]:
         targets = [t for t in self.targets(exercise, PUBLIC_SEED) if not t.hidden]
-        telling = {n for t in targets for n, p in t.mistakes.items() if p != t.right}
+        telling = {n for t in targets for n in t.mistakes if t.tells_apart(n)}
         return {
             "points": self.points()[exercise],
             "checks": {t.name: home_data(t, telling) for t in targets},
             "hidden": sum(c.exercise == exercise for c in self.hidden),
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
+            "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
+            "names": list(self.names(exercise)),
         }
 
 
@@ -172,6 +189,7 @@ def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
+    data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
     return data
@@ -191,8 +209,15 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
     checks = load_module(source.checks, f"{source.place}/checks.py")
     hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
-    key = AnswerKey(source, checks_in(checks), checks_in(hidden), mistakes_in(hidden), shortcuts_in(checks))
-    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes]
+    key = AnswerKey(
+        source,
+        checks_in(checks),
+        checks_in(hidden),
+        mistakes_in(hidden),
+        shortcuts_in(checks),
+        invariances_in(hidden),
+    )
+    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances]
     for item in declared:
         if item.exercise not in key.exercises:
             file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from .compare import Picture
+from .compare import Picture, format_number
 from .verdict import Failure, Verdict
 
 TEXT_COLOUR = "var(--jp-content-font-color1, #212121)"
@@ -89,10 +89,16 @@ def picture_text(picture: Picture) -> str:
     """Draw yours and expected as text, differing entries between > and <."""
     rows = [f"{picture.label}", "yours:"]
     for numbers, marks in zip(picture.yours, picture.differs, strict=True):
-        rows.append(" ".join(f">{n:7.3f}<" if m else f" {n:7.3f} " for n, m in zip(numbers, marks, strict=True)))
+        texts = [(entry(n, picture), m) for n, m in zip(numbers, marks, strict=True)]
+        rows.append(" ".join(f">{text:>7}<" if m else f" {text:>7} " for text, m in texts))
     rows.append("expected:")
-    rows += [" ".join(f" {n:7.3f} " for n in numbers) for numbers in picture.expected]
+    rows += [" ".join(f" {entry(n, picture):>7} " for n in numbers) for numbers in picture.expected]
     return "\n".join(rows)
+
+
+def entry(number: float, picture: Picture) -> str:
+    """Return one entry of a picture: a number with three decimals, or True or False."""
+    return format_number(number, truth=True) if picture.truth else f"{number:.3f}"
 
 
 def picture_html(picture: Picture) -> str:
@@ -100,11 +106,13 @@ def picture_html(picture: Picture) -> str:
     pairs = [
         list(zip(*rows, strict=True)) for rows in zip(picture.yours, picture.expected, picture.differs, strict=True)
     ]
+    yours = [[f"{'≠ ' if d else ''}{entry(y, picture)}" for y, _, d in row] for row in pairs]
     tables = [
-        table_html("yours", [[f"≠ {y:.3f}" if d else f"{y:.3f}" for y, _, d in row] for row in pairs]),
-        table_html("expected", [[f"{e:.3f}" for _, e, _ in row] for row in pairs]),
-        table_html("difference", [[f"{y - e:+.3f}" if d else "" for y, e, d in row] for row in pairs]),
+        table_html("yours", yours),
+        table_html("expected", [[entry(e, picture) for _, e, _ in row] for row in pairs]),
     ]
+    if not picture.truth:
+        tables.append(table_html("difference", [[f"{y - e:+.3f}" if d else "" for y, e, d in row] for row in pairs]))
     return f"<p style='margin:8px 0 2px 0'>{escape(picture.label)}</p><div>{''.join(tables)}</div>"
 
 

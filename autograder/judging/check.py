@@ -7,20 +7,22 @@ on the reference solution and on each known mistake, so what should come out is 
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from .inputs import Inputs
-from .values import Lost, Outcome, Returned, capture_outcome
+from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
+NO_RETURN = "It returned None. Is a `return` missing at the end, or in one of its branches?"
 
 CheckFunction = Callable[[Any, Inputs], Any]
 
@@ -52,36 +54,100 @@ class Check:
 
     def values(self, work: Any, seed: int) -> Outcome:
         """Run the check on a piece of work: a student's, the reference or a mistake."""
-        draw = Inputs(seed, self.name)
+        return self.trace(work, seed)[0]
+
+    def trace(self, work: Any, seed: int) -> tuple[Outcome, list[Tensor]]:
+        """Run the check; return what came out, and the tensors that went in, as they were drawn."""
+        draw, watched = Inputs(seed, self.name), watch(work)
         with torch.random.fork_rng(devices=[]):  # what work draws itself, such as dropout, is repeatable too
-            torch.manual_seed(seed)
-            outcome = capture_outcome(lambda: self.run(work, draw))
-        return replace(outcome, changed=draw.changed) if isinstance(outcome, Returned) else outcome
+            torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
+            outcome = capture_outcome(lambda: self.run(watched, draw))
+        if isinstance(outcome, Returned):
+            outcome = replace(outcome, changed=draw.changed)
+        elif isinstance(outcome, Raised) and isinstance(watched, Watched):
+            outcome = watched.explain(outcome)
+        return outcome, draw.given
 
     def summarise(self, outcome: Outcome) -> Outcome:
         """Return what is compared. A summary's ValueError is a sentence for the student."""
         if self.summary is None or not isinstance(outcome, Returned):
             return outcome
-        if any(
-            max(leaf.value.shape, default=0) > WIDEST for leaf in outcome.leaves() if isinstance(leaf.value, Tensor)
-        ):
+        leaves = outcome.leaves()
+        if any(max(leaf.value.shape, default=0) > WIDEST for leaf in leaves if isinstance(leaf.value, Tensor)):
             return Lost(f"A tensor came back with more than {WIDEST} entries along one axis.")
+        if leaves and all(leaf.value is None for leaf in leaves):
+            return Lost(NO_RETURN)
         try:
             return replace(outcome, tree=self.summary(outcome.tree))
         except ValueError as reason:
             return Lost(str(reason))
         except Exception as error:
-            return Lost(f"It returned something else than what was asked for ({type(error).__name__}).")
+            return Lost(f"What it returned is not what was asked for ({type(error).__name__}).")
+
+
+class Watched:
+    """A student's function, which remembers what it returned last, so that a check that stops can say why.
+
+    Args:
+        work: the function.
+    """
+
+    def __init__(self, work: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, work)
+        self._work = work
+        self._returned: Any = self
+        self._inside = False
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function."""
+        self._inside, self._returned = True, self
+        self._returned = self._work(*args, **options)
+        self._inside = False
+        return self._returned
+
+    def explain(self, outcome: Raised) -> Outcome:
+        """Say what came back, where that is what the check could not go on with."""
+        if self._inside or self._returned is self or isinstance(self._returned, Tensor):
+            return outcome
+        return Lost(
+            NO_RETURN
+            if self._returned is None
+            else f"It returned {in_words(self._returned)}, and a check "
+            "that goes on calculating with the result had to stop. Compare with the docstring's `Returns`."
+        )
+
+
+def watch(work: Any) -> Any:
+    """Return a function that is watched; a class, which checks look into, as it is."""
+    return Watched(work) if isinstance(work, FunctionType) else work
+
+
+def in_words(value: Any) -> str:
+    """Describe a returned value."""
+    if isinstance(value, list | tuple):
+        return f"{len(value)} things in a {'list' if isinstance(value, list) else 'tuple'}"
+    if isinstance(value, bool | int | float | str):
+        return f"the value {str(value)[:40]!r}" if isinstance(value, str) else f"the number {value}"
+    return f"an object of type {type(value).__name__}"
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong implementation, and what a student who wrote it should read."""
+    """A wrong implementation, and what a student who wrote it should read.
+
+    Args:
+        exercise: whose.
+        name: its own, unique in an exercise.
+        message: a sentence or two for the student.
+        work: the wrong function or class.
+        hint: the number of the hint that helps here, 0 for the next one.
+    """
 
     exercise: str
     name: str
     message: str
     work: Any
+    hint: int = 0
 
 
 def docstring_text(documented: Any, what: str) -> str:
@@ -108,13 +174,37 @@ def check(
     return declare
 
 
-def mistake(exercise: str) -> Callable[[Any], Mistake]:
-    """Declare a known mistake: a wrong function or class. Its docstring is the message."""
+def mistake(exercise: str, *, hint: int = 0) -> Callable[[Any], Mistake]:
+    """Declare a known mistake: a wrong function or class. Its docstring is the message.
+
+    Args:
+        exercise: whose mistake it is.
+        hint: the number of the hint that helps here, where it is not simply the next one.
+    """
 
     def declare(work: Any) -> Mistake:
-        return Mistake(exercise, work.__name__, docstring_text(work, "mistake"), work)
+        return Mistake(exercise, work.__name__, docstring_text(work, "mistake"), work, hint)
 
     return declare
+
+
+@dataclass(frozen=True)
+class Invariance:
+    """A change that leaves an exercise's right results right, such as transposing a symmetric table."""
+
+    exercise: str
+    change: str
+    because: str
+
+
+def invariant(exercise: str, change: str, *, because: str) -> Invariance:
+    """Declare, in hidden.py, a change that no check can notice; `proofs.DERIVED` has the names of the changes."""
+    return Invariance(exercise, change, because)
+
+
+def invariances_in(module: ModuleType) -> list[Invariance]:
+    """Return what a module declares to make no difference."""
+    return [item for item in vars(module).values() if isinstance(item, Invariance)]
 
 
 def load_module(source: str, filename: str, checks: ModuleType | None = None) -> ModuleType:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .fingerprint import Fingerprint
-from .values import Lost, Outcome, Raised, Returned, flatten, plain
+from .check import NO_RETURN
+from .fingerprint import GRACE, SMALLEST_SIZE, Fingerprint, numbers_agree, same, tensor_fingerprint, tolerance_of
+from .fingerprint import fingerprint as print_of
+from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
-TOLERANCES = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+STEP = re.compile(r"\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -25,65 +27,96 @@ class Picture:
     yours: list[list[float]]
     expected: list[list[float]]
     differs: list[list[bool]]
+    truth: bool = False
 
 
-def leaf_label(path: str) -> str:
-    """Return a leaf's path as a student would write it; a summary's leaves have names of their own."""
-    own = re.fullmatch(r"\['([^']*)'\](.*)", path)
-    return own[1] + own[2] if own else f"result{path}"
+def steps_of(path: str) -> list[str]:
+    """Return a path's steps: `["0", "'weights'"]`."""
+    return STEP.findall(path)
 
 
-def describe_stop(outcome: Raised | Lost) -> str:
-    """Say how a student's work ended without a result."""
-    if isinstance(outcome, Lost):
-        return outcome.reason
-    line = f" in `{outcome.where}`" if outcome.where else ""
-    return f"It stopped with {outcome.kind}{line}: {outcome.text.splitlines()[0] if outcome.text else 'no message'}"
+def leaf_label(path: str, names: Sequence[str] = (), siblings: int = 0) -> str:
+    """Return a leaf's name as a student knows it.
+
+    Args:
+        path: where it is.
+        names: what the docstring calls the things that are returned.
+        siblings: how many there are on the last level; it has names where they are as many.
+    """
+    steps = steps_of(path)
+    if not steps:
+        return "the result"
+    words = [step[1:-1] if not step.isdigit() else f"result {int(step) + 1}" for step in steps]
+    if steps[-1].isdigit() and siblings == len(names) > 0:
+        words[-1] = names[int(steps[-1])]
+    return words[-1] + "".join(f" of {word}" for word in reversed(words[:-1]))
 
 
-def contract(yours: Fingerprint, right: Fingerprint) -> str:
+def label_in(path: str, leaves: Fingerprint, names: Sequence[str]) -> str:
+    """Return a leaf's name among the leaves that were asked for."""
+    parent = path[: path.rfind("[")] if "[" in path else ""
+    below = {steps_of(p[len(parent) :])[0] for p in leaves if p.startswith(parent + "[")}
+    return leaf_label(path, names, len(below))
+
+
+def contract(yours: Fingerprint, right: Fingerprint, names: Sequence[str] = ()) -> str:
     """Say in one sentence what is wrong with type, structure, shape, dtype or finiteness; '' where nothing is."""
     mine, theirs = yours["leaves"], right.get("leaves", {})
-    if mine.get("", {}).get("type") == "NoneType" != theirs.get("", {}).get("type"):
-        return "It returned None. Is there a `return` at the end?"
+    if is_nothing(mine.values()) and not any(leaf.get("type") == "NoneType" for leaf in theirs.values()):
+        return NO_RETURN
     if mine.keys() != theirs.keys():
-        if top_level_keys(mine) == top_level_keys(theirs) and "" not in mine:
-            return first_odd_part(mine, theirs)
-        return f"It returned {describe_structure(mine)}. What was asked for is {describe_structure(theirs)}."
+        path = first_odd_part(mine, theirs)
+        found, asked = below(mine, path), below(theirs, path)
+        name = label_in(path, theirs, names) if path else "it"
+        where = f"{name} is " if path else "It returned "
+        return capital(f"{where}{describe_structure(found)}; {describe_structure(asked, names)} was asked for.")
     for path, leaf in mine.items():
-        problem = leaf_contract(leaf_label(path), leaf, theirs[path])
+        problem = leaf_contract(label_in(path, theirs, names), leaf, theirs[path])
         if problem:
-            return problem
+            return capital(problem)
     if yours.get("changed") and not right.get("changed"):
         return "One of the inputs was changed in place. Its owner still needs it: make a new tensor instead."
     return ""
 
 
-def top_level_keys(leaves: Fingerprint) -> list[str]:
-    """Return the names of the uppermost level of a tree, in order."""
-    return list(dict.fromkeys(top for path in leaves for top in re.findall(r"^\[.*?\]", path)))
+def is_nothing(leaves: Iterable[Fingerprint]) -> bool:
+    """Say whether nothing but None came back."""
+    return all(leaf.get("type") == "NoneType" for leaf in leaves)
 
 
-def first_odd_part(mine: Fingerprint, theirs: Fingerprint) -> str:
-    """Say which part of two trees with the same uppermost level is built otherwise."""
-    for top in top_level_keys(theirs):
-        ours, right = (
-            {p.removeprefix(top): leaf for p, leaf in t.items() if p.startswith(top)} for t in (mine, theirs)
-        )
-        if ours.keys() != right.keys():
-            return f"{leaf_label(top)} is {describe_structure(ours)}; {describe_structure(right)} was asked for."
-    return "It returned something of another structure than what was asked for."
+def capital(sentence: str) -> str:
+    """Return a sentence with a capital first letter; a name of the lesson's code keeps its own."""
+    return sentence[:1].upper() + sentence[1:] if sentence.startswith(("the ", "it ", "result")) else sentence
 
 
-def describe_structure(leaves: Fingerprint) -> str:
+def below(leaves: Fingerprint, path: str) -> Fingerprint:
+    """Return the leaves of a part, by their paths within it."""
+    return {p.removeprefix(path): leaf for p, leaf in leaves.items() if p == path or p.startswith(path + "[")}
+
+
+def first_odd_part(mine: Fingerprint, theirs: Fingerprint, path: str = "") -> str:
+    """Return the path of the first part of two trees that is built otherwise, as deep as it goes."""
+    ours, right = (list(dict.fromkeys(steps_of(p)[0] for p in below(t, path) if p)) for t in (mine, theirs))
+    if not right or ours != right:
+        return path
+    for step in right:
+        inner = f"{path}[{step}]"
+        if below(mine, inner).keys() != below(theirs, inner).keys():
+            return first_odd_part(mine, theirs, inner)
+    return path
+
+
+def describe_structure(leaves: Fingerprint, names: Sequence[str] = ()) -> str:
     """Describe a tree of results in words."""
     if "" in leaves:
         return describe_leaf(leaves[""])
-    tops = top_level_keys(leaves)
-    if tops[0].startswith("['"):
-        return f"a dictionary with {', '.join(top[1:-1] for top in tops)}"
-    nested = "" if len(tops) == len(leaves) else f", with {len(leaves)} values in them"
-    return f"a tuple of {len(tops)}{nested}"
+    tops = list(dict.fromkeys(steps_of(path)[0] for path in leaves))
+    if not tops[0].isdigit():
+        return f"a dictionary with {', '.join(tops)}"
+    if len(tops) == len(names):
+        return f"a tuple of {len(tops)} ({', '.join(names)})"
+    what = "tensors" if all("dtype" in leaf for leaf in leaves.values()) and len(tops) == len(leaves) else "things"
+    return f"a sequence of {len(tops)} {what}"
 
 
 def describe_leaf(leaf: Fingerprint) -> str:
@@ -91,63 +124,77 @@ def describe_leaf(leaf: Fingerprint) -> str:
     if "dtype" in leaf:
         return "one tensor"
     if "other" in leaf:
-        return f"an object of type {leaf['other']}"
-    return f"the value {leaf.get('plain', leaf.get('number'))!r}"
+        return f"an {leaf['other']}" if leaf["other"].startswith("empty") else f"an object of type {leaf['other']}"
+    value = leaf.get("plain", leaf.get("number"))
+    return f"the text {value!r}" if isinstance(value, str) and "type" in leaf else str(value)
 
 
 def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     """Compare what two leaves are, without their numbers."""
     if ("dtype" in mine) != ("dtype" in theirs):
-        return f"{name} is {describe_leaf(mine)}; {describe_leaf(theirs) if 'dtype' in theirs else 'a plain value'} was asked for."
+        missing = " Is a `return` missing, or does no gradient come back?" if mine.get("type") == "NoneType" else ""
+        return f"{name} is {describe_leaf(mine)}; {describe_leaf(theirs)} was asked for.{missing}"
     if "dtype" not in mine:
-        return (
-            ""
-            if "plain" not in mine or mine == theirs
-            else f"{name} is {mine['plain']!r}, not {theirs.get('plain')!r}."
-        )
+        return plain_contract(name, mine, theirs)
     if mine["shape"] != theirs["shape"]:
         return f"{name} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
-        made = " What makes a tensor needs the dtype of the inputs." if "float" in theirs["dtype"] else ""
+        made = " A tensor that you create needs the dtype of the inputs." if "float" in theirs["dtype"] else ""
         return f"{name} is {mine['dtype']}; it should be {theirs['dtype']}.{made}"
     if mine["nan"] and not theirs["nan"]:
         return f"{name} contains NaN in {mine['nan']} of its entries."
     return ""
 
 
-def close(mine: Any, theirs: Any, tolerance: float | None) -> Tensor:
-    """Return, entry by entry, whether two tensors of one shape agree within their dtype's tolerance, or a wider one."""
-    limit = max(tolerance or 0.0, TOLERANCES.get(theirs.dtype, 0.0))
-    a, b = plain(mine).to(torch.float64), plain(theirs).to(torch.float64)
-    return torch.isclose(a, b, rtol=limit, atol=limit, equal_nan=True)
+def plain_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
+    """Compare two plain values."""
+    if "number" in mine and "number" in theirs:
+        same_number = numbers_agree(mine["number"], theirs["number"], tolerance_of(theirs))
+        return "" if same_number else f"{name} is {mine['number']:.6g}; it should be {theirs['number']:.6g}."
+    if mine == theirs:
+        return ""
+    kinds = [leaf.get("type", "float" if "number" in leaf else "") for leaf in (mine, theirs)]
+    ours, right = describe_leaf(mine), describe_leaf(theirs)
+    if kinds[0] != kinds[1] and all(kind in ("int", "float", "bool") for kind in kinds):
+        return f"{name} is {ours}, of type {kinds[0]}; {right}, of type {kinds[1]}, was asked for."
+    return f"{name} is {ours}, not {right}.".replace("the text ", "")
 
 
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
-    """Say whether two outcomes agree exactly, but for rounding."""
+    """Say whether two outcomes agree, but for rounding and GRACE.
+
+    What the student's desk accepts is accepted: the estimate that decides there is asked too.
+    """
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind
-    pairs = list(zip(mine.leaves(), theirs.leaves(), strict=False))
-    if mine.changed != theirs.changed or [a.path for a, _ in pairs] != [b.path for _, b in pairs]:
+    ours, right = mine.leaves(), theirs.leaves()
+    if mine.changed != theirs.changed or [a.path for a in ours] != [b.path for b in right]:
         return False
-    if len(mine.leaves()) != len(theirs.leaves()):
-        return False
-    return all(equal_leaf(a.value, b.value, tolerance) for a, b in pairs)
+    if all(equal_leaf(a.value, b.value, tolerance) for a, b in zip(ours, right, strict=True)):
+        return True
+    return same(print_of(mine), print_of(theirs), tolerance, GRACE)
 
 
 def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
     """Compare two leaves. A bool is not a number, and an int is not a float."""
     if isinstance(mine, Tensor) and isinstance(theirs, Tensor):
         return mine.shape == theirs.shape and mine.dtype == theirs.dtype and bool(close(mine, theirs, tolerance).all())
-    if type(mine) is not type(theirs):
-        return False
-    if isinstance(mine, float):
-        limit = 1e-9 if tolerance is None else tolerance
-        return bool(abs(mine - theirs) <= limit * max(1.0, abs(theirs)))
-    return bool(mine == theirs)
+    if isinstance(mine, float) and isinstance(theirs, float):
+        return numbers_agree(mine, theirs, GRACE * tolerance_of({}, tolerance))
+    return type(mine) is type(theirs) and bool(mine == theirs)
 
 
-def picture_of(mine: Returned, expected: Mapping[str, Any], tolerance: float) -> tuple[str, Picture | None]:
-    """Find the first differing entry; return a sentence about it and a table around it, where one fits.
+def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
+    """Return, entry by entry, whether two tensors of one shape agree: relative to the entry, or to a usual entry."""
+    a, b = plain(mine).to(torch.float64), plain(theirs).to(torch.float64)
+    limit = GRACE * tolerance_of(tensor_fingerprint(theirs), tolerance)
+    finite = b[b.isfinite()]
+    usual = max(float(finite.pow(2).mean().sqrt()) if finite.numel() else 0.0, SMALLEST_SIZE)
+    return torch.isclose(a, b, rtol=limit, atol=limit * usual, equal_nan=True)
+
+
+def differing(mine: Returned, expected: Mapping[str, Any], tolerance: float) -> tuple[Leaf, Tensor, Tensor] | None:
+    """Return the first leaf that differs, the right tensor there, and where they differ; None where nothing does.
 
     Args:
         mine: what the student's work returned; its contract is known to hold.
@@ -155,30 +202,49 @@ def picture_of(mine: Returned, expected: Mapping[str, Any], tolerance: float) ->
         tolerance: how far apart two entries may be; at home the expected values are rounded.
     """
     for leaf in flatten(mine.tree):
-        if not isinstance(leaf.value, Tensor) or leaf.path not in expected:
-            continue
-        right = torch.as_tensor(expected[leaf.path]).detach()
-        differs = ~close(leaf.value, right, tolerance)
-        if differs.any():
-            return first_difference(leaf.path, plain(leaf.value).to(torch.float64), right, differs)
-    return "", None
+        if isinstance(leaf.value, Tensor) and leaf.path in expected:
+            right = torch.as_tensor(expected[leaf.path]).detach().to(torch.float64)
+            ours = plain(leaf.value).to(torch.float64)
+            differs = ~torch.isclose(ours, right, rtol=tolerance, atol=tolerance, equal_nan=True)
+            if ours.shape == right.shape and differs.any():
+                return leaf, right, differs
+    return None
 
 
-def format_number(number: Tensor) -> str:
-    """Return a number with three decimals, a whole one without."""
-    value = float(number)
-    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e6 else f"{value:.3f}"
+def format_number(number: float, *, truth: bool = False) -> str:
+    """Return a number with three decimals, a whole one without; True and False where those were asked for."""
+    if truth:
+        return str(bool(number))
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e6 else f"{number:.3f}"
 
 
-def first_difference(path: str, mine: Tensor, right: Tensor, differs: Tensor) -> tuple[str, Picture | None]:
-    """Describe the first differing entry of one tensor."""
-    index = tuple(int(i) for i in differs.nonzero()[0])
-    at = ", ".join(map(str, index))
-    where = leaf_label(path) + (f"[{at}]" if index else "")
-    words = f"{where} is {format_number(mine[index])}; it should be {format_number(right[index])}."
+def first_difference(name: str, mine: Tensor, right: Tensor, differs: Tensor) -> tuple[str, Picture | None]:
+    """Describe the first differing entry of one tensor, and where the others are."""
+    index, truth = tuple(int(i) for i in differs.nonzero()[0]), mine.dtype == torch.bool
+    ours = plain(mine).to(torch.float64)
+    where = name + (f"[{', '.join(map(str, index))}]" if index else "")
+    values = [format_number(float(t[index]), truth=truth) for t in (ours, right)]
+    if values[0] == values[1]:
+        values = [f"{float(t[index]):.6g}" for t in (ours, right)]
+    words = f"{capital(where)} is {values[0]}; it should be {values[1]}.{pattern(differs)}"
     if not index or max(mine.shape[-2:]) > LARGEST_PICTURE:
         return words, None
     lead = index[:-2]
-    label = leaf_label(path) + (f"[{', '.join(map(str, lead))}]" if lead else "")
-    cut = [t[lead].reshape(-1, t.shape[-1]) for t in (mine, right, differs)]
-    return words, Picture(label, cut[0].tolist(), cut[1].tolist(), cut[2].tolist())
+    label = name + (f"[{', '.join(map(str, lead))}]" if lead else "")
+    cut = [t[lead].reshape(-1, t.shape[-1]).tolist() for t in (ours, right, differs)]
+    return words, Picture(label, cut[0], cut[1], cut[2], truth)
+
+
+def pattern(differs: Tensor) -> str:
+    """Say where a tensor differs, if that is one slice, or all but one; '' otherwise."""
+    if bool(differs.all()) or differs.ndim < 2:
+        return ""
+    for axis, name in ((-2, "row"), (-1, "column"), *(((0, "sentence"),) if differs.ndim > 2 else ())):
+        other = [a for a in range(differs.ndim) if a != axis % differs.ndim]
+        some, every = differs.amax(other), differs.amin(other)
+        size = len(some)
+        if size > 2 and int(some.sum()) == 1:
+            return f" Only {name} {int(some.nonzero())} differs."
+        if size > 2 and bool((some == every).all()) and int((~some).sum()) == 1:
+            return f" All differ but {name} {int((~some).nonzero())}."
+    return ""

@@ -20,6 +20,7 @@ class Inputs:
         self._at_home = seed == PUBLIC_SEED
         self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
         self._drawn: list[tuple[Tensor, int]] = []
+        self.given: list[Tensor] = []
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
         """Return independent standard normal numbers, float64 unless told otherwise."""
@@ -28,6 +29,7 @@ class Inputs:
     def give(self, tensor: Tensor) -> Tensor:
         """Return a tensor made from drawn ones, and notice when it is changed in place like those."""
         self._drawn.append((tensor, tensor._version))
+        self.given.append(tensor.detach().clone())
         return tensor
 
     def integer(self, low: int, high: int) -> int:

@@ -46,10 +46,11 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
     Args:
         shortcuts: a lesson's.
         exercise: which of them count.
-        sources: the exercise's own code first, then other cells; of those only what the first one leads to is read.
+        sources: the exercise's own code first, then other cells; of those only what the first one leads to is read, and
+            what else binds the exercise's name.
     """
     bans = [ban for ban in shortcuts if ban.exercise == exercise]
-    nodes = reachable(sources) if bans else []
+    nodes = reachable(sources, exercise) if bans else []
     own = set().union(*map(defined_in, sources)) if bans else set()
     for ban in bans:
         hits = [name for name in ban.names if any(uses(node, name, own) for node in nodes)]

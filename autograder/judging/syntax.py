@@ -30,14 +30,20 @@ def top_level_names(source: str) -> frozenset[str]:
     return frozenset().union(*map(bound_by, parsed(source)))
 
 
-def reachable(sources: Sequence[str]) -> list[ast.stmt]:
-    """Return the statements of the first source, and those of the others that bind what is used, directly or not."""
+def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
+    """Return the statements of the first source, and those of the others that bind what is used, directly or not.
+
+    Args:
+        sources: the code where the search starts, then other cells.
+        start: a name; statements of any cell that bind it are where the search starts too.
+    """
     trees = [parsed(source) for source in sources]
     found = list(trees[0]) if trees else []
     binding: dict[str, list[ast.stmt]] = {}
     for node in (node for tree in trees[1:] for node in tree):
         for name in bound_by(node):
             binding.setdefault(name, []).append(node)
+    found += binding.pop(start, [])
     seen = {id(node) for node in found}
     for node in found:  # grows while it is read
         for name in wanted_by(node):

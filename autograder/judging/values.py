@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import traceback
+import linecache
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import torch
 from torch import Tensor
 
 Plain = bool | int | float | str | None
+MOST_SHAPES = 4
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,19 @@ class Returned:
 
 @dataclass(frozen=True)
 class Raised:
-    """A check function, or the student's work in it, raised an exception."""
+    """A check function, or the student's work in it, raised an exception.
+
+    Args:
+        kind: the exception's class.
+        text: what it says.
+        where: the line of a notebook cell that it came from, as far as that is known.
+        shapes: which tensors met on that line.
+    """
 
     kind: str
     text: str
     where: str = ""
+    shapes: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,14 +77,26 @@ Outcome = Returned | Raised | Lost
 
 def flatten(tree: Any, path: str = "") -> list[Leaf]:
     """List the leaves of nested tuples, lists and dicts. A tuple and a list of equal content are the same."""
-    if isinstance(tree, list | tuple):
-        inner = [leaf for i, item in enumerate(tree) for leaf in flatten(item, f"{path}[{i}]")]
-        return inner or [Leaf(path, Other("empty " + type(tree).__name__))]
-    if isinstance(tree, dict):
-        return [leaf for key, item in tree.items() for leaf in flatten(item, f"{path}[{key!r}]")]
-    if isinstance(tree, Tensor | bool | int | float | str | Other) or tree is None:
+    if isinstance(tree, list | tuple | dict):
+        items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+        inner = [leaf for key, item in items for leaf in flatten(item, f"{path}[{key!r}]")]
+        return inner or [Leaf(path, Other("empty " + ("dict" if isinstance(tree, dict) else "tuple or list")))]
+    if isinstance(tree, Tensor):
+        return [Leaf(path, tree if has_numbers(tree) else Other(kind_of_tensor(tree)))]
+    if isinstance(tree, bool | int | float | str | Other) or tree is None:
         return [Leaf(path, tree)]
     return [Leaf(path, Other(type(tree).__name__))]
+
+
+def has_numbers(tensor: Tensor) -> bool:
+    """Say whether a tensor has numbers of its own, one for each entry."""
+    with torch._C.DisableTorchFunctionSubclass():
+        return tensor.layout == torch.strided and not tensor.is_meta and not tensor.is_quantized
+
+
+def kind_of_tensor(tensor: Tensor) -> str:
+    """Name a tensor that has no numbers of its own."""
+    return "tensor on the device meta" if tensor.is_meta else "sparse tensor"
 
 
 def plain(tensor: Tensor) -> Tensor:
@@ -90,12 +113,27 @@ def capture_outcome(function: Callable[[], Any]) -> Outcome:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return Raised(type(error).__name__, str(error)[:500], last_line(error))
+        where, shapes = last_line(error)
+        return Raised(type(error).__name__, str(error)[:500], where, shapes)
 
 
-def last_line(error: BaseException) -> str:
-    """Return the source line nearest to the error that a notebook cell holds, or ''."""
-    frames = [
-        f for f in traceback.extract_tb(error.__traceback__) if "ipykernel" in f.filename or "<ipython" in f.filename
-    ]
-    return (frames[-1].line or "") if frames else ""
+def last_line(error: BaseException) -> tuple[str, str]:
+    """Return the notebook cell's line nearest to an error, and the shapes that met on it; '' where there is none."""
+    found: tuple[str, str] = ("", "")
+    trace = error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        file = frame.f_code.co_filename
+        if "ipykernel" in file or "<ipython" in file:
+            line = linecache.getline(file, trace.tb_lineno).strip()
+            found = line, shapes_on(line, frame)
+        trace = trace.tb_next
+    return found
+
+
+def shapes_on(line: str, frame: FrameType) -> str:
+    """Describe the tensors that a line names: `q is (3, 4), k is (5, 4)`."""
+    names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", line))
+    tensors = [(name, frame.f_locals[name]) for name in names if isinstance(frame.f_locals.get(name), Tensor)]
+    with torch._C.DisableTorchFunctionSubclass():
+        return ", ".join(f"{name} is {tuple(tensor.shape)}" for name, tensor in tensors[:MOST_SHAPES])

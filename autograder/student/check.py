@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from IPython.display import display
+from torch import Tensor
 
 from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
@@ -22,7 +23,7 @@ from ..paths import student_files
 from .progress import record_progress
 
 HINTS = 3
-_failed: dict[str, int] = {}
+_suggested: dict[str, list[int]] = {}
 
 
 def check(work: Any) -> None:
@@ -37,7 +38,7 @@ def check(work: Any) -> None:
         CourseError: `work` is not one of this lesson's exercises.
     """
     files = ReleasedChecks.beside_the_notebook()
-    exercise = files.exercise_of(work, sys._getframe(1).f_globals)
+    exercise = files.checked_exercise(work, sys._getframe(1).f_globals)
     verdict, hidden = files.judge(exercise, work)
     record_progress(exercise, verdict)
     display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
@@ -47,11 +48,15 @@ def check(work: Any) -> None:
 
 
 def next_hint(exercise: str, verdict: Verdict) -> int:
-    """Return which hint to open: one further after each try that failed, 0 where none is needed."""
-    if verdict.passed or not verdict.started:
+    """Return which hint to open: the one that fits what went wrong, else the first not suggested yet; 0 for none."""
+    if verdict.passed or not verdict.started or verdict.failure is None:
         return 0
-    _failed[exercise] = min(_failed.get(exercise, 0) + 1, HINTS)
-    return _failed[exercise]
+    before = _suggested.setdefault(exercise, [])
+    fitting = verdict.failure.hint
+    if not fitting or fitting in before:
+        fitting = next((hint for hint in range(1, HINTS + 1) if hint not in before), 0)
+    before += [fitting] if fitting else []
+    return fitting
 
 
 class ReleasedChecks:
@@ -68,7 +73,7 @@ class ReleasedChecks:
         checks, prints = student_files()
         return load_files(checks, prints, checks.stat().st_mtime_ns, prints.stat().st_mtime_ns)
 
-    def exercise_of(self, work: Any, names: Mapping[str, Any]) -> str:
+    def checked_exercise(self, work: Any, names: Mapping[str, Any]) -> str:
         """Find the exercise by identity among the notebook's names, else by the object's own name."""
         for name in self.exercises:
             if name in names and names[name] is work:
@@ -81,15 +86,17 @@ class ReleasedChecks:
     def judge(self, exercise: str, work: Any) -> tuple[Verdict, int]:
         """Run the visible checks; return the verdict and how many hidden checks there are."""
         known = self.exercises[exercise]
-        mine = [c for c in self.checks if c.exercise == exercise]
-        targets = [target_of(c, known["checks"][c.name]) for c in mine]
-        outcomes = [c.summarise(c.values(work, PUBLIC_SEED)) for c in mine]
-        verdict = judge(exercise, targets, outcomes, known["messages"])
+        targets, outcomes = [], []
+        for check in (c for c in self.checks if c.exercise == exercise):
+            outcome, inputs = check.trace(work, PUBLIC_SEED)
+            targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
+            outcomes.append(check.summarise(outcome))
+        verdict = judge(exercise, targets, outcomes, known["messages"], known.get("hints"))
         short = found_in(self.shortcuts, exercise, source_of(work))
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
 
-def target_of(check: Check, data: Mapping[str, Any]) -> Target:
+def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], inputs: Sequence[Tensor]) -> Target:
     """Join a check with its fingerprints."""
     return Target(
         check.name,
@@ -99,6 +106,9 @@ def target_of(check: Check, data: Mapping[str, Any]) -> Target:
         MappingProxyType(data["mistakes"]),
         data.get("expected"),
         tolerance=check.tolerance,
+        facts=data.get("facts", {}),
+        names=names if check.summary is None else (),
+        inputs=inputs,
     )
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check, shortcut
 
 NO_SOFT_LOOKUP = shortcut(
     "soft_lookup",
@@ -15,7 +14,7 @@ NO_SOFT_LOOKUP = shortcut(
 
 
 @check("soft_lookup", points=1, show=True)
-def a_small_store(soft_lookup: Any, draw: Draw) -> Any:
+def a_small_store(soft_lookup: Any, draw: Inputs) -> Any:
     """Four entries: a lookup as it is, and with temperatures of 0.5 and 3."""
     query, keys, values = draw.normal(3), draw.normal(4, 3), draw.normal(4, 2)
     results = {
@@ -24,32 +23,32 @@ def a_small_store(soft_lookup: Any, draw: Draw) -> Any:
     return {"without a temperature": soft_lookup(query, keys, values), **results}
 
 
-@check("soft_lookup", points=1)
-def can_be_trained(soft_lookup: Any, draw: Draw) -> Any:
+@check("soft_lookup", points=1, show=True)
+def can_be_trained(soft_lookup: Any, draw: Inputs) -> Any:
     """Gradients for the query, the keys and the values."""
     inputs = [draw.normal(*shape).requires_grad_() for shape in ((3,), (5, 3), (5, 4))]
     (soft_lookup(*inputs, temperature=2.0) * draw.normal(4)).sum().backward()
     return {
-        name: tensor.grad
+        f"the gradient of the {name}": tensor.grad
         for name, tensor in zip(("query", "keys", "values"), inputs, strict=True)
     }
 
 
-def network(draw: Draw, h: int, d_q: int, d_k: int) -> tuple[Tensor, Tensor, Tensor]:
+def network(draw: Inputs, h: int, d_q: int, d_k: int) -> tuple[Tensor, Tensor, Tensor]:
     """Draw the weights of an additive score."""
     return draw.normal(h, d_q), draw.normal(h, d_k), draw.normal(h)
 
 
 @check("additive_scores", points=1, show=True)
-def one_sentence(additive_scores: Any, draw: Draw) -> Any:
-    """Two queries and four keys of different widths."""
+def one_sentence(additive_scores: Any, draw: Inputs) -> Any:
+    """Two sentences of three queries and four keys, of different widths."""
     return additive_scores(
-        draw.normal(1, 2, 3), draw.normal(1, 4, 5), *network(draw, 6, 3, 5)
+        draw.normal(2, 3, 5), draw.normal(2, 4, 6), *network(draw, 7, 5, 6)
     )
 
 
 @check("additive_scores", points=2, show=True)
-def equal_sizes(additive_scores: Any, draw: Draw) -> Any:
+def equal_sizes(additive_scores: Any, draw: Inputs) -> Any:
     """Two sentences with as many queries as keys, all of one width."""
     return additive_scores(
         draw.normal(2, 3, 4), draw.normal(2, 3, 4), *network(draw, 4, 4, 4)
@@ -57,12 +56,11 @@ def equal_sizes(additive_scores: Any, draw: Draw) -> Any:
 
 
 @check("additive_attention", points=1, show=True)
-def contexts_and_weights(additive_attention: Any, draw: Draw) -> Any:
+def contexts_and_weights(additive_attention: Any, draw: Inputs) -> Any:
     """Three queries, four keys, values of another width."""
     query, keys, values = (
         draw.normal(2, 3, 4),
         draw.normal(2, 4, 5),
         draw.normal(2, 4, 2),
     )
-    contexts, weights = additive_attention(query, keys, values, *network(draw, 6, 4, 5))
-    return {"contexts": contexts, "weights": weights}
+    return additive_attention(query, keys, values, *network(draw, 6, 4, 5))

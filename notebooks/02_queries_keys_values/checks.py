@@ -5,8 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check, shortcut
 
 NO_ATTEND = shortcut(
     "attend",
@@ -17,32 +16,33 @@ NO_ATTEND = shortcut(
 
 
 @check("project_qkv", points=1, show=True)
-def a_batch_of_sentences(project_qkv: Any, draw: Draw) -> Any:
+def a_batch_of_sentences(project_qkv: Any, draw: Inputs) -> Any:
     """Two sentences of four words: queries, keys and values, in this order."""
     x = draw.normal(2, 4, 6)
     return project_qkv(x, draw.normal(6, 5), draw.normal(6, 5), draw.normal(6, 3))
 
 
 @check("attention_scores", points=1, show=True)
-def three_queries_five_keys(attention_scores: Any, draw: Draw) -> Any:
+def three_queries_five_keys(attention_scores: Any, draw: Inputs) -> Any:
     """Three queries and five keys: a score for each pair."""
     return attention_scores(draw.normal(3, 4), draw.normal(5, 4))
 
 
-@check("attention_scores", points=1)
-def scores_with_heads(attention_scores: Any, draw: Draw) -> Any:
+@check("attention_scores", points=1, show=True)
+def scores_with_heads(attention_scores: Any, draw: Inputs) -> Any:
     """A batch with several heads: each head has a table of its own."""
     return attention_scores(draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4))
 
 
 @check("attend", points=1, show=True)
-def two_queries_three_keys(attend: Any, draw: Draw) -> Any:
+def two_queries_three_keys(attend: Any, draw: Inputs) -> Any:
     """Two queries, three keys: the output, then the weights."""
-    return attend(draw.normal(2, 4), draw.normal(3, 4), draw.normal(3, 6))
+    query = draw.give(0.4 * draw.normal(2, 4))
+    return attend(query, draw.normal(3, 4), draw.normal(3, 6))
 
 
-@check("attend", points=1)
-def attention_with_heads(attend: Any, draw: Draw) -> Any:
+@check("attend", points=1, show=True)
+def attention_with_heads(attend: Any, draw: Inputs) -> Any:
     """A batch with several heads: each query shares out its attention among its own
     keys.
     """
@@ -67,7 +67,7 @@ def where_rows_look(result: Any) -> dict[str, Any]:
         "the column that each row looks at": looks_at,
         "rows with more than 0.99 there": weights[positions, previous] > 0.99
         if right
-        else "another pattern",
+        else torch.zeros(len(weights), dtype=torch.bool),
     }
 
 
@@ -88,7 +88,7 @@ def two_matrices(result: Any) -> tuple[Tensor, Tensor]:
                 else getattr(item, "kind", type(item).__name__)
             )
             raise ValueError(
-                f"Query and key should be tensors of floating-point numbers, not {kind}."
+                f"Query and key should be tensors of floating-point numbers, which softmax needs, not {kind}."
             )
     query, key = (item.detach().double() for item in result)
     if query.ndim != 2 or query.shape != key.shape:
@@ -107,12 +107,12 @@ def where_all_look(results: Any) -> list[dict[str, Any]]:
 
 
 @check("copy_previous_qk", points=1, show=True, summary=where_rows_look)
-def six_positions(copy_previous_qk: Any, draw: Draw) -> Any:
+def six_positions(copy_previous_qk: Any, draw: Inputs) -> Any:
     """A few positions: each row looks at the one before, with more than 0.99."""
-    return copy_previous_qk(draw.size(6, 5, 8))
+    return copy_previous_qk(draw.size(6, 7, 9))
 
 
 @check("copy_previous_qk", points=1, summary=where_all_look)
-def other_lengths(copy_previous_qk: Any, draw: Draw) -> Any:
+def other_lengths(copy_previous_qk: Any, draw: Inputs) -> Any:
     """Other lengths, short ones too: one position, two, and more than six."""
     return [copy_previous_qk(length) for length in (1, 2, draw.integer(11, 15))]

@@ -4,8 +4,7 @@ from typing import Any
 
 import torch
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check, shortcut
 
 NO_SOFTMAX_JACOBIAN = shortcut(
     "softmax_jacobian",
@@ -20,13 +19,28 @@ NO_SCALED_ATTEND = shortcut(
     "MultiheadAttention",
     because="Writing its steps is the exercise.",
 )
-ROUNDED = 1e-6  # a root taken in float32 is good enough
 
 
-@check("scale_scores", points=1, show=True, tolerance=ROUNDED)
-def a_table_of_scores(scale_scores: Any, draw: Draw) -> Any:
+@check("scale_scores", points=1, show=True)
+def a_table_of_scores(scale_scores: Any, draw: Inputs) -> Any:
     """Scores from vectors of 64 numbers, and from vectors of 10."""
-    return scale_scores(draw.normal(3, 5), 64), scale_scores(draw.normal(3, 5), 10)
+    return {f"d_k = {d_k}": scale_scores(draw.normal(3, 5), d_k) for d_k in (64, 10)}
+
+
+FEW = 40  # pairs: their measured spread varies by about a tenth
+
+
+def measured(score_std: Any, draw: Inputs, d_k: int) -> Any:
+    """Measure many pairs three times, the second time from the same generator state; then few, again and again."""
+    seeds = (draw.integer(0, 99), draw.integer(100, 199))
+    many = [
+        score_std(d_k, 5000, torch.Generator().manual_seed(seeds[i])) for i in (0, 0, 1)
+    ]
+    few = [
+        score_std(d_k, FEW, torch.Generator().manual_seed(seeds[1] + i))
+        for i in range(60)
+    ]
+    return d_k, [*many, *few]
 
 
 def rough(number: float) -> str:
@@ -49,37 +63,45 @@ def as_multiples(measured: Any) -> Any:
             raise ValueError(
                 f"Both results should be Python floats; they are {kinds}. item() turns a tensor into one."
             )
-    (raw, scaled), again, other = results
+    (raw, scaled), again, other, *few = results
+    spreads = torch.tensor([result[0] for result in few])
+    scatter = float(spreads.std() / spreads.mean()) * (2 * FEW) ** 0.5
     return {
         "the raw spread, in multiples of √d_k": rough(raw / d_k**0.5),
         "the scaled spread": rough(scaled),
         "the same generator state gives the same numbers": [raw, scaled] == list(again),
         "another generator state gives others": raw != other[0],
+        "the numbers were rounded": round(raw, 4) == raw or round(scaled, 4) == scaled,
+        f"how much the spread of {FEW} pairs varies": "as it should"
+        if 0.6 < scatter < 1.6
+        else "as little as that of many more pairs"
+        if scatter <= 0.6
+        else "too much",
     }
 
 
 @check("score_std", points=1, summary=as_multiples)
-def spread_for_64(score_std: Any, draw: Draw) -> Any:
-    """20,000 pairs of 64 numbers: both spreads, and the generator."""
-    seeds = (draw.integer(0, 99), draw.integer(100, 199))
-    generators = [torch.Generator().manual_seed(seeds[i]) for i in (0, 0, 1)]
-    return 64, [score_std(64, 20_000, generator) for generator in generators]
+def spread_for_64(score_std: Any, draw: Inputs) -> Any:
+    """5000 pairs of 64 numbers, then 40: both spreads as they were measured, and the generator."""
+    return measured(score_std, draw, 64)
 
 
 @check("softmax_jacobian", points=1, show=True)
-def three_weights(softmax_jacobian: Any, draw: Draw) -> Any:
+def three_weights(softmax_jacobian: Any, draw: Inputs) -> Any:
     """One row of three weights."""
     return softmax_jacobian(draw.normal(3).softmax(dim=-1))
 
 
-@check("softmax_jacobian", points=1)
-def many_rows(softmax_jacobian: Any, draw: Draw) -> Any:
+@check("softmax_jacobian", points=1, show=True)
+def many_rows(softmax_jacobian: Any, draw: Inputs) -> Any:
     """Many rows at once: a table for each."""
     return softmax_jacobian(draw.normal(2, 3, 5).softmax(dim=-1))
 
 
-@check("scaled_attend", points=1, show=True, tolerance=ROUNDED)
-def default_scale(scaled_attend: Any, draw: Draw) -> Any:
+@check("scaled_attend", points=1, show=True)
+def default_scale(scaled_attend: Any, draw: Inputs) -> Any:
     """Two queries, three keys: without a scale, with a scale of 0.3, and with 0."""
     inputs = draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7)
-    return [scaled_attend(*inputs, scale) for scale in (None, 0.3, 0.0)]
+    return {
+        f"scale={scale}": scaled_attend(*inputs, scale) for scale in (None, 0.3, 0.0)
+    }

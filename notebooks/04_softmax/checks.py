@@ -3,9 +3,10 @@
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check, shortcut
 
 NO_STABLE_SOFTMAX = shortcut(
     "stable_softmax",
@@ -25,75 +26,121 @@ NO_STREAMING_ATTEND = shortcut(
 
 
 @check("stable_softmax", points=1, show=True)
-def a_table(stable_softmax: Any, draw: Draw) -> Any:
-    """A table of small scores, each row for itself."""
-    return stable_softmax(draw.normal(3, 5))
+def a_table(stable_softmax: Any, draw: Inputs) -> Any:
+    """A table of small scores, each row for itself; rows of one score; and three axes along the middle one."""
+    return {
+        "rows": stable_softmax(draw.normal(3, 5)),
+        "rows of one score": stable_softmax(draw.normal(2, 1)),
+        "dim=1 of three axes": stable_softmax(draw.normal(2, 4, 3), dim=1),
+    }
 
 
-@check("stable_softmax", points=1)
-def rows_far_apart(stable_softmax: Any, draw: Draw) -> Any:
+@check("stable_softmax", points=1, show=True, tolerance=1e-3)
+def rows_far_apart(stable_softmax: Any, draw: Inputs) -> Any:
     """Scores of ten thousand, and rows that lie far from one another."""
     levels = torch.tensor([[0.0], [10_000.0], [-10_000.0]], dtype=torch.float64)
     apart, large = (
         draw.give(levels + draw.normal(3, 4)),
         draw.give(3000 * draw.normal(3, 4)),
     )
-    return stable_softmax(apart), stable_softmax(large)
+    return {
+        "rows far apart": stable_softmax(apart),
+        "large scores": stable_softmax(large),
+    }
 
 
 def what_happens(call: Any) -> str:
     """Return the name of the error that a call raises, or 'no error'."""
     try:
-        call()
+        result = call()
     except Exception as error:
         return type(error).__name__
-    return "no error"
+    return "no error, but a result" if isinstance(result, Exception) else "no error"
 
 
 @check("temperature_softmax", points=1, show=True)
-def cold_and_hot(temperature_softmax: Any, draw: Draw) -> Any:
+def cold_and_hot(temperature_softmax: Any, draw: Inputs) -> Any:
     """The same scores at 0.5 and at 3; then what happens at 0 and at -1."""
     x = draw.normal(2, 4)
     refused = [what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0.0, -1.0)]
-    return temperature_softmax(x, 0.5), temperature_softmax(x, 3.0), refused
+    return {
+        "temperature 0.5": temperature_softmax(x, 0.5),
+        "temperature 3": temperature_softmax(x, 3.0),
+        "what temperature 0 raises": refused[0],
+        "what temperature -1 raises": refused[1],
+    }
 
 
 @check("attention_entropy", points=1, show=True)
-def a_few_rows(attention_entropy: Any, draw: Draw) -> Any:
+def a_few_rows(attention_entropy: Any, draw: Inputs) -> Any:
     """Three rows of five weights, none of them 0."""
     return attention_entropy(draw.give(draw.normal(3, 5).softmax(dim=-1)))
 
 
-@check("attention_entropy", points=1)
-def one_key_and_all_keys(attention_entropy: Any, draw: Draw) -> Any:
-    """Weights that are exactly 0: all on one key, half and half, and spread evenly."""
+@check("attention_entropy", points=1, show=True)
+def one_key_and_all_keys(attention_entropy: Any, draw: Inputs) -> Any:
+    """Weights that are exactly 0: all on one key, which has an entropy of exactly 0, half and half, spread evenly."""
     rows = [[1.0, 0, 0, 0], [0, 0.5, 0.5, 0], [0.25, 0.25, 0.25, 0.25]]
     weights = torch.tensor(rows, dtype=torch.float64, requires_grad=True)
     entropy = attention_entropy(draw.give(weights))
     entropy.sum().backward()
     return {
         "entropy": entropy,
+        "exactly 0 where all is on one key": bool((entropy[:1].abs() < 1e-8).all()),
         "NaN in the gradient": bool(weights.grad.isnan().any()),
         "infinity in the gradient": bool(weights.grad.isinf().any()),
     }
 
 
-@check("streaming_attend", points=1, show=True)
-def two_pieces(streaming_attend: Any, draw: Draw) -> Any:
-    """Six keys in two pieces of three."""
-    return streaming_attend(draw.give(2 * draw.normal(6)), draw.normal(6, 4), 3)
+class LargestExp(TorchDispatchMode):
+    """Notes how many numbers went into exp at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.most = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Run an operation, and look at what it makes."""
+        result = func(*args, **(kwargs or {}))
+        if func.overloadpacket.__name__ in ("exp", "exp_", "exp2", "pow", "_softmax"):
+            self.most = max(self.most, result.numel())
+        return result
 
 
-@check("streaming_attend", points=1)
-def last_piece_short(streaming_attend: Any, draw: Draw) -> Any:
-    """Eleven keys in pieces of four: the last has three. Then scores around a thousand and minus a thousand."""
-    values = draw.normal(11, 3)
+def both_ways(
+    streaming_attend: Any, scores: Tensor, values: Tensor, chunk: int
+) -> dict[str, Tensor]:
+    """Let the largest score come last, then first."""
+    rising = scores.sort().values
     return {
-        "small scores": streaming_attend(2 * draw.normal(11), values, 4),
+        "rising scores": streaming_attend(rising, values, chunk),
+        "falling scores": streaming_attend(rising.flip(0), values, chunk),
+    }
+
+
+@check("streaming_attend", points=1, show=True)
+def two_pieces(streaming_attend: Any, draw: Inputs) -> Any:
+    """Six keys in two pieces of three: one piece after the other, whether scores rise or fall."""
+    scores, values = draw.give(2 * draw.normal(6)), draw.normal(6, 4)
+    with LargestExp() as counted:
+        results = both_ways(streaming_attend, scores, values, 3)
+    return {**results, "exp of one piece at a time": counted.most <= 3}
+
+
+@check("streaming_attend", points=1, show=True, tolerance=1e-3)
+def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
+    """Eleven keys in pieces of four: the last has three. Scores around 1000 and -1000, and from one to the other."""
+    values = draw.normal(11, 3)
+    falling = torch.tensor([1000.0, 900.0, -1000.0, 0.0], dtype=torch.float64)
+    return {
+        **both_ways(streaming_attend, 2 * draw.normal(11), values, 4),
         "scores around 1000": streaming_attend(
             draw.give(2 * draw.normal(11) + 1000), values, 4
         ),
         "scores around -1000": streaming_attend(
             draw.give(2 * draw.normal(11) - 1000), values, 4
         ),
+        "a score of 1000 and lower ones": streaming_attend(falling, values[:4], 1),
     }

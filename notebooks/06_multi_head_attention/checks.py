@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from autograder.checks import Draw, check
-from autograder.shortcuts import shortcut
+from autograder.checks import Inputs, check, shortcut
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj")
 
@@ -18,7 +17,6 @@ NO_MULTI_HEAD_ATTENTION = shortcut(
     "multi_head_attention_forward",
     because="Writing its steps is the exercise.",
 )
-ROUNDED = 1e-6  # a root taken in float32 is good enough
 
 
 def what_happens(call: Callable[[], Any]) -> str:
@@ -36,33 +34,37 @@ def numbered(*shape: int) -> Tensor:
 
 
 @check("split_heads", points=1, show=True)
-def numbered_tokens(split_heads: Any, draw: Draw) -> Any:
+def numbered_tokens(split_heads: Any, draw: Inputs) -> Any:
     """Two sentences of five tokens with twelve numbers each, in three heads."""
     return split_heads(draw.give(numbered(2, 5, 12) + draw.size(0, 1, 99)), 3)
 
 
-@check("split_heads", points=1)
-def widths_that_do_not_fit(split_heads: Any, draw: Draw) -> Any:
+@check("split_heads", points=1, show=True)
+def widths_that_do_not_fit(split_heads: Any, draw: Inputs) -> Any:
     """Widths that the heads do not divide are refused, and others are not."""
     x = draw.normal(1, 4, 10)
-    return [
-        what_happens(lambda n=n: split_heads(x, n)) for n in (3, 4, 5)
-    ], split_heads(x, 5)
+    refused = {
+        f"what {n} heads of 10 numbers raise": what_happens(
+            lambda n=n: split_heads(x, n)
+        )
+        for n in (3, 4, 5)
+    }
+    return {**refused, "5 heads": split_heads(x, 5)}
 
 
 @check("merge_heads", points=1, show=True)
-def numbered_heads(merge_heads: Any, draw: Draw) -> Any:
+def numbered_heads(merge_heads: Any, draw: Inputs) -> Any:
     """Two sentences, three heads of four numbers, five tokens."""
     return merge_heads(draw.give(numbered(2, 3, 5, 4) + draw.size(0, 1, 99)))
 
 
 @check("merge_heads", points=1, show=True)
-def as_many_heads_as_tokens(merge_heads: Any, draw: Draw) -> Any:
+def as_many_heads_as_tokens(merge_heads: Any, draw: Inputs) -> Any:
     """As many heads as tokens: two."""
     return merge_heads(draw.give(numbered(1, 2, 2, 3) + draw.size(0, 1, 99)))
 
 
-def filled(module: nn.Module, draw: Draw, bias: bool = False) -> nn.Module:
+def filled(module: nn.Module, draw: Inputs, bias: bool = False) -> nn.Module:
     """Give a module's four layers drawn numbers in float64, and no other."""
     module = module.double()
     for name in LAYERS:
@@ -81,8 +83,8 @@ def parameters_of(module: nn.Module) -> str:
     return ", ".join(f"{name} {tuple(p.shape)}" for name, p in found) or "none"
 
 
-@check("MultiHeadAttention", points=2, tolerance=ROUNDED)
-def its_layers(attention_class: Any, draw: Draw) -> Any:
+@check("MultiHeadAttention", points=2)
+def its_layers(attention_class: Any, draw: Inputs) -> Any:
     """The four layers, with and without bias, and the refusal of 3 heads for a width of 10."""
     kept = isinstance(attention_class(12, 3), nn.Module)
     refused = what_happens(lambda: attention_class(10, 3))
@@ -95,27 +97,27 @@ def its_layers(attention_class: Any, draw: Draw) -> Any:
     }
 
 
-@check("MultiHeadAttention", points=3, show=True, tolerance=ROUNDED)
-def tokens_among_themselves(attention_class: Any, draw: Draw) -> Any:
+@check("MultiHeadAttention", points=3, show=True)
+def tokens_among_themselves(attention_class: Any, draw: Inputs) -> Any:
     """Self-attention of two sentences in three heads, without a mask, in eval mode: output and weights."""
     module = filled(attention_class(6, 3, dropout=0.5), draw)
     return module(draw.normal(2, 4, 6), need_weights=True)
 
 
-@check("MultiHeadAttention", points=2, tolerance=ROUNDED)
-def another_sequence(attention_class: Any, draw: Draw) -> Any:
+@check("MultiHeadAttention", points=2, show=True)
+def another_sequence(attention_class: Any, draw: Inputs) -> Any:
     """Keys and values from another sequence, values from a third, and None for weights that nobody needs."""
     module = filled(attention_class(6, 2, bias=True), draw, bias=True)
     query, key, value = draw.normal(2, 3, 6), draw.normal(2, 5, 6), draw.normal(2, 5, 6)
-    return (
-        module(query, key),
-        module(query, key, value),
-        module(query, key, need_weights=True),
-    )
+    return {
+        "with keys": module(query, key),
+        "with keys and values": module(query, key, value),
+        "with need_weights": module(query, key, need_weights=True),
+    }
 
 
-@check("MultiHeadAttention", points=2, tolerance=ROUNDED)
-def masks_of_each_kind(attention_class: Any, draw: Draw) -> Any:
+@check("MultiHeadAttention", points=2, show=True)
+def masks_of_each_kind(attention_class: Any, draw: Inputs) -> Any:
     """Masks of two, three and four axes, as many sentences as heads, a query that may look nowhere."""
     module, x = filled(attention_class(6, 2), draw), draw.normal(2, 4, 6)
     x.requires_grad_()
@@ -145,7 +147,7 @@ class FourLayers(nn.Module):
             nn.init.zeros_(parameter)
 
 
-def pair(draw: Draw, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
+def pair(draw: Inputs, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
     """Make two modules, the second with drawn numbers in float64."""
     reference = nn.MultiheadAttention(6, 2, bias=bias, batch_first=True).double()
     for parameter in reference.parameters():
@@ -154,15 +156,15 @@ def pair(draw: Draw, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
 
 
 @check("copy_torch_weights", points=1, show=True)
-def four_matrices(copy_torch_weights: Any, draw: Draw) -> Any:
+def four_matrices(copy_torch_weights: Any, draw: Inputs) -> Any:
     """The four weights after copying, without biases."""
     mine, reference = pair(draw, bias=False)
     copy_torch_weights(mine, reference)
     return {name: getattr(mine, name).weight for name in LAYERS}
 
 
-@check("copy_torch_weights", points=1)
-def four_biases(copy_torch_weights: Any, draw: Draw) -> Any:
+@check("copy_torch_weights", points=1, show=True)
+def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
     """The four weights and the four biases, in the parameters that were there before."""
     mine, reference = pair(draw, bias=True)
     before = dict(mine.named_parameters())
@@ -175,11 +177,13 @@ def four_biases(copy_torch_weights: Any, draw: Draw) -> Any:
 
 
 @check("count_parameters", points=1)
-def two_sizes(count_parameters: Any, draw: Draw) -> Any:
+def two_sizes(count_parameters: Any, draw: Inputs) -> Any:
     """Two widths, with and without bias, with few heads and many."""
     few, many = 3 * draw.size(4, 5, 9), 8 * draw.size(8, 9, 15)
-    return [
-        count_parameters(width, heads, bias)
+    return {
+        f"count_parameters({width}, {heads}, {bias})": count_parameters(
+            width, heads, bias
+        )
         for width, heads in ((few, 3), (many, 8))
         for bias in (False, True)
-    ]
+    }

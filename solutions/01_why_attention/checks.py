@@ -4,8 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from autograder.checks import Inputs, check
-from autograder.checks import shortcut
+from autograder.checks import Inputs, check, shortcut
 
 NO_SOFT_LOOKUP = shortcut(
     "soft_lookup",
@@ -24,13 +23,13 @@ def a_small_store(soft_lookup: Any, draw: Inputs) -> Any:
     return {"without a temperature": soft_lookup(query, keys, values), **results}
 
 
-@check("soft_lookup", points=1)
+@check("soft_lookup", points=1, show=True)
 def can_be_trained(soft_lookup: Any, draw: Inputs) -> Any:
     """Gradients for the query, the keys and the values."""
     inputs = [draw.normal(*shape).requires_grad_() for shape in ((3,), (5, 3), (5, 4))]
     (soft_lookup(*inputs, temperature=2.0) * draw.normal(4)).sum().backward()
     return {
-        name: tensor.grad
+        f"the gradient of the {name}": tensor.grad
         for name, tensor in zip(("query", "keys", "values"), inputs, strict=True)
     }
 
@@ -42,9 +41,9 @@ def network(draw: Inputs, h: int, d_q: int, d_k: int) -> tuple[Tensor, Tensor, T
 
 @check("additive_scores", points=1, show=True)
 def one_sentence(additive_scores: Any, draw: Inputs) -> Any:
-    """Two queries and four keys of different widths."""
+    """Two sentences of three queries and four keys, of different widths."""
     return additive_scores(
-        draw.normal(1, 2, 3), draw.normal(1, 4, 5), *network(draw, 6, 3, 5)
+        draw.normal(2, 3, 5), draw.normal(2, 4, 6), *network(draw, 7, 5, 6)
     )
 
 
@@ -64,5 +63,4 @@ def contexts_and_weights(additive_attention: Any, draw: Inputs) -> Any:
         draw.normal(2, 4, 5),
         draw.normal(2, 4, 2),
     )
-    contexts, weights = additive_attention(query, keys, values, *network(draw, 6, 4, 5))
-    return {"contexts": contexts, "weights": weights}
+    return additive_attention(query, keys, values, *network(draw, 6, 4, 5))

@@ -10,13 +10,18 @@ from autograder.checks import Inputs, check, mistake
 # A soft lookup
 
 
-@check("soft_lookup", points=1)
+@check("soft_lookup", points=1, tolerance=1e-3)
 def one_entry_and_large_scores(soft_lookup: Any, draw: Inputs) -> Any:
-    """edge: one entry, scores of thousands, float32."""
+    """One entry, scores of thousands, float32."""
     one = soft_lookup(draw.normal(2), draw.normal(1, 2), draw.normal(1, 3))
-    large = soft_lookup(50 * draw.normal(4), 50 * draw.normal(6, 4), draw.normal(6, 2))
+    query, keys = draw.normal(4), draw.normal(6, 4)
+    query[0] = keys[:, 0] = (
+        60.0  # adds 3600 to every score, and shares stay as they are
+    )
+    large = soft_lookup(draw.give(query), draw.give(keys), draw.normal(6, 3), 0.8)
     single = [
-        draw.normal(*shape, dtype=torch.float32) for shape in ((3,), (4, 3), (4, 1))
+        0.7 * draw.normal(*shape, dtype=torch.float32)
+        for shape in ((3,), (4, 3), (4, 5))
     ]
     return one, large, soft_lookup(*single, 0.5)
 
@@ -41,14 +46,20 @@ def temperature_ignored(query, keys, values, temperature=1.0):
 
 @mistake("soft_lookup")
 def temperature_after_softmax(query, keys, values, temperature=1.0):
-    """The shares were divided by the temperature, after softmax: they do not sum to 1 any more."""
+    """The shares were divided by the temperature, after softmax: they no longer sum to 1."""
     return (keys @ query).softmax(dim=-1) / temperature @ values
 
 
 @mistake("soft_lookup")
 def root_of_the_temperature(query, keys, values, temperature=1.0):
-    """The scores were divided by something else than the temperature. Is there a root, or a width, in it?"""
+    """The scores were divided by something other than the temperature. Is there a root, or a width, in it?"""
     return (keys @ query / temperature**0.5).softmax(dim=-1) @ values
+
+
+@mistake("soft_lookup")
+def temperature_twice(query, keys, values, temperature=1.0):
+    """The temperature divided twice, once in the query and once in the keys, say. It divides each score once."""
+    return (keys @ query / temperature**2).softmax(dim=-1) @ values
 
 
 @mistake("soft_lookup")
@@ -95,7 +106,7 @@ def no_softmax(query, keys, values, temperature=1.0):
 
 @mistake("soft_lookup")
 def keys_mixed(query, keys, values, temperature=1.0):
-    """The keys were mixed. They say how much; the values are handed over."""
+    """The keys were mixed. They say how much; the values are what is passed on."""
     return (keys @ query / temperature).softmax(dim=-1) @ keys
 
 
@@ -134,7 +145,7 @@ def shares_without_exp(query, keys, values, temperature=1.0):
 
 @mistake("soft_lookup")
 def cosine(query, keys, values, temperature=1.0):
-    """Query and keys were made equally long first. The score is the plain dot product."""
+    """The query and the keys were scaled to the same norm first. The score is the plain dot product."""
     unit = torch.nn.functional.normalize
     return (unit(keys, dim=-1) @ unit(query, dim=-1) / temperature).softmax(
         dim=-1
@@ -179,6 +190,12 @@ def softmax_twice(query, keys, values, temperature=1.0):
 
 
 @mistake("soft_lookup")
+def last_term_only(query, keys, values, temperature=1.0):
+    """Only the last value arrives, times its share: the loop overwrites the result instead of adding to it."""
+    return (keys @ query / temperature).softmax(dim=-1)[-1] * values[-1]
+
+
+@mistake("soft_lookup")
 def summed_over_the_wrong_axis(query, keys, values, temperature=1.0):
     """Summed over the wrong axis: n numbers are left. Add up the n rows, so that D_v numbers are left."""
     return ((keys @ query / temperature).softmax(dim=-1)[:, None] * values).sum(dim=-1)
@@ -195,7 +212,7 @@ def logarithms_of_shares(query, keys, values, temperature=1.0):
 
 @check("additive_scores", points=1)
 def lonely_and_large(additive_scores: Any, draw: Inputs) -> Any:
-    """edge: a single query, a single key, h = 1, float32, gradients."""
+    """A single query, a single key, h = 1, float32, gradients, and keys with very large numbers."""
     weights = [
         draw.normal(*shape, dtype=torch.float32) for shape in ((1, 3), (1, 2), (1,))
     ]
@@ -205,9 +222,11 @@ def lonely_and_large(additive_scores: Any, draw: Inputs) -> Any:
         *weights,
     )
     query = draw.normal(1, 5, 2).requires_grad_()
-    large = additive_scores(query, 100 * draw.normal(1, 1, 4), *network(draw, 7, 2, 4))
-    (large * draw.normal(1, 5, 1)).sum().backward()
-    return single, large, query.grad
+    keys = draw.normal(1, 1, 4)
+    scores = additive_scores(query, keys, *network(draw, 7, 2, 4))
+    (scores * draw.normal(1, 5, 1)).sum().backward()
+    large = additive_scores(query, 1e5 * keys, *network(draw, 7, 2, 4))
+    return single, scores, query.grad, large
 
 
 def summed(query, keys, w_q, w_k):
@@ -217,7 +236,9 @@ def summed(query, keys, w_q, w_k):
 
 @mistake("additive_scores")
 def no_tanh(query, keys, w_q, w_k, v):
-    """tanh is missing: the score collapses to one part per query and one per key, and every query ranks keys alike."""
+    """tanh is missing: the score collapses to one part per query and one per key, and every query ranks the keys
+    in the same way.
+    """
     return summed(query, keys, w_q, w_k) @ v
 
 
@@ -243,7 +264,7 @@ def one_matrix_for_both(query, keys, w_q, w_k, v):
 
 @mistake("additive_scores")
 def matrices_swapped(query, keys, w_q, w_k, v):
-    """w_q and w_k changed places."""
+    """w_q and w_k are swapped."""
     return torch.tanh(summed(query, keys, w_k, w_q)) @ v
 
 
@@ -267,7 +288,7 @@ def keys_down(query, keys, w_q, w_k, v):
 
 @mistake("additive_scores")
 def added_along_the_sequence(query, keys, w_q, w_k, v):
-    """Queries and keys were laid one behind the other. A score belongs to a pair: add each query to each key."""
+    """Queries and keys were concatenated. A score belongs to a pair: add each query to each key."""
     return torch.tanh(torch.cat([query @ w_q.mT, keys @ w_k.mT], dim=1)) @ v
 
 
@@ -285,7 +306,7 @@ def multiplied(query, keys, w_q, w_k, v):
 
 @mistake("additive_scores")
 def dot_products(query, keys, w_q, w_k, v):
-    """These are dot products of projected queries and keys. The additive score adds them and asks v."""
+    """These are dot products of projected queries and keys. The additive score adds them and weights the sum by v."""
     return (query @ w_q.mT) @ (keys @ w_k.mT).mT
 
 
@@ -302,6 +323,13 @@ def v_not_summed(query, keys, w_q, w_k, v):
 
 
 @mistake("additive_scores")
+def tanh_written_out(query, keys, w_q, w_k, v):
+    """Right for small numbers. Written with exp, tanh overflows for large ones: use torch.tanh."""
+    s = summed(query, keys, w_q, w_k)
+    return ((s.exp() - (-s).exp()) / (s.exp() + (-s).exp())) @ v
+
+
+@mistake("additive_scores")
 def averaged(query, keys, w_q, w_k, v):
     """The h numbers were averaged where they should be added up."""
     return (torch.tanh(summed(query, keys, w_q, w_k)) * v).mean(dim=-1)
@@ -309,7 +337,7 @@ def averaged(query, keys, w_q, w_k, v):
 
 @mistake("additive_scores")
 def sigmoid(query, keys, w_q, w_k, v):
-    """Another function than tanh was used, such as sigmoid or ReLU."""
+    """A function other than tanh was used, such as sigmoid or ReLU."""
     return torch.sigmoid(summed(query, keys, w_q, w_k)) @ v
 
 
@@ -382,7 +410,7 @@ def scores_cut_off(query, keys, w_q, w_k, v):
 
 @check("additive_attention", points=1)
 def lonely_and_single(additive_attention: Any, draw: Inputs) -> Any:
-    """edge: a single query, a single key, gradients."""
+    """A single query, a single key, gradients."""
     query = draw.normal(2, 1, 3).requires_grad_()
     keys, values, weights = (
         draw.normal(2, 5, 3),
@@ -439,7 +467,7 @@ def pair_swapped(query, keys, values, w_q, w_k, v):
 
 @mistake("additive_attention")
 def keys_are_mixed(query, keys, values, w_q, w_k, v):
-    """The keys were mixed. They say how much; the values are handed over."""
+    """The keys were mixed. They say how much; the values are what is passed on."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
     return weights @ keys, weights
 
@@ -472,6 +500,20 @@ def one_context_for_all(query, keys, values, w_q, w_k, v):
 
 
 @mistake("additive_attention")
+def context_per_key(query, keys, values, w_q, w_k, v):
+    """The sum ran over the queries, so there is a context per key. Each query has a context of its own."""
+    weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
+    return (weights[..., None] * values[:, None]).sum(dim=1), weights
+
+
+@mistake("additive_attention")
+def sigmoid_for_softmax(query, keys, values, w_q, w_k, v):
+    """Sigmoid judges each score by itself, so the weights of a query do not sum to 1. Softmax shares them out."""
+    weights = torch.sigmoid(scored(query, keys, w_q, w_k, v))
+    return weights @ values, weights
+
+
+@mistake("additive_attention")
 def scaled(query, keys, values, w_q, w_k, v):
     """The scores were divided by a root before softmax. That belongs to dot products (lesson 3), not here."""
     weights = (scored(query, keys, w_q, w_k, v) / v.numel() ** 0.5).softmax(dim=-1)
@@ -499,6 +541,13 @@ def divided_by_the_sum(query, keys, values, w_q, w_k, v):
     scores = scored(query, keys, w_q, w_k, v)
     weights = scores / scores.sum(dim=-1, keepdim=True)
     return weights @ values, weights
+
+
+@mistake("additive_attention")
+def weights_of_the_first_sentence(query, keys, values, w_q, w_k, v):
+    """The weights of the first sentence were used for all of them. Each sentence has weights of its own."""
+    weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
+    return weights[:1] @ values, weights
 
 
 @mistake("additive_attention")

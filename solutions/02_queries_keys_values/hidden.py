@@ -13,7 +13,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("project_qkv", points=1)
 def one_word_and_gradients(project_qkv: Any, draw: Inputs) -> Any:
-    """edge: a single word in float32, and gradients for all three matrices."""
+    """A single word in float32, and gradients for all three matrices."""
     x = draw.normal(1, 1, 6, dtype=torch.float32)
     weights = [
         draw.normal(6, width, dtype=torch.float32).requires_grad_()
@@ -38,13 +38,13 @@ def key_from_w_q(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def value_is_x(x, w_q, w_k, w_v):
-    """The values are x itself. They have a matrix of their own, w_v, which decides what is handed over."""
+    """The values are x itself. They have a matrix of their own, w_v, which decides what is passed on."""
     return x @ w_q, x @ w_k, x
 
 
 @mistake("project_qkv")
 def value_from_w_k(x, w_q, w_k, w_v):
-    """The values came from w_k. What a word is found by and what it hands over are two things."""
+    """The values came from w_k. What a word is found by and what it passes on are two things."""
     return x @ w_q, x @ w_k, x @ w_k
 
 
@@ -67,8 +67,16 @@ def value_key_query(x, w_q, w_k, w_v):
 
 
 @mistake("project_qkv")
+def one_after_another(x, w_q, w_k, w_v):
+    """The keys were made from the queries, and the values from the keys. All three are made from x itself."""
+    query = x @ w_q
+    key = query @ w_k
+    return query, key, key @ w_v
+
+
+@mistake("project_qkv")
 def tokens_transposed(x, w_q, w_k, w_v):
-    """The tokens were transposed. A word is a row of x already, so x needs no turning."""
+    """The tokens were transposed. A word is a row of x already, so x needs no transpose."""
     return x.mT @ w_q, x.mT @ w_k, x.mT @ w_v
 
 
@@ -103,7 +111,7 @@ def matrix_changed(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def weights_from_the_left(x, w_q, w_k, w_v):
-    """The matrix stands on the left. A word is a row of x, so the product is x @ w."""
+    """The matrix is on the left. A word is a row of x, so the product is x @ w."""
     return w_q @ x, w_k @ x, w_v @ x
 
 
@@ -128,7 +136,7 @@ def gradient_cut_off(x, w_q, w_k, w_v):
 
 @check("attention_scores", points=1)
 def single_query_in_float32(attention_scores: Any, draw: Inputs) -> Any:
-    """edge: a single query in float32; the inputs are left as they were."""
+    """A single query in float32; the inputs are left as they were."""
     query, key = (
         draw.normal(3, 1, 4, dtype=torch.float32),
         draw.normal(3, 6, 4, dtype=torch.float32),
@@ -144,7 +152,7 @@ def no_transpose(query, key):
 
 @mistake("attention_scores")
 def all_axes_reversed(query, key):
-    """`.T` turns around all axes, also batch and heads. `.mT` swaps the last two."""
+    """`.T` reverses all axes, also batch and heads. `.mT` swaps the last two."""
     return query @ key.permute(*range(key.ndim - 1, -1, -1))
 
 
@@ -156,7 +164,7 @@ def first_axes_swapped(query, key):
 
 @mistake("attention_scores")
 def keys_in_rows(query, key):
-    """The table lies on its side: a row per key. Rows belong to queries, so the query stands on the left."""
+    """The table lies on its side: a row per key. Rows belong to queries, so the query goes on the left."""
     return key @ query.mT
 
 
@@ -202,7 +210,7 @@ def input_changed(query, key):
 
 @mistake("attention_scores")
 def reshaped(query, key):
-    """`reshape` and `view` cut the same numbers anew; they do not swap axes. That is what .mT does."""
+    """`reshape` and `view` regroup the same numbers; they do not swap axes. That is what .mT does."""
     return query @ key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
 
 
@@ -256,7 +264,7 @@ def mean_instead_of_sum(query, key):
 
 @mistake("attention_scores")
 def negated(query, key):
-    """All signs are turned around. Vectors that fit get a large positive score."""
+    """All signs are reversed. Vectors that fit get a large positive score."""
     return -(query @ key.mT)
 
 
@@ -271,17 +279,18 @@ def another_dtype(query, key):
 # Attention
 
 
-@check("attend", points=1)
+@check("attend", points=1, tolerance=1e-3)
 def scores_of_a_thousand(attend: Any, draw: Inputs) -> Any:
-    """edge: scores in the thousands."""
-    return attend(
-        100 * draw.normal(2, 3, 4), 100 * draw.normal(2, 5, 4), draw.normal(2, 5, 2)
-    )
+    """Scores in the thousands, above and below zero."""
+    query, key = draw.normal(2, 3, 4), draw.normal(2, 5, 4)
+    query[..., 0] = torch.tensor([50.0, 0.0, -50.0])  # adds 2500, 0 and -2500 to rows
+    key[..., 0] = 50.0  # and weights stay as they are
+    return attend(draw.give(query), draw.give(key), draw.normal(2, 5, 2))
 
 
 @check("attend", points=1)
 def single_query_and_gradients(attend: Any, draw: Inputs) -> Any:
-    """edge: a single query, inputs that are not contiguous, and gradients for all three."""
+    """A single query, inputs that are not contiguous, and gradients for all three."""
     inputs = [
         draw.normal(3, width, length).mT.requires_grad_()
         for length, width in ((1, 4), (6, 4), (6, 2))
@@ -389,7 +398,7 @@ def scaled(query, key, value):
 
 @mistake("attend")
 def softmax_of_values(query, key, value):
-    """Softmax was applied to the values too. They are handed over as they are."""
+    """Softmax was applied to the values too. They are passed on as they are."""
     weights = (query @ key.mT).softmax(dim=-1)
     return weights @ value.softmax(dim=-1), weights
 
@@ -493,25 +502,51 @@ def built_in_function(query, key, value):
 
 @mistake("attend")
 def all_axes_of_the_key_reversed(query, key, value):
-    """`.T` turns around all axes of the key, also batch and heads. `.mT` swaps the last two."""
+    """`.T` reverses all axes of the key, also batch and heads. `.mT` swaps the last two."""
     weights = (query @ key.permute(*range(key.ndim - 1, -1, -1))).softmax(dim=-1)
     return weights @ value, weights
 
 
 @mistake("attend")
 def values_first(query, key, value):
-    """The values stand on the left. Rows of the output belong to queries, and so do rows
-    of the weights: they stand left.
+    """The values are on the left. Rows of the output belong to queries, and so do rows
+    of the weights: those go on the left.
     """
     weights = (query @ key.mT).softmax(dim=-1)
     return value @ weights, weights
 
 
 @mistake("attend")
+def later_keys_hidden(query, key, value):
+    """Keys to the right of the diagonal were hidden: a causal mask. Here every query may look at every key."""
+    scores = query @ key.mT
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
+    return weights @ value, weights
+
+
+@mistake("attend")
+def softmax_of_the_mixture(query, key, value):
+    """Softmax ran on the output too, or only there. It turns scores into weights; what is mixed stays as it is."""
+    scores = query @ key.mT
+    return (scores @ value).softmax(dim=-1), scores.softmax(dim=-1)
+
+
+@mistake("attend")
+def largest_of_the_whole_table(query, key, value):
+    """Right for small scores. One largest score was subtracted from the whole table, so a row far below it becomes
+    0/0. Each row has a largest score of its own.
+    """
+    e = (query @ key.mT - (query @ key.mT).max()).exp()
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
+
+
+@mistake("attend")
 def rounded(query, key, value):
     """Almost right: the weights seem to be rounded, or small ones cut to zero. Keep them as they come."""
     weights = (query @ key.mT).softmax(dim=-1)
-    weights = torch.where(weights < 0.05, 0.0, weights)
+    weights = (10 * weights).round() / 10
     return weights @ value, weights
 
 
@@ -520,7 +555,7 @@ def rounded(query, key, value):
 
 @check("copy_previous_qk", points=1, summary=where_rows_look)
 def hundreds_of_positions(copy_previous_qk: Any, draw: Inputs) -> Any:
-    """edge: hundreds of positions."""
+    """Hundreds of positions."""
     return copy_previous_qk(draw.integer(300, 400))
 
 
@@ -572,7 +607,7 @@ def a_gap_for_six(length):
     """Sharp enough for six positions, not for more. With more keys the rest is shared by
     more, so the gap has to grow.
     """
-    return shifted(length, -1, sharpness=6.5)
+    return shifted(length, -1, sharpness=6.3)
 
 
 @mistake("copy_previous_qk")

@@ -5,16 +5,16 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from checks import ROUNDED, as_multiples
+from checks import as_multiples, measured
 
-from autograder.checks import Inputs, check, mistake
+from autograder.checks import Inputs, check, invariant, mistake
 
 # Scale
 
 
-@check("scale_scores", points=1, tolerance=ROUNDED)
+@check("scale_scores", points=1)
 def heads_in_float32(scale_scores: Any, draw: Inputs) -> Any:
-    """edge: a batch with heads in float32; the scores are left as they were."""
+    """A batch with heads in float32; the scores are left as they were."""
     scores = draw.normal(2, 3, 5, 7, dtype=torch.float32)
     return scale_scores(scores, 12), scores
 
@@ -86,6 +86,18 @@ def half_of_d(scores, d_k):
 
 
 @mistake("scale_scores")
+def whole_root(scores, d_k):
+    """The root was cut to a whole number, which goes unnoticed for 64. The root of 10 is 3.162, not 3."""
+    return scores / int(d_k**0.5)
+
+
+@mistake("scale_scores")
+def root_of_the_scores(scores, d_k):
+    """The root was taken of the scores too, and negative ones became NaN. Only d_k is under the root."""
+    return (scores / d_k).sqrt()
+
+
+@mistake("scale_scores")
 def each_row_by_its_spread(scores, d_k):
     """Each row was divided by its own spread. The factor follows from d_k alone."""
     return scores / scores.std(dim=-1, keepdim=True)
@@ -96,10 +108,8 @@ def each_row_by_its_spread(scores, d_k):
 
 @check("score_std", points=1, summary=as_multiples)
 def another_width(score_std: Any, draw: Inputs) -> Any:
-    """edge: another width, and more pairs than numbers."""
-    d_k, seed = draw.integer(200, 300), draw.integer(0, 99)
-    generators = [torch.Generator().manual_seed(s) for s in (seed, seed, seed + 100)]
-    return d_k, [score_std(d_k, 20_000, generator) for generator in generators]
+    """Another width."""
+    return measured(score_std, draw, draw.integer(200, 300))
 
 
 def pairs(d_k, n, generator):
@@ -127,7 +137,7 @@ def generator_ignored(d_k, n, generator):
 
 @mistake("score_std")
 def seed_of_its_own(d_k, n, generator):
-    """Every call gives the same numbers, whatever the generator. Draw from the one that is handed in."""
+    """Every call gives the same numbers, whatever the generator. Draw from the one that is passed in."""
     q, k = pairs(d_k, n, torch.Generator().manual_seed(0))
     raw = (q * k).sum(dim=-1).std().item()
     return raw, raw / math.sqrt(d_k)
@@ -201,6 +211,30 @@ def tensors_returned(d_k, n, generator):
 
 
 @mistake("score_std")
+def number_of_pairs_fixed(d_k, n, generator):
+    """Sound numbers, but not from n pairs: with few pairs they should vary more. Draw n queries and n keys, and score
+    each query with its own key.
+    """
+    q, k = pairs(d_k, 2000, generator)
+    raw = (q * k).sum(dim=-1).std().item()
+    return raw, raw / d_k**0.5
+
+
+@mistake("score_std")
+def rounded_off(d_k, n, generator):
+    """The results were rounded. Return what was measured: it differs a little from one draw to the next."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).std().item()
+    return round(raw, 2), round(raw / d_k**0.5, 2)
+
+
+@mistake("score_std")
+def not_measured(d_k, n, generator):
+    """These are the numbers of the theory, √d_k and 1. Draw n pairs, and measure."""
+    return float(d_k**0.5), 1.0
+
+
+@mistake("score_std")
 def mean_of_products(d_k, n, generator):
     """The products were averaged. A score is their sum."""
     q, k = pairs(d_k, n, generator)
@@ -211,9 +245,16 @@ def mean_of_products(d_k, n, generator):
 # The Jacobian
 
 
+SYMMETRIC = "A softmax's table of derivatives is symmetric."
+TRANSPOSED = invariant("softmax_jacobian", "transposed", because=SYMMETRIC)
+LAST_TRANSPOSED = invariant(
+    "softmax_jacobian", "with its last result transposed", because=SYMMETRIC
+)
+
+
 @check("softmax_jacobian", points=1)
 def one_hot_and_float32(softmax_jacobian: Any, draw: Inputs) -> Any:
-    """edge: weights that are all on one key, in float32; the weights are left as they were."""
+    """Weights that are all on one key, in float32; the weights are left as they were."""
     sure = (200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1)
     even = torch.full((1, 6), 1 / 6)
     weights = torch.cat([sure, even])
@@ -228,7 +269,7 @@ def diagonal_only(weights):
 
 @mistake("softmax_jacobian")
 def sign_turned(weights):
-    """All signs are turned around. Raising a score raises its own weight, so the diagonal is positive."""
+    """All signs are reversed. Raising a score raises its own weight, so the diagonal is positive."""
     return weights.unsqueeze(-1) * weights.unsqueeze(-2) - torch.diag_embed(weights)
 
 
@@ -294,6 +335,27 @@ def square_subtracted_twice(weights):
 
 
 @mistake("softmax_jacobian")
+def one_table_for_all_rows(weights):
+    """All rows were joined into one and gave a single large table. Each row has a table of its own: (..., n, n)."""
+    w = weights.flatten()
+    return w.diag() - torch.outer(w, w)
+
+
+@mistake("softmax_jacobian")
+def rows_with_rows(weights):
+    """Rows were multiplied with one another: `@` sums over rows. Each row needs its own column times its own row."""
+    if weights.ndim == 1:
+        return weights.diag() - torch.outer(weights, weights)
+    return torch.diag_embed(weights) - weights.mT @ weights
+
+
+@mistake("softmax_jacobian")
+def weights_on_the_diagonal(weights):
+    """Only the weights are on the diagonal. The products w_i · w_j have to be subtracted from the whole table."""
+    return torch.diag_embed(weights)
+
+
+@mistake("softmax_jacobian")
 def delta_everywhere(weights):
     """The 1 was taken for every entry. Delta is 1 on the diagonal and 0 elsewhere."""
     return weights.unsqueeze(-1) * (1 - weights.unsqueeze(-2))
@@ -302,11 +364,13 @@ def delta_everywhere(weights):
 # Attention
 
 
-@check("scaled_attend", points=1, tolerance=ROUNDED)
+@check("scaled_attend", points=1, tolerance=1e-3)
 def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
-    """edge: a scale that is given, zero among them, with heads."""
+    """A scale that is given, zero among them, with heads; and scores of thousands."""
     inputs = draw.normal(2, 3, 4, 8), draw.normal(2, 3, 6, 8), draw.normal(2, 3, 6, 5)
-    return [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]
+    large = 50 * draw.normal(6, 8), 50 * draw.normal(7, 8), draw.normal(7, 2)
+    given = [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]
+    return [*given, scaled_attend(*large)]
 
 
 def mixed(scores, value):
@@ -374,6 +438,13 @@ def both_scales(query, key, value, scale=None):
 
 
 @mistake("scaled_attend")
+def scaled_on_both_sides(query, key, value, scale=None):
+    """Query and key were both multiplied by the scale, so the scores got it twice. Scale one of them, or the scores."""
+    factor = query.size(-1) ** -0.5 if scale is None else scale
+    return mixed((query * factor) @ (key * factor).mT, value)
+
+
+@mistake("scaled_attend")
 def no_scale_at_all(query, key, value, scale=None):
     """The scores were not scaled where no scale was given. The default is 1 over the root of D."""
     return mixed(query @ key.mT * (1.0 if scale is None else scale), value)
@@ -430,6 +501,14 @@ def output_scaled(query, key, value, scale=None):
     scale = query.size(-1) ** -0.5 if scale is None else scale
     output, weights = mixed(query @ key.mT, value)
     return output * scale, weights
+
+
+@mistake("scaled_attend")
+def exponentials_overflow(query, key, value, scale=None):
+    """Right for small scores. Large ones overflow when exp is written out: use PyTorch's softmax."""
+    e = (query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)).exp()
+    weights = e / e.sum(dim=-1, keepdim=True)
+    return weights @ value, weights
 
 
 @mistake("scaled_attend")

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from checks import what_happens
+from checks import both_ways, what_happens
 
 from autograder.checks import Inputs, check, mistake
 
@@ -13,14 +13,14 @@ from autograder.checks import Inputs, check, mistake
 
 @check("stable_softmax", points=1)
 def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
-    """edge: other axes, and half precision with scores beyond what exp can take."""
-    x = 30 * draw.normal(2, 3, 4, dtype=torch.float16)
+    """Other axes, and half precision with scores beyond what exp can take."""
+    x = draw.give(20 + draw.normal(2, 3, 4, dtype=torch.float16))
     return stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)
 
 
 @check("stable_softmax", points=1)
 def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
-    """edge: entries of minus infinity, and gradients."""
+    """Entries of minus infinity, and gradients."""
     x = draw.normal(4, 5).masked_fill(torch.eye(4, 5) > 0, -torch.inf).requires_grad_()
     weights = stable_softmax(x)
     (weights * draw.normal(4, 5)).sum().backward()
@@ -137,7 +137,7 @@ def logarithms(x, dim=-1):
 def small_number_added(x, dim=-1):
     """Rows do not sum to 1 exactly: something was added to the sum. After the shift it is at least 1 and safe."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
-    return e / (e.sum(dim=dim, keepdim=True) + 1e-3)
+    return e / (e.sum(dim=dim, keepdim=True) + 1e-2)
 
 
 @mistake("stable_softmax")
@@ -155,6 +155,35 @@ def shifted_above_only(x, dim=-1):
 
 
 @mistake("stable_softmax")
+def nan_replaced_by_zero(x, dim=-1):
+    """Large scores overflowed, and nan_to_num turned the NaN into 0: those rows have no weights at all. Shift the
+    scores before exp, and nothing overflows.
+    """
+    return torch.nan_to_num(x.exp() / x.exp().sum(dim=dim, keepdim=True))
+
+
+@mistake("stable_softmax")
+def shifted_by_the_sum(x, dim=-1):
+    """The scores were shifted by their sum, which can be anything. Only the largest keeps every exp between 0 and 1."""
+    e = (x - x.sum(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def first_axis_in_a_loop(x, dim=-1):
+    """The loop walks along the first axis and treats whatever it finds as one row, so `dim` plays no part."""
+    rows = [(row - row.max()).exp() for row in x]
+    return torch.stack([e / e.sum() for e in rows])
+
+
+@mistake("stable_softmax")
+def sum_along_the_last_axis(x, dim=-1):
+    """The largest score was found along `dim`, but the sum ran along the last axis. Both go along `dim`."""
+    e = (x - x.amax(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+@mistake("stable_softmax")
 def infinities_replaced(x, dim=-1):
     """Right for finite scores. A score of minus infinity was replaced, and its key got a weight; it must get none."""
     return x.nan_to_num(neginf=0.0).softmax(dim=dim)
@@ -163,9 +192,9 @@ def infinities_replaced(x, dim=-1):
 # Temperature
 
 
-@check("temperature_softmax", points=1)
+@check("temperature_softmax", points=1, tolerance=1e-3)
 def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
-    """edge: another axis, large scores, and a temperature of exactly zero as an integer."""
+    """Another axis, large scores, and a temperature of exactly zero as an integer."""
     x = draw.normal(3, 4)
     refused = what_happens(lambda: temperature_softmax(x, 0))
     return (
@@ -209,7 +238,7 @@ def zero_accepted(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def another_error(x, temperature, dim=-1):
-    """The refusal is another error than ValueError. `assert` raises AssertionError; use `raise ValueError(...)`."""
+    """The refusal is not a ValueError. `assert` raises AssertionError; use `raise ValueError(...)`."""
     assert temperature > 0
     return (x / temperature).softmax(dim=dim)
 
@@ -280,6 +309,22 @@ def weights_divided_and_refusing(x, temperature, dim=-1):
 
 
 @mistake("temperature_softmax")
+def error_returned(x, temperature, dim=-1):
+    """The error was returned like a result, so the caller goes on with it. `raise` stops the function."""
+    if temperature <= 0:
+        return ValueError("a temperature is above 0")
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def negative_accepted(x, temperature, dim=-1):
+    """0 is refused, but a negative temperature is not. It would reverse the order."""
+    if temperature == 0:
+        raise ValueError("a temperature is above 0")
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
 def ignored_and_refusing(x, temperature, dim=-1):
     """Bad temperatures are refused, as they should be; good ones have no effect. They divide the scores."""
     if temperature <= 0:
@@ -292,7 +337,7 @@ def ignored_and_refusing(x, temperature, dim=-1):
 
 @check("attention_entropy", points=1)
 def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
-    """edge: the gradient where weights are 0, weights that are nearly 0, and more axes in float32."""
+    """The gradient where weights are 0, weights that are nearly 0, and more axes in float32."""
     w = torch.tensor(
         [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
     )
@@ -315,7 +360,9 @@ def logarithm_of_zero(weights):
 
 @mistake("attention_entropy")
 def zero_mended_afterwards(weights):
-    """The values are right, but the gradient at 0 is NaN: the product was mended after the logarithm had seen the 0."""
+    """The values are right, but the gradient at 0 is NaN: the product was fixed after the logarithm had already
+    seen the 0.
+    """
     return -(weights * weights.log()).nan_to_num(0.0).sum(dim=-1)
 
 
@@ -399,6 +446,13 @@ def logarithms_unweighted(weights):
 
 
 @mistake("attention_entropy")
+def tiny_number_added(weights):
+    """A small number was added, so a row that is all on one key no longer has an entropy of exactly 0."""
+    w = weights + 1e-6
+    return -(w * w.log()).sum(dim=-1)
+
+
+@mistake("attention_entropy")
 def axis_kept(weights):
     """There is an axis too many: one number per row, so the last axis goes."""
     return torch.special.entr(weights).sum(dim=-1, keepdim=True)
@@ -409,26 +463,29 @@ def axis_kept(weights):
 
 @check("streaming_attend", points=1)
 def single_keys_and_one_piece(streaming_attend: Any, draw: Inputs) -> Any:
-    """edge: pieces of one key, and a piece larger than everything, in float32."""
+    """Pieces of one key, and a piece larger than everything, in float32."""
     scores, values = (
         draw.normal(5, dtype=torch.float32),
         draw.normal(5, 2, dtype=torch.float32),
     )
-    return streaming_attend(scores, values, 1), streaming_attend(scores, values, 99)
+    return both_ways(streaming_attend, scores, values, 1), streaming_attend(
+        scores, values, 99
+    )
 
 
-@check("streaming_attend", points=1)
+@check("streaming_attend", points=1, tolerance=2e-3)
 def far_from_zero(streaming_attend: Any, draw: Inputs) -> Any:
-    """edge: scores of ten thousand, above and below zero."""
+    """Scores of ten thousand, above and below zero."""
     values = draw.normal(9, 3)
     return [
-        streaming_attend(draw.normal(9) + level, values, 4) for level in (1e4, -1e4)
+        both_ways(streaming_attend, draw.normal(9) + level, values, 4)
+        for level in (1e4, -1e4)
     ]
 
 
 @check("streaming_attend", points=1)
 def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
-    """edge: the largest score comes first, or last; inputs are left as they were."""
+    """The largest score comes first, or last; inputs are left as they were."""
     ramp = torch.linspace(-30, 30, 12, dtype=torch.float64)
     values = draw.normal(12, 3)
     rising = ramp + draw.normal(12)
@@ -491,6 +548,22 @@ def one_pass(
         mixed = mixed * (mix_factor * gap).exp() + e @ v
         largest = new
     return mixed / total if divide else mixed
+
+
+@mistake("streaming_attend")
+def nothing_shrinks(scores, values, chunk):
+    """What is remembered never shrinks when a larger score arrives. Is the old largest score overwritten before the
+    factor is computed from it?
+    """
+    return one_pass(scores, values, chunk, sum_factor=0.0, mix_factor=0.0)
+
+
+@mistake("streaming_attend")
+def factor_upside_down(scores, values, chunk):
+    """What is remembered grows when a larger score arrives. The factor is e to the power of old minus new: at most
+    1.
+    """
+    return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)
 
 
 @mistake("streaming_attend")
@@ -573,6 +646,29 @@ def first_piece_alone(scores, values, chunk):
     """Only the first piece is in the result. Is there a `return` inside the loop?"""
     s, v = pieces_of(scores, values, chunk)[0]
     return s.softmax(dim=-1) @ v
+
+
+@mistake("streaming_attend")
+def largest_of_this_piece(scores, values, chunk):
+    """Measured against the largest score of the current piece. Where that is far lower than before, the factor for the
+    old sums overflows: keep the largest score so far.
+    """
+    largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
+    for s, v in pieces_of(scores, values, chunk):
+        shrink, e = (largest - s.max()).exp(), (s - s.max()).exp()
+        total, mixed, largest = (
+            total * shrink + e.sum(),
+            mixed * shrink + e @ v,
+            s.max(),
+        )
+    return mixed / total
+
+
+@mistake("streaming_attend")
+def all_at_once(scores, values, chunk):
+    """The right result, but from all scores at once: `chunk` plays no part. Only one piece may be in use at a time."""
+    e = (scores - scores.max()).exp()
+    return e @ values / e.sum()
 
 
 @mistake("streaming_attend")

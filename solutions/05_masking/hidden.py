@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from checks import ROUNDED, rule
+from checks import made_there, rule
 from torch.nn import functional
 
 from autograder.checks import Inputs, check, mistake
@@ -14,7 +14,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("causal_mask", points=1)
 def one_query(causal_mask: Any, draw: Inputs) -> Any:
-    """edge: a single query, a single key, longer sequences."""
+    """A single query, a single key, longer sequences."""
     return (
         causal_mask(1, 5),
         causal_mask(1, 1),
@@ -26,12 +26,9 @@ def one_query(causal_mask: Any, draw: Inputs) -> Any:
 
 @check("causal_mask", points=1)
 def on_a_device(causal_mask: Any, draw: Inputs) -> Any:
-    """edge: the device that was asked for, and a long sequence."""
-    with torch.device("meta"):
-        elsewhere = causal_mask(2, device="cpu")
+    """The device that was asked for, and a long sequence."""
     return (
-        elsewhere.device.type,
-        tuple(elsewhere.shape),
+        made_there(lambda device: causal_mask(2, device=device)),
         causal_mask(2, 3, device="cpu"),
         causal_mask(40, 60),
     )
@@ -46,14 +43,14 @@ def ones(q_len, k_len, device):
 
 @mistake("causal_mask")
 def hides_instead(q_len, k_len=None, *, device=None):
-    """True stands where looking is forbidden. In these lessons, as in PyTorch's function, True means: may look."""
+    """True is where looking is forbidden. In these lessons, as in PyTorch's function, True means: may look."""
     m = ones(q_len, k_len, device)
     return m.triu(m.size(1) - m.size(0) + 1)
 
 
 @mistake("causal_mask")
 def top_left(q_len, k_len=None, *, device=None):
-    """The triangle starts at the top left. With kept keys the last query is the newest: it stands at the last key."""
+    """The triangle starts at the top left. With kept keys the last query is the newest: it belongs at the last key."""
     return ones(q_len, k_len, device).tril()
 
 
@@ -79,7 +76,7 @@ def one_ahead(q_len, k_len=None, *, device=None):
 
 @mistake("causal_mask")
 def past_hidden(q_len, k_len=None, *, device=None):
-    """Turned round: each query sees the future and not the past. Which of the two triangles is the past?"""
+    """Inverted: each query sees the future and not the past. Which of the two triangles is the past?"""
     m = ones(q_len, k_len, device)
     return m.triu(m.size(1) - m.size(0))
 
@@ -168,7 +165,7 @@ def earlier_keys_forgotten(q_len, k_len=None, *, device=None):
 
 @check("padding_mask", points=1)
 def one_sentence(padding_mask: Any, draw: Inputs) -> Any:
-    """edge: a single sentence, lengths of another integer type, a batch that is wider than every sentence."""
+    """A single sentence, lengths of another integer type, a batch that is wider than every sentence."""
     lengths = draw.give(torch.tensor([3], dtype=torch.int32))
     return padding_mask(lengths, 7), padding_mask(draw.give(torch.tensor([1, 4])), 6)
 
@@ -222,7 +219,7 @@ def axes_in_front_of_all(lengths, max_len):
 
 @mistake("padding_mask")
 def true_at_padding(lengths, max_len):
-    """Turned round: True stands at the padding. It means "may look"."""
+    """Inverted: True marks the padding. It means "may look"."""
     return ~real(lengths, max_len)[:, None, None]
 
 
@@ -270,6 +267,12 @@ def no_column(lengths, max_len):
 
 
 @mistake("padding_mask")
+def device_forgotten(lengths, max_len):
+    """The right table, but its positions are made on the default device. Make them where `lengths` are: device=."""
+    return (torch.arange(max_len) < lengths[:, None])[:, None, None]
+
+
+@mistake("padding_mask")
 def positions_as_column(lengths, max_len):
     """Positions run down and sentences across. A sentence is a row: make the lengths the column."""
     return (torch.arange(max_len)[:, None] < lengths)[:, None, None]
@@ -280,7 +283,7 @@ def positions_as_column(lengths, max_len):
 
 @check("combine_masks", points=1)
 def three_rules_left_alone(combine_masks: Any, draw: Inputs) -> Any:
-    """edge: three masks that broadcast against one another, and the masks themselves afterwards."""
+    """Three masks that broadcast against one another, and the masks themselves afterwards."""
     rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), rule(draw, 1, 3, 4, 1)]
     return combine_masks(*rules), rules
 
@@ -343,7 +346,7 @@ def last_only(*masks):
 
 @mistake("combine_masks")
 def result_turned_round(*masks):
-    """The result is turned round: True stands where a rule forbids."""
+    """The result is inverted: True is where a rule forbids."""
     result = folded(masks, lambda a, b: a & b)
     return None if result is None else ~result
 
@@ -369,7 +372,7 @@ def none_forbids_everything(*masks):
 
 @mistake("combine_masks")
 def true_for_nothing(*masks):
-    """Where nothing is forbidden something else than None came back. Return None then."""
+    """Where nothing is forbidden something other than None came back. Return None in that case."""
     result = folded(masks, lambda a, b: a & b)
     return torch.tensor(True) if result is None else result
 
@@ -414,7 +417,7 @@ def python_and(*masks):
 
 @check("masked_softmax", points=1)
 def gradients(masked_softmax: Any, draw: Inputs) -> Any:
-    """edge: gradients, with an empty row."""
+    """Gradients, with an empty row."""
     scores = draw.normal(2, 3, 4).requires_grad_()
     (
         masked_softmax(scores, rule(draw, 2, 3, 4, empty=(1, 2))) * draw.normal(2, 3, 4)
@@ -422,13 +425,13 @@ def gradients(masked_softmax: Any, draw: Inputs) -> Any:
     return scores.grad
 
 
-@check("masked_softmax", points=1)
+@check("masked_softmax", points=1, tolerance=1e-3)
 def precision_and_size(masked_softmax: Any, draw: Inputs) -> Any:
-    """edge: half precision, scores of ten thousand, inputs left as they were."""
+    """Half precision, scores of ten thousand, inputs left as they were."""
     mask = rule(draw, 4, 5, empty=0)
     half, large = (
         draw.normal(4, 5, dtype=torch.float16),
-        draw.give(1e4 * draw.normal(4, 5)),
+        draw.give(1e4 + draw.normal(4, 5)),
     )
     return masked_softmax(half, mask), masked_softmax(large, mask)
 
@@ -452,7 +455,7 @@ def cut_after_softmax(scores, mask=None):
 
 @mistake("masked_softmax")
 def visible_keys_hidden(scores, mask=None):
-    """Turned round: visible keys were hidden and hidden ones seen. masked_fill writes where its mask is True."""
+    """Inverted: visible keys were hidden and hidden ones seen. masked_fill writes where its mask is True."""
     return shares(hide(scores, None if mask is None else ~mask))
 
 
@@ -464,7 +467,9 @@ def empty_row_is_nan(scores, mask=None):
 
 @mistake("masked_softmax")
 def minus_a_billion(scores, mask=None):
-    """The empty row spreads evenly over hidden keys. Hide with minus infinity, not a large number, then zero it."""
+    """The empty row spreads evenly over hidden keys, as softmax does with equal scores, such as one large negative
+    number. All its weights should be 0: set them to 0 afterwards.
+    """
     return hide(scores, mask, -1e9).softmax(dim=-1)
 
 
@@ -516,7 +521,9 @@ def cut_and_shared_again(scores, mask=None):
 
 @mistake("masked_softmax")
 def cut_and_shared_again_safely(scores, mask=None):
-    """Softmax ran before the mask. With large scores a hidden key can take all, and nothing is left to share out."""
+    """The mask came after softmax, or after its shift by the largest score. A hidden key with a large score then takes
+    all, and nothing is left to share out: hide first.
+    """
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     total = w.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, w / total.masked_fill(total == 0, 1.0), 0.0)
@@ -527,7 +534,7 @@ def small_number_in_the_sum(scores, mask=None):
     """Rows do not sum to 1 exactly: a small number was added to the sum to avoid 0/0. Treat the empty row by itself."""
     e = torch.zeros_like(scores) if scores.numel() == 0 else scores.softmax(dim=-1)
     e = e if mask is None else e * mask
-    return e / (e.sum(dim=-1, keepdim=True) + 1e-3)
+    return e / (e.sum(dim=-1, keepdim=True) + 1e-2)
 
 
 @mistake("masked_softmax")
@@ -587,7 +594,9 @@ def mask_required(scores, mask=None):
 
 @mistake("masked_softmax")
 def scores_overwritten(scores, mask=None):
-    """The weights are right, but the caller's scores were changed: masked_fill_ works in place. Leave off the _."""
+    """The weights are right, but the caller's scores were changed: masked_fill_, `scores[...] =` and += write into
+    them. masked_fill makes a new tensor.
+    """
     if mask is None:
         return scores.softmax(dim=-1)
     with torch.no_grad():
@@ -616,6 +625,16 @@ def hidden_scores_only(scores, mask=None):
 
 
 @mistake("masked_softmax")
+def zero_times_infinity_then_hidden(scores, mask=None):
+    """Minus infinity was multiplied by the mask, and 0 times infinity is NaN: allowed keys became NaN. Write it with
+    masked_fill.
+    """
+    if mask is None:
+        return scores.softmax(dim=-1)
+    return (scores + ~mask * -math.inf).softmax(dim=-1).masked_fill(~mask, 0.0)
+
+
+@mistake("masked_softmax")
 def any_empty_row_zeroes_all(scores, mask=None):
     """One empty row made all rows zero. Ask each row for itself: any along the last axis, with keepdim."""
     if mask is None:
@@ -626,9 +645,9 @@ def any_empty_row_zeroes_all(scores, mask=None):
 # The whole
 
 
-@check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
+@check("scaled_dot_product_attention", points=1)
 def empty_rows_and_gradients(attention: Any, draw: Inputs) -> Any:
-    """edge: an empty row, in values and gradients."""
+    """An empty row, in values and gradients."""
     q, k, v = (
         draw.normal(*shape).requires_grad_()
         for shape in ((2, 4, 3), (2, 5, 3), (2, 5, 2))
@@ -638,13 +657,16 @@ def empty_rows_and_gradients(attention: Any, draw: Inputs) -> Any:
     return output, weights, q.grad, k.grad, v.grad
 
 
-@check("scaled_dot_product_attention", points=1, tolerance=ROUNDED)
+@check("scaled_dot_product_attention", points=1)
 def other_inputs(attention: Any, draw: Inputs) -> Any:
-    """edge: a single query, half precision, inputs that are not contiguous, scores of any size."""
+    """A single query, half precision, inputs that are not contiguous, scores of any size."""
     half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (1, 3, 3)]
     turned = [draw.give(draw.normal(3, n, 2).mT) for n in (5, 5, 6)]
     turned[2] = draw.give(draw.normal(3, 4, 5).mT[:, :2])
-    large = [300 * draw.normal(n, 4) for n in (2, 6, 6)]
+    large = [draw.normal(n, width) for n, width in ((2, 4), (6, 4), (6, 7))]
+    large[0][:, 0] = large[1][:, 0] = (
+        60.0  # adds 1800 to every score, and weights stay as they are
+    )
     return attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
 
 
@@ -720,7 +742,7 @@ def scaled_after_softmax(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def divided_by_the_scale(query, key, value, mask=None, *, scale=None):
-    """The scores were divided by the scale that was handed in. It multiplies them."""
+    """The scores were divided by the scale that was passed in. It multiplies them."""
     own = query.size(-1) ** 0.5 if scale is None else scale
     return mixed(shares(hide(query @ key.mT / own, mask)), value)
 
@@ -739,7 +761,7 @@ def scale_of_zero_lost(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def scaled_twice(query, key, value, mask=None, *, scale=None):
-    """A scale of one's own came on top of the usual one. It replaces it."""
+    """The given scale came on top of the usual one. It replaces it."""
     own = query.size(-1) ** -0.5 * (1.0 if scale is None else scale)
     return weighted(query, key, value, mask, scale=own)
 
@@ -781,7 +803,7 @@ def one_softmax_for_all(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def mask_turned_round(query, key, value, mask=None, *, scale=None):
-    """The mask was turned round: hidden keys were seen and visible ones hidden. True means "may look"."""
+    """The mask was inverted: hidden keys were seen and visible ones hidden. True means "may look"."""
     return weighted(query, key, value, None if mask is None else ~mask, scale=scale)
 
 
@@ -818,7 +840,7 @@ def nan_in_empty_rows(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def nan_mended_afterwards(query, key, value, mask=None, *, scale=None):
-    """The values are right, the gradients are NaN: the empty row was mended after softmax. See exercise 5.4."""
+    """The values are right, the gradients are NaN: the empty row was fixed after softmax. See exercise 5.4."""
     s = scaled(query, key, scale)
     s = s if mask is None else s + torch.zeros_like(s).masked_fill(~mask, -math.inf)
     return mixed(s.softmax(dim=-1).nan_to_num(0.0), value)
@@ -826,7 +848,7 @@ def nan_mended_afterwards(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def output_only_mended(query, key, value, mask=None, *, scale=None):
-    """The output is right, but the weights of an empty row are NaN: they were mended too late."""
+    """The output is right, but the weights of an empty row are NaN: they were fixed too late."""
     s = scaled(query, key, scale)
     w = hide(s, mask).softmax(dim=-1)
     return shares(hide(s, mask)) @ value, w
@@ -911,7 +933,7 @@ def masked_before_scaling(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def all_axes_turned(query, key, value, mask=None, *, scale=None):
-    """Right for tables. With batches and heads other axes were swapped than the last two of the key: use .mT."""
+    """Right for tables. With batches and heads, the wrong axes of the key were swapped: swap the last two, with .mT."""
     turned = key.permute(*range(key.dim() - 1, -1, -1))
     s = query @ turned * (query.size(-1) ** -0.5 if scale is None else scale)
     return mixed(shares(hide(s, mask)), value)

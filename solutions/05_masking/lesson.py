@@ -277,7 +277,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
     """Return which keys are tokens and which are padding.
 
     lengths is (B,), integers from 0 to max_len. Sentence b has tokens at positions 0 to lengths[b] - 1.
-    Returns a boolean tensor (B, 1, 1, max_len), True where there is a token.
+    Returns a boolean tensor (B, 1, 1, max_len) on the device of lengths, True where there is a token.
     """
     ### BEGIN SOLUTION
     positions = torch.arange(max_len, device=lengths.device)

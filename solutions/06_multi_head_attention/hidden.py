@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import torch
-from checks import LAYERS, ROUNDED, filled, pair
+from checks import LAYERS, filled, pair
 from torch import nn
 from torch.nn import functional
 
@@ -15,7 +15,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("split_heads", points=1)
 def other_memory_order(split_heads: Any, draw: Inputs) -> Any:
-    """edge: tokens that do not lie in memory in their order, half precision, gradients."""
+    """Tokens that do not lie in memory in their order, half precision, gradients."""
     moved, x = (
         draw.give(draw.normal(3, 6, 4, dtype=torch.float16).mT),
         draw.normal(1, 2, 4).requires_grad_(),
@@ -26,7 +26,7 @@ def other_memory_order(split_heads: Any, draw: Inputs) -> Any:
 
 @check("split_heads", points=1)
 def one_head_and_many(split_heads: Any, draw: Inputs) -> Any:
-    """edge: one head, as many heads as numbers, a single token."""
+    """One head, as many heads as numbers, a single token."""
     x = draw.normal(2, 3, 4)
     return split_heads(x, 1), split_heads(x, 4), split_heads(draw.normal(1, 1, 8), 2)
 
@@ -54,7 +54,7 @@ def numbers_interleaved(x, num_heads):
 
 @mistake("split_heads")
 def heads_left_behind_tokens(x, num_heads):
-    """The shape is (B, L, H, D): the heads stand behind the tokens. Attention would run over heads then."""
+    """The shape is (B, L, H, D): the heads come after the tokens. Attention would run over heads then."""
     return x.reshape(x.size(0), x.size(1), num_heads, fitting(x, num_heads))
 
 
@@ -81,7 +81,7 @@ def scrambled_after_the_move(x, num_heads):
 
 @mistake("split_heads")
 def any_width(x, num_heads):
-    """Widths that the heads do not divide stop with another error than ValueError, or with none. Ask first."""
+    """Widths that the heads do not divide stop with an error other than ValueError, or with none. Ask first."""
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
@@ -94,14 +94,14 @@ def rest_dropped(x, num_heads):
 
 @mistake("split_heads")
 def assertion(x, num_heads):
-    """Widths that do not fit are refused, with another error than ValueError. `assert` raises AssertionError."""
+    """Widths that do not fit are refused, with an error other than ValueError. `assert` raises AssertionError."""
     assert x.size(-1) % num_heads == 0
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
 @mistake("split_heads")
 def fitting_widths_refused(x, num_heads):
-    """A width that fits was refused. The rest of the division decides, not the quotient."""
+    """A width that fits was refused. The remainder of the division decides, not the quotient."""
     if x.size(-1) % num_heads == 0:
         raise ValueError("refused")
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
@@ -109,7 +109,7 @@ def fitting_widths_refused(x, num_heads):
 
 @mistake("split_heads")
 def stacked_behind(x, num_heads):
-    """The heads were stacked along another axis than 1."""
+    """The heads were stacked along an axis other than 1."""
     d = fitting(x, num_heads)
     return torch.stack([x[..., h * d : (h + 1) * d] for h in range(num_heads)], dim=-1)
 
@@ -149,6 +149,16 @@ def head_and_number_swapped(x, num_heads):
 
 
 @mistake("split_heads")
+def heads_in_the_batch(x, num_heads):
+    """The heads were merged into the batch axis, (B * H, L, D). Leave them an axis of their own: (B, H, L, D)."""
+    return (
+        x.unflatten(-1, (num_heads, fitting(x, num_heads)))
+        .transpose(1, 2)
+        .flatten(0, 1)
+    )
+
+
+@mistake("split_heads")
 def cut_off(x, num_heads):
     """The result is right, but no gradient passes: it is cut off from x. Leave out detach, .data and numpy."""
     fitting(x, num_heads)
@@ -160,7 +170,7 @@ def cut_off(x, num_heads):
 
 @check("merge_heads", points=1)
 def moved_heads(merge_heads: Any, draw: Inputs) -> Any:
-    """edge: heads that do not lie in memory in order, one head, heads of one number, gradients."""
+    """Heads that do not lie in memory in order, one head, heads of one number, gradients."""
     moved, x = (
         draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2)),
         draw.normal(1, 2, 3, 2).requires_grad_(),
@@ -182,13 +192,13 @@ def tokens_scrambled(x):
 
 @mistake("merge_heads")
 def heads_added(x):
-    """The heads were added up. They stand side by side: (B, L, H * D)."""
+    """The heads were added up. They belong side by side: (B, L, H * D)."""
     return x.sum(dim=1)
 
 
 @mistake("merge_heads")
 def heads_averaged(x):
-    """The heads were averaged. They stand side by side: (B, L, H * D)."""
+    """The heads were averaged. They belong side by side: (B, L, H * D)."""
     return x.mean(dim=1)
 
 
@@ -223,7 +233,7 @@ def moved_only(x):
 
 @mistake("merge_heads")
 def first_head_only(x):
-    """Only one head came out. All of them stand side by side."""
+    """Only one head came out. All of them belong side by side."""
     return x[:, 0]
 
 
@@ -262,9 +272,9 @@ def cut_off_from_heads(x):
 # The module
 
 
-@check("MultiHeadAttention", points=1, tolerance=ROUNDED)
+@check("MultiHeadAttention", points=1)
 def dropout_in_training_only(attention_class: Any, draw: Inputs) -> Any:
-    """edge: dropout on the weights, in training and not otherwise."""
+    """Dropout on the weights, in training and not otherwise."""
     module = filled(attention_class(8, 2, dropout=0.25), draw)
     x = draw.normal(1, 6, 8)
     calm = [module(x, need_weights=True) for _ in range(2)]
@@ -286,9 +296,9 @@ def dropout_in_training_only(attention_class: Any, draw: Inputs) -> Any:
     )
 
 
-@check("MultiHeadAttention", points=1, tolerance=ROUNDED)
+@check("MultiHeadAttention", points=1)
 def learning(attention_class: Any, draw: Inputs) -> Any:
-    """edge: gradients of every parameter and of the input, with a query that may look nowhere; names for saving."""
+    """Gradients of every parameter and of the input, with a query that may look nowhere; names for saving."""
     module, x = (
         filled(attention_class(4, 2, bias=True), draw, bias=True),
         draw.normal(2, 3, 4).requires_grad_(),
@@ -393,7 +403,7 @@ class RootOfTheHeads(Heads):
 
 @mistake("MultiHeadAttention")
 class NoOutputProjection(Heads):
-    """The heads stand side by side but are never mixed: out_proj was not applied."""
+    """The heads are side by side but are never mixed: out_proj was not applied."""
 
     def finish(self, x):
         return x
@@ -475,6 +485,21 @@ class ValueFromTheQuery(Heads):
 
 
 @mistake("MultiHeadAttention")
+class ValueNotProjected(Heads):
+    """The values are mixed as they came: v_proj was not applied to them."""
+
+    def attend(self, query, key, value, mask):
+        query, key, value = self.sources(query, key, value)
+        q, k, v = (
+            self.split(self.q_proj(query)),
+            self.split(self.k_proj(key)),
+            self.split(value),
+        )
+        weights = self.share(q @ k.mT / self.scale(q), mask)
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
+
+
+@mistake("MultiHeadAttention")
 class ValueIgnored(Heads):
     """Values of their own had no effect: the keys were mixed instead."""
 
@@ -511,7 +536,7 @@ class HeadAxisForEveryMask(Heads):
 
 @mistake("MultiHeadAttention")
 class MaskTurnedRound(Heads):
-    """The mask was turned round. True means "may look", unlike in nn.MultiheadAttention."""
+    """The mask was inverted. True means "may look", unlike in nn.MultiheadAttention."""
 
     def share(self, scores, mask):
         return super(self.__class__, self).share(
@@ -558,7 +583,7 @@ class CutAfterSoftmax(Heads):
 
 @mistake("MultiHeadAttention")
 class MendedAfterwards(Heads):
-    """The values are right, the gradients are NaN: an empty row was mended after softmax. See exercise 5.4."""
+    """The values are right, the gradients are NaN: an empty row was fixed after softmax. See exercise 5.4."""
 
     def share(self, scores, mask):
         hidden = (
@@ -632,8 +657,9 @@ class ShareThatIsKept(Heads):
 
 @mistake("MultiHeadAttention")
 class PlainList(Heads):
-    """The layers are missing from the parameters, so nothing would be learned: a plain list hides them. Store each as
-    an attribute."""
+    """No parameters are registered, so nothing would be learned: a plain list of layers and plain tensors are not seen.
+    Store each nn.Linear as an attribute.
+    """
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
@@ -650,18 +676,6 @@ class PlainList(Heads):
             if hidden and name in hidden[0]
             else nn.Module.__getattr__(self, name)
         )
-
-
-@mistake("MultiHeadAttention")
-class PlainTensors(nn.Module):
-    """No parameters are registered, or other ones than asked for. Use nn.Linear with the names of the docstring."""
-
-    def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
-        super().__init__()
-        if d_model % num_heads:
-            raise ValueError("heads do not divide the width")
-        self.q_proj = torch.randn(d_model, d_model)
-        self.k_proj = torch.randn(d_model, d_model)
 
 
 @mistake("MultiHeadAttention")
@@ -729,7 +743,7 @@ class AnyWidth(Heads):
 
 @mistake("MultiHeadAttention")
 class RefusedByAssert(Heads):
-    """A width that the heads do not divide is refused with another error than ValueError. `assert` raises
+    """A width that the heads do not divide is refused with an error other than ValueError. `assert` raises
     AssertionError."""
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
@@ -797,7 +811,7 @@ class KeysAndValuesSwapped(Heads):
 
 @mistake("MultiHeadAttention")
 class VisibleKeysHidden(Heads):
-    """The mask was read the wrong way round, and rows where everything may be seen became NaN. Hide where ~mask."""
+    """The mask was read inverted, and rows where everything may be seen became NaN. Hide where ~mask."""
 
     def share(self, scores, mask):
         hidden = (
@@ -847,7 +861,7 @@ class PairSwapped(Heads):
 
 @mistake("MultiHeadAttention")
 class OutputOnlyMended(Heads):
-    """The output of an empty row was mended, its weights are NaN still. Zero the weights themselves."""
+    """The output of an empty row was fixed, but its weights are still NaN. Zero the weights themselves."""
 
     def attend(self, query, key, value, mask):
         output, weights = super(self.__class__, self).attend(query, key, value, mask)
@@ -862,7 +876,7 @@ class OutputOnlyMended(Heads):
 
 @check("copy_torch_weights", points=1)
 def still_two_modules(copy_torch_weights: Any, draw: Inputs) -> Any:
-    """edge: the two modules do not share numbers afterwards."""
+    """The two modules do not share numbers afterwards."""
     mine, reference = pair(draw, bias=True)
     copy_torch_weights(mine, reference)
     with torch.no_grad():
@@ -875,7 +889,7 @@ def still_two_modules(copy_torch_weights: Any, draw: Inputs) -> Any:
 
 @check("copy_torch_weights", points=1)
 def same_objects(copy_torch_weights: Any, draw: Inputs) -> Any:
-    """edge: the parameters stay the same objects and still learn, and the reference is as it was."""
+    """The parameters stay the same objects and still learn, and the reference is as it was."""
     mine, reference = pair(draw, bias=True)
     before = dict(mine.named_parameters())
     kept = {name: p.detach().clone() for name, p in reference.named_parameters()}
@@ -952,7 +966,7 @@ def keys_and_values_mixed_up(mine, reference):
 
 @mistake("copy_torch_weights")
 def values_first(mine, reference):
-    """The order is turned round: queries, keys, values, from top to bottom."""
+    """The order is reversed: queries, keys, values, from top to bottom."""
     q, k, v, out = parts(reference)
     biases = bias_parts(reference)
     copied(mine, (v, k, q, out), biases and (*biases[2::-1], biases[3]))
@@ -986,7 +1000,7 @@ def first_part_everywhere(mine, reference):
 
 @mistake("copy_torch_weights")
 def biases_forgotten(mine, reference):
-    """Weights are right, biases were not copied. in_proj_bias is stacked as the weights are."""
+    """The weights are right, but the biases were not copied. in_proj_bias is stacked as the weights are."""
     biases = bias_parts(reference)
     copied(mine, parts(reference), biases and [b * 0 for b in biases])
 
@@ -1045,7 +1059,7 @@ def autograd_in_the_way(mine, reference):
 
 @mistake("copy_torch_weights")
 def frozen(mine, reference):
-    """The copied parameters do not learn any more: requires_grad was turned off and not on again."""
+    """The copied parameters no longer learn: requires_grad was turned off and not on again."""
     mine.requires_grad_(False)
     copied(mine, parts(reference), bias_parts(reference))
 
@@ -1063,7 +1077,7 @@ def wrong_direction(mine, reference):
 
 @check("count_parameters", points=1)
 def large_models(count_parameters: Any, draw: Inputs) -> Any:
-    """edge: one head, and the sizes of well-known models."""
+    """One head, and the sizes of well-known models."""
     return [
         count_parameters(width, heads, bias)
         for width, heads in ((8, 1), (768, 12), (4096, 32))
@@ -1108,6 +1122,18 @@ def narrow_inputs(d_model, num_heads, bias):
 
 
 @mistake("count_parameters")
+def three_narrow_layers(d_model, num_heads, bias):
+    """q_proj, k_proj and v_proj were counted for one head alone, E × D. All heads together are E wide: E × E."""
+    return (3 * (d_model // num_heads) + d_model) * (d_model + bias)
+
+
+@mistake("count_parameters")
+def matrices_times_heads(d_model, num_heads, bias):
+    """The matrices were counted once per head. The heads share four E × E matrices, cut into strips."""
+    return 4 * num_heads * d_model * d_model + 4 * d_model * bias
+
+
+@mistake("count_parameters")
 def bias_ignored(d_model, num_heads, bias):
     """Right without bias. With it there are four vectors more."""
     return 4 * d_model * d_model
@@ -1123,6 +1149,18 @@ def bias_always(d_model, num_heads, bias):
 def one_number_per_bias(d_model, num_heads, bias):
     """A bias was counted as a single number. It has one per output of its layer."""
     return 4 * d_model * d_model + 4 * bias
+
+
+@mistake("count_parameters")
+def bias_as_a_matrix(d_model, num_heads, bias):
+    """A bias was counted like a matrix, E × E. It is a vector: one number per output of its layer."""
+    return 4 * d_model * d_model * (2 if bias else 1)
+
+
+@mistake("count_parameters")
+def sides_added(d_model, num_heads, bias):
+    """The two sides of a matrix were added. A matrix of E rows and E columns holds E times E numbers."""
+    return 8 * d_model + 4 * d_model * bias
 
 
 @mistake("count_parameters")

@@ -7,7 +7,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("row_means", points=1)
 def leading_axes(row_means: Any, draw: Inputs) -> Any:
-    """edge: more axes in front."""
+    """More axes in front."""
     return row_means(draw.normal(2, 3, 5))
 
 

@@ -48,7 +48,8 @@ def unpack(message: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
 def pack_outcome(outcome: Outcome) -> bytes:
     """Return an outcome as a message."""
     if isinstance(outcome, Raised):
-        return pack({"raised": outcome.kind[:LONGEST_NAME], "text": outcome.text, "where": outcome.where})
+        parts = {"text": outcome.text, "where": outcome.where, "shapes": outcome.shapes}
+        return pack({"raised": outcome.kind[:LONGEST_NAME], **parts})
     if isinstance(outcome, Lost):
         return pack({"lost": outcome.reason})
     tensors: dict[str, Tensor] = {}
@@ -60,7 +61,7 @@ def unpack_outcome(message: bytes) -> Outcome:
     header, tensors = unpack(message)
     try:
         if "raised" in header:
-            return Raised(*(str(header[key])[:500] for key in ("raised", "text", "where")))
+            return Raised(*(str(header[key])[:500] for key in ("raised", "text", "where", "shapes")))
         if "lost" in header:
             return Lost(str(header["lost"])[:500])
         return Returned(decode(header["tree"], tensors, [MOST_NODES]), header.get("changed") is True)

@@ -41,7 +41,7 @@ def initialise() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     random.seed(0)
 
 

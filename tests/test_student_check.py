@@ -1,8 +1,10 @@
 """`check(...)` as a student meets it: in a notebook's folder, without solutions."""
 
+import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,15 +12,31 @@ import torch
 
 import autograder
 from autograder import predict, reveal
+from autograder.authoring.package import package_of
 from autograder.errors import CheckFailed, CourseError, NotStarted
-from autograder.paths import Course
+from autograder.judging.diagnose import Failure
+from autograder.judging.verdict import Result, Verdict
+from autograder.paths import find_course
+from autograder.student.check import next_hint
 
-from .conftest import LESSON
+LESSON = "02_queries_keys_values"
+
+
+@cache
+def released() -> tuple[str, str]:
+    key = package_of(find_course(Path(__file__).parent).lesson(LESSON)).key
+    return key.source.checks, json.dumps(key.fingerprints())
 
 
 @pytest.fixture(autouse=True)
-def beside_the_notebook(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(course.root / "notebooks" / LESSON)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder such as a student has, with the two files beside the notebook."""
+    here = tmp_path / LESSON
+    here.mkdir()
+    for name, text in zip(("checks.py", "fingerprints.json"), released(), strict=True):
+        (here / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(here)
+    return here
 
 
 def attend(query, key, value):
@@ -36,7 +54,7 @@ def test_a_right_answer_shows_a_card_and_raises_nothing(capsys: pytest.CaptureFi
 
 def test_a_stub_is_not_started() -> None:
     def attend(query, key, value):
-        raise NotImplementedError
+        raise NotImplementedError()
 
     with pytest.raises(NotStarted, match="attend: not started"):
         autograder.check(attend)
@@ -80,17 +98,44 @@ def test_a_solution_on_another_dtype_or_device_is_told_so() -> None:
         weights = (query @ key.mT).softmax(dim=-1).float()
         return weights @ value.float(), weights
 
-    with pytest.raises(CheckFailed, match="result\\[0\\] is float32; it should be float64"):
+    with pytest.raises(CheckFailed, match="output: The right numbers, but as float32; they should be float64"):
         autograder.check(attend)
 
 
-def test_a_check_needs_nothing_but_the_two_files(course: Course, tmp_path: Path) -> None:
-    folder = course.root / "notebooks" / LESSON
-    for name in ("checks.py", "fingerprints.json"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    code = "def attend(q, k, v): raise NotImplementedError\nfrom autograder import check\ncheck(attend)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_a_check_needs_nothing_but_the_two_files(folder: Path) -> None:
+    code = "def attend(q, k, v): raise NotImplementedError()\nfrom autograder import check\ncheck(attend)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
     assert "NotStarted" in done.stderr
+
+
+@pytest.mark.parametrize("value", [{}, [], (), [[]], {"a": {}}, None, torch.zeros(2, device="meta")])
+def test_a_result_without_values_is_told_and_breaks_nothing(value: object) -> None:
+    def attend(query, key, value_):
+        return value
+
+    with pytest.raises(CheckFailed, match="attend: "):
+        autograder.check(attend)
+
+
+def test_an_error_of_pytorch_for_want_of_a_kernel_is_no_stub() -> None:
+    def attend(query, key, value):
+        weights = (query @ key.mT).long().softmax(-1)
+        return weights @ value, weights
+
+    with pytest.raises(CheckFailed, match="not defined for whole numbers") as caught:
+        autograder.check(attend)
+    assert not isinstance(caught.value, NotStarted)
+
+
+def failed(hint: int = 0) -> Verdict:
+    result = Result("t", 1, passed=False, hidden=False)
+    return Verdict("attend", (result,), Failure("t", "m", hint=hint))
+
+
+def test_the_hint_that_fits_is_opened_else_the_first_one_not_yet_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.student.check._suggested", {})
+    assert [next_hint("attend", failed(hint)) for hint in (2, 0, 2, 0)] == [2, 1, 3, 0]
+    assert next_hint("attend", Verdict("attend", (Result("t", 1, passed=True, hidden=False),))) == 0
 
 
 def test_a_prediction_is_compared_and_never_required(capsys: pytest.CaptureFixture) -> None:

@@ -1,0 +1,226 @@
+"""Why an answer is wrong, in four steps: how it ended, a known mistake, a relation, where it differs first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .compare import Picture, capital, contract, differing, first_difference, label_in
+from .exceptions import meaning, what_happened
+from .fingerprint import Fingerprint, fingerprint, same_leaf, size_of
+from .relations import Known, Relation, relation_of
+from .structure import structural
+from .target import Target
+from .values import Leaf, Lost, Outcome, Raised, Returned
+
+HOME_ROUNDING = 2e-3
+EXACT_PICTURE = 1e-4
+MOST_NAMES = 4
+UNSEEN = "on inputs that you have not seen"
+ONLY_NUMBERS = "The shape is right, the numbers are not."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The first failed check, explained.
+
+    Args:
+        title: the check's.
+        message: what to know about it.
+        detail: what came out.
+        mistake: the known mistake that it is, if it is one.
+        picture: yours, expected and difference, where they may be shown.
+        hidden: the check is one that students do not have.
+        relation: how the result is related to the right one, in a word, if it is.
+        hint: the number of the hint that fits, 0 for the next one.
+        unknown: what nobody named is the same mistake where this is the same, within one exercise and one seed.
+    """
+
+    title: str
+    message: str
+    detail: str = ""
+    mistake: str | None = None
+    picture: Picture | None = None
+    hidden: bool = False
+    relation: str = ""
+    hint: int = 0
+    unknown: str = ""
+
+
+def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
+    """Name the known mistake that gives these values.
+
+    It has to differ from the right answer on the first failed check, and agree with what came out there. One that
+    agrees on every check that tells it from the right answer comes first, then one that does so on the visible ones.
+    Otherwise equal numbers in the first failed check are enough, so that a student with two mistakes is told of one.
+    """
+    prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
+    here = [n for n in target.mistakes if target.tells_apart(n) and target.matches(prints[first], n)]
+    rest = list(zip(targets, prints, strict=True))
+    for pairs in (rest, [(t, p) for t, p in rest if not t.hidden]):
+        for name in here:
+            if all(t.matches(p, name) for t, p in pairs if t.tells_apart(name)):
+                return name
+    return next((name for name in here if shows_numbers(target.mistakes[name], target.right, target.tolerance)), None)
+
+
+def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
+    """Say whether a known mistake differs from the right answer in a tensor: no two mistakes give that by chance."""
+    theirs = right.get("leaves", {})
+    return any(
+        "dtype" in leaf
+        and leaf["norm"] > 0
+        and not ("dtype" in theirs.get(path, {}) and same_leaf(leaf, theirs[path], tolerance))
+        for path, leaf in known.get("leaves", {}).items()
+    )
+
+
+def explain(
+    targets: Sequence[Target],
+    outcomes: Sequence[Outcome],
+    first: int,
+    messages: Mapping[str, str],
+    hints: Mapping[str, int],
+) -> Failure:
+    """Say what went wrong on the first failed check."""
+    target, outcome = targets[first], outcomes[first]
+    found = recognise(targets, outcomes, first) or recognise_in_another_dtype(target, outcome)
+    relation = None if found else related(target, outcome)
+    unknown = "" if found else unknown_key(target, outcome)
+    name, hint = relation.name if relation else "", hints.get(found, 0) if found else 0
+    if target.hidden:
+        message = messages[found] if found else hidden_message(target, outcome, relation)
+        return Failure(target.title, message, "", found, None, True, name, hint, unknown)
+    words, picture = what_came_out(target, outcome)
+    message = messages[found] if found else relation.message if relation else ""
+    if not message and isinstance(outcome, Raised):
+        message = meaning(outcome)
+    if not message and isinstance(outcome, Returned):
+        message = partly_right(target, outcome)
+    if not message or message == words:
+        message, words = words or ONLY_NUMBERS, ""
+    return Failure(target.title, message, words, found, picture, False, name, hint, unknown)
+
+
+def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
+    """Name a known mistake whose numbers came out in another floating-point dtype than that of the inputs."""
+    if not isinstance(outcome, Returned):
+        return None
+    right = target.right.get("leaves", {})
+    leaves, other = {}, False
+    for leaf in outcome.leaves():
+        wanted, value = right.get(leaf.path, {}).get("dtype", ""), leaf.value
+        if (
+            isinstance(value, Tensor)
+            and value.is_floating_point()
+            and "float" in wanted
+            and str(value.dtype) != f"torch.{wanted}"
+        ):
+            value, other = value.to(getattr(torch, wanted)), True
+        leaves[leaf.path] = value
+    if not other:
+        return None
+    found = {"leaves": {p: fingerprint(Returned(v))["leaves"][""] for p, v in leaves.items()}}
+    known = target.mistakes
+    return next((n for n in known if target.tells_apart(n) and target.matches(found, n)), None)
+
+
+def related(target: Target, outcome: Outcome) -> Relation | None:
+    """Return how a result is related to the right one: the structure first, then the first leaf that is related."""
+    if not isinstance(outcome, Returned) or "leaves" not in target.right:
+        return None
+    odd = structural(outcome, target.right, target.names, target.tolerance)
+    if odd:
+        return Relation(*odd)
+    theirs = target.right["leaves"]
+    for leaf in outcome.leaves():
+        right = theirs.get(leaf.path, {})
+        if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
+            facts = target.facts.get(leaf.path, {})
+            found = relation_of(leaf.value, Known(right, facts, target.inputs, target.tolerance))
+            if found:
+                name = label_in(leaf.path, theirs, target.names)
+                message = found.message if len(theirs) == 1 else f"{capital(name)}: {found.message}"
+                return Relation(found.name, message)
+    return None
+
+
+def partly_right(target: Target, outcome: Returned) -> str:
+    """Say which of several results are right and which are not; '' where that tells nothing."""
+    theirs = target.right.get("leaves", {})
+    if len(theirs) < 2 or contract(fingerprint(outcome), target.right):
+        return ""
+    right: dict[bool, list[str]] = {True: [], False: []}
+    for leaf in outcome.leaves():
+        right[is_right(leaf, theirs[leaf.path], target)].append(label_in(leaf.path, theirs, target.names))
+    if not right[True] or not right[False] or max(map(len, right.values())) > MOST_NAMES:
+        return ""
+    return f"Right: {', '.join(right[True])}. Not right: {', '.join(right[False])}."
+
+
+def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
+    """Say whether one leaf is as it should be."""
+    return same_leaf(fingerprint(Returned(leaf.value))["leaves"][""], right, target.tolerance)
+
+
+def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None]:
+    """Describe a wrong outcome of a visible check: how it ended, else what it is, else where it differs."""
+    if isinstance(outcome, Lost):
+        return outcome.reason, None
+    if isinstance(outcome, Raised):
+        return what_happened(outcome), None
+    broken = contract(fingerprint(outcome), target.right, target.names)
+    if broken or target.expected is None:
+        return broken, None
+    found = differing(outcome, target.expected, HOME_ROUNDING if target.exact is None else EXACT_PICTURE)
+    if found is None:
+        return "", None
+    leaf, right, differs = found
+    assert isinstance(leaf.value, Tensor)
+    return first_difference(label_in(leaf.path, target.right["leaves"], target.names), leaf.value, right, differs)
+
+
+def hidden_message(target: Target, outcome: Outcome, relation: Relation | None) -> str:
+    """Say no more than the kind of trouble. The student's own text could carry hidden inputs."""
+    if isinstance(outcome, Raised):
+        return f"It stopped with an error {UNSEEN}. {meaning(outcome, hidden=True)}".strip()
+    if isinstance(outcome, Lost):
+        return f"Nothing that could be compared came back {UNSEEN}."
+    if relation:
+        words = relation.message.split(" factor:")[0] + " factor." if relation.name == "factor" else relation.message
+        return f"It differs {UNSEEN}. {words}"
+    return f"{kind_of_trouble(fingerprint(outcome), target.right)} {UNSEEN}."
+
+
+def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
+    """Name the kind of difference between two results, without a number."""
+    ours, theirs = mine["leaves"], right.get("leaves", {})
+    pairs = [(ours[path], theirs[path]) for path in theirs if path in ours]
+    if len(pairs) != len(theirs) or len(ours) != len(theirs):
+        return "The result has another structure"
+    for what, words in (
+        ("shape", "another shape"),
+        ("dtype", "another dtype"),
+        ("nan", "NaN in it"),
+        ("infinite", "infinity in it"),
+    ):
+        if any(a.get(what) != b.get(what) for a, b in pairs):
+            return f"The result has {words}"
+    return "An input was changed in place" if mine.get("changed") and not right.get("changed") else "The result differs"
+
+
+def unknown_key(target: Target, outcome: Outcome) -> str:
+    """Return a key that equal answers share: of the first failed check, its outcome's fingerprint to three digits."""
+    data: Any = fingerprint(outcome)
+    for leaf in data.get("leaves", {}).values():
+        if "products" in leaf:
+            size = size_of(leaf)
+            leaf["products"], leaf["norm"] = [round(p / size, 3) + 0.0 for p in leaf["products"]], f"{size:.3g}"
+    text = json.dumps([target.name, data], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]

@@ -1,0 +1,220 @@
+"""What PyTorch's and Python's commonest errors mean, in the words of the lessons."""
+
+from __future__ import annotations
+
+import re
+
+from .values import Raised
+
+LONGEST = 160  # characters of an error's own text
+
+# Each pattern is searched for in `kind: text`; {0}, {1} … in a sentence are what its groups found. The first counts.
+MEANINGS: tuple[tuple[str, str], ...] = (
+    (
+        r"^NotImplementedError: $",
+        "The line `raise NotImplementedError()` is still reached. Your code goes in its place.",
+    ),
+    (
+        r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
+        "A matrix product needs as many columns on the left as rows on the right; {1} met {2}. Is a transpose "
+        "missing, or one too many, or is one of the two not the tensor you meant?",
+    ),
+    (
+        r"Expected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), "
+        r"(\d+)\]|size mismatch|inconsistent tensor size|vector and vector expected",
+        "The inner sizes of a matrix product differ: the last axis of the left one has to be as long as the "
+        "second-to-last of the right one. Is a transpose missing?",
+    ),
+    (
+        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension "
+        r"(\d+)",
+        "Two tensors do not line up: {0} meets {1} on axis {2}. Shapes are compared from the right, and only an "
+        "axis of size 1 stretches.",
+    ),
+    (
+        r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation",
+        "A tensor that learns was written to while autograd was watching. Make a new tensor; if you do mean to "
+        "overwrite a parameter, do it under torch.no_grad().",
+    ),
+    (
+        r"modified by an inplace operation",
+        "A result was overwritten that autograd still needs for the gradient. Make a new tensor instead of "
+        "writing into that one: masked_fill and torch.where do.",
+    ),
+    (
+        r"element 0 of tensors does not require grad|does not require grad and does not have a grad_fn",
+        "No gradient comes back to the inputs: the result was cut off from them. detach, .data, .item(), NumPy, "
+        "math.* and torch.tensor(...) all do that.",
+    ),
+    (
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        "NumPy knows nothing of gradients, so a tensor that has one cannot become an array. Stay with PyTorch's "
+        "functions.",
+    ),
+    (
+        r"with a bool tensor is not supported|unsupported operand type\(s\) for -: 'bool'|boolean subtract",
+        "True and False cannot be subtracted. Use ~ to invert a mask; to calculate with one, turn it into "
+        "numbers first.",
+    ),
+    (
+        r"same dtype|expected scalar type (\w+) but found (\w+)|"
+        r"Index put requires the source and destination dtypes match",
+        "Two dtypes met, such as float32 and float64. What you create yourself needs the dtype of the inputs: "
+        "torch.zeros(..., dtype=x.dtype), or x.new_zeros.",
+    ),
+    (
+        r"cannot assign (?:module|parameters?) before Module\.__init__\(\) call|has no attribute '_modules'",
+        "`super().__init__()` is missing. It comes first in `__init__`: it prepares the module to hold layers.",
+    ),
+    (
+        r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)(?:, got (\d+))?\)",
+        "The left side names {0} things, and a different number came. Will it always be {0}?",
+    ),
+    (
+        r"'NoneType' object|NoneType' and '|and 'NoneType'|and NoneType|not NoneType|got NoneType|"
+        r", NoneType|\(NoneType",
+        "Something is None on that line: an argument that may be left out, or a function that returned nothing.",
+    ),
+    (
+        r"on the same device|Cannot copy out of meta tensor|device meta|but found at least two devices",
+        "Two tensors live on different devices. What you create yourself needs device=... too.",
+    ),
+    (
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        "There is no axis {2}: the tensor has fewer. Counted from the end, -1 and -2, axes are there for any "
+        "number in front.",
+    ),
+    (
+        r"too many indices for tensor of dimension (\d+)",
+        "More indices than axes: the tensor has {0}. What shape does it have in this check?",
+    ),
+    (
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)|IndexError",
+        "An index points past the end. Which size should the loop or the index run over?",
+    ),
+    (
+        r"view size is not compatible with input tensor's size and stride",
+        "After a transpose the numbers no longer lie in memory in order, which `view` needs. Use `reshape` or "
+        "`flatten`.",
+    ),
+    (
+        r"shape '(\[[^\]]*\])' is invalid for input of size (\d+)",
+        "{1} numbers do not fill the shape {0}. Each size has to come from the tensor that you reshape, and from "
+        "this call.",
+    ),
+    (
+        r"The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)|shape mismatch",
+        "What you assign or expand does not have the shape of the place it goes to.",
+    ),
+    (
+        r"argument 'input' \(position 1\) must be Tensor, not (int|float)|must be Tensor, not (int|float)",
+        "torch's functions take tensors, and this is a plain number. For those there is `math`, or ** 0.5.",
+    ),
+    (
+        r"must be real number, not Tensor|only one element tensors can be converted|"
+        r"only tensors? (?:with one element|can be converted)|cannot be converted to Scalar",
+        "A whole tensor was put where one number belongs. PyTorch's own functions work on all entries at once.",
+    ),
+    (
+        r"Boolean value of Tensor with more than one value is ambiguous",
+        "`if`, `and` and `or` ask for one True or False, and a tensor holds many. Use torch.where, & and |, or "
+        "any() and all().",
+    ),
+    (
+        r"number of subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)",
+        "The einsum names {0} axes, and here a tensor has {1}. `...` stands for any number of axes in front.",
+    ),
+    (
+        r"only supported on matrices or batches of matrices\. Got (\d+)-D tensor",
+        "A tensor with one axis cannot be transposed. Does a loop, or an index, take a matrix apart that should "
+        "stay whole?",
+    ),
+    (
+        r"diag\(\): Supports 1D or 2D tensors|outer: Expected 1-D|dot : expected 1D|"
+        r"t\(\) expects a tensor with <= 2",
+        "That function knows a single row or matrix, and here there are axes in front. Which one takes any "
+        "number of them?",
+    ),
+    (
+        r"batch1 must be a 3D tensor|must be a 3D tensor|must be a matrix|input must be a matrix",
+        "That product takes a fixed number of axes, and here there are others. `@` takes any number in front.",
+    ),
+    (
+        r"stack expects each tensor to be equal size|Sizes of tensors must match except in dimension",
+        "Tensors that are stacked or joined need equal shapes. These only line up by broadcasting.",
+    ),
+    (
+        r"expected Tensor as element \d+ in argument 0, but got (\w+)",
+        "torch.stack and torch.cat join tensors, and there is a {0} among them.",
+    ),
+    (
+        r"""\"(\w+)\" not implemented for '(Long|Int|Bool|Byte|Short)'""",
+        "That is not defined for whole numbers or booleans ({1}). Turn them into floating-point numbers first.",
+    ),
+    (
+        r"only supports boolean masks|expected BoolTensor|mask tensor can (?:only )?be|'tensors used as indices|"
+        r"bitwise_not",
+        "A mask has to be boolean here: True and False, not numbers.",
+    ),
+    (
+        r"unsupported operand type\(s\) for .*torch\.return_types",
+        "max and min with a `dim` return two things, the values and their places. You need the values alone: "
+        "amax, amin.",
+    ),
+    (
+        r"NotDefined|name '(\w+)' is not defined|cannot access local variable '(\w+)'",
+        "`{0}` is not defined at that point. Is it spelled as elsewhere, imported, and assigned on every path?",
+    ),
+    (
+        r"missing \d+ required (?:positional|keyword-only) arguments?|got an unexpected keyword argument|"
+        r"takes .* positional arguments? but|takes no arguments",
+        "A function was called with arguments that it does not take, or without some that it needs. Keep the "
+        "`def` line of the exercise as it was released.",
+    ),
+    (
+        r"object is not subscriptable|object is not callable",
+        "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "
+        "x.shape[0].",
+    ),
+    (
+        r"ZeroDivisionError",
+        "Something was divided by 0.",
+    ),
+    (
+        r"RecursionError",
+        "The function calls itself without end.",
+    ),
+    (
+        r"object has no attribute '(\w+)'",
+        "There is no `{0}` on that object. Is it a tensor, a plain number or a tuple?",
+    ),
+)
+
+
+def meaning(error: Raised, *, hidden: bool = False) -> str:
+    """Return what an error means and what to do about it, or '' where nothing is known.
+
+    Args:
+        error: the error.
+        hidden: say nothing that was taken from the error's text, which is the student's own and could carry inputs.
+    """
+    said = f"{error.kind}: {error.text}"
+    for pattern, sentence in MEANINGS:
+        found = re.search(pattern, said)
+        if found:
+            groups = [group for group in found.groups() if group is not None]
+            return "" if hidden and "{" in sentence else fill(sentence, groups)
+    return ""
+
+
+def fill(sentence: str, groups: list[str]) -> str:
+    """Put what was found into a sentence; a gap that nothing was found for stays a dash."""
+    return re.sub(r"\{(\d)\}", lambda gap: groups[int(gap[1])] if int(gap[1]) < len(groups) else "–", sentence)
+
+
+def what_happened(error: Raised) -> str:
+    """Say where it stopped: the error, the line in the student's own cell, and the shapes that met there."""
+    first = error.text.splitlines()[0][:LONGEST].rstrip(".") if error.text else ""
+    line = f" in `{error.where}`" if error.where else ""
+    shapes = f". There {error.shapes}." if error.shapes else ""
+    return f"It stopped with {error.kind}{line}{': ' + first if first else ''}{shapes}"

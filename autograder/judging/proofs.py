@@ -1,0 +1,178 @@
+"""Proofs about a lesson's checks: no score depends on the draw, and no derived answer earns full points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .answer_key import AnswerKey
+from .check import Check
+from .compare import equal
+from .fingerprint import fingerprint, same
+from .inputs import PUBLIC_SEED
+from .target import Target
+from .values import Outcome, Returned
+
+Derive = Callable[[Any], Any]
+
+
+def same_points_under_seeds(key: AnswerKey, seeds: Iterable[int]) -> Iterator[str]:
+    """Check that every known mistake fails under every seed, and earns the same points each time."""
+    points, runs = key.points(), [(seed, Rights(key, seed)) for seed in seeds]
+    for mistake in key.mistakes:
+        exercise = mistake.exercise
+        earned = {seed: rights.passed(exercise, mistake.work) for seed, rights in runs}
+        lucky = [seed for seed, passed in earned.items() if sum(c.points for c in passed) == points[exercise]]
+        if lucky:
+            yield f"{exercise}: the mistake {mistake.name} earns full points with seed {lucky[0]}: add what tells it"
+        moody = [c.name for c in key.checks_of(exercise) if len({c in passed for passed in earned.values()}) > 1]
+        if moody:
+            yield f"{exercise}: whether {mistake.name} passes {moody[0]} depends on the seed: draw what always tells"
+
+
+def derived_answers_fail(key: AnswerKey, seed: int) -> Iterator[str]:
+    """Check that the reference with its result transposed, negated and so on never earns full points.
+
+    Left out are changes that an exercise declares to be none, and exercises where more than one answer is right.
+    """
+    rights = Rights(key, seed)
+    declared = {(found.exercise, found.change) for found in key.invariances}
+    for exercise in key.exercises:
+        work, checks = key.reference[exercise], key.checks_of(exercise)
+        if any(check.summary for check in checks):
+            continue
+        for name, derive in DERIVED.items():
+            passes = len(rights.passed(exercise, derived_work(work, derive))) == len(checks)
+            if passes and (exercise, name) not in declared and rights.concerns(exercise, derive):
+                yield f"{exercise}: the right result, {name}, passes every check: add one that it fails"
+
+
+def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, seeds: Sequence[int]) -> Iterator[str]:
+    """Check that an honest answer passes every check, at home and under every seed."""
+    runs = [(seed, Rights(key, seed)) for seed in seeds]
+    for target, check in zip(key.targets(exercise, PUBLIC_SEED), key.checks_of(exercise), strict=True):
+        at_home = not target.hidden and as_released_accepts(target, check.summarise(check.values(work, PUBLIC_SEED)))
+        if not (at_home or target.hidden):
+            yield f"{exercise}: {check.name} fails at home"
+        failed = [seed for seed, rights in runs if not rights.accepts(check, work)]
+        if failed:
+            yield f"{exercise}: {check.name} fails when graded with seed {failed[0]}"
+
+
+def as_released_accepts(target: Target, outcome: Outcome) -> bool:
+    """Say what a student's desk, which has fingerprints alone, says about an outcome."""
+    return same(fingerprint(outcome), target.right, target.tolerance)
+
+
+class Rights:
+    """The right answers of a lesson's checks under one seed.
+
+    Args:
+        key: the lesson's answer key.
+        seed: what inputs are drawn from.
+    """
+
+    def __init__(self, key: AnswerKey, seed: int) -> None:
+        self._key, self._seed = key, seed
+        self._right: dict[str, Outcome] = {}
+
+    def outcome(self, check: Check, work: Any) -> Outcome:
+        """Run a check on a piece of work."""
+        return check.summarise(check.values(work, self._seed))
+
+    def accepts(self, check: Check, work: Any) -> bool:
+        """Say whether work passes a check."""
+        if check.name not in self._right:
+            self._right[check.name] = self.outcome(check, self._key.reference[check.exercise])
+        return equal(self.outcome(check, work), self._right[check.name], check.tolerance)
+
+    def passed(self, exercise: str, work: Any) -> list[Check]:
+        """Return the checks that work passes."""
+        return [check for check in self._key.checks_of(exercise) if self.accepts(check, work)]
+
+    def concerns(self, exercise: str, derive: Derive) -> bool:
+        """Say whether a change would change results like those of the reference, were they other numbers."""
+        found: list[bool] = []
+
+        def look(result: Any) -> Any:
+            like = random_like(result)
+            found.append(not equal(Returned(derive(like)), Returned(like), None))
+            return result
+
+        for check in self._key.checks_of(exercise):
+            self.outcome(check, derived_work(self._key.reference[exercise], look))
+        return any(found)
+
+
+def random_like(result: Any) -> Any:
+    """Return random numbers in the form of a result."""
+    if isinstance(result, tuple):
+        return tuple(random_like(item) for item in result)
+    if not isinstance(result, Tensor) or result.is_meta:
+        return result
+    numbers = torch.randn(result.shape, generator=torch.Generator().manual_seed(0))
+    return numbers > 0 if result.dtype == torch.bool else numbers.to(result.dtype)
+
+
+def derived_work(work: Any, derive: Derive) -> Any:
+    """Return a function, or a module class, whose result is derived from that of the reference."""
+    if isinstance(work, type):
+        forward: Any = work.forward  # type: ignore[attr-defined]
+        return type(work.__name__, (work,), {"forward": lambda self, *a, **k: derive(forward(self, *a, **k))})
+
+    def derived(*arguments: Any, **options: Any) -> Any:
+        return derive(work(*arguments, **options))
+
+    return derived
+
+
+def on_tensors(change: Callable[[Tensor], Tensor], *, last_only: bool = False) -> Derive:
+    """Make a derivation that changes each tensor of a result, or the last one of several."""
+
+    def derive(result: Any) -> Any:
+        if isinstance(result, tuple):
+            first = len(result) - 1 if last_only else 0
+            return tuple(derive(item) if i >= first else item for i, item in enumerate(result))
+        return change(result) if isinstance(result, Tensor) and not result.is_meta else result
+
+    return derive
+
+
+def floating(change: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Leave masks out of a change."""
+    return lambda tensor: change(tensor) if tensor.is_floating_point() else tensor
+
+
+def one_row(tensor: Tensor) -> Tensor:
+    """Write the first row everywhere."""
+    return tensor[..., :1, :].expand(tensor.shape) if tensor.ndim > 1 else tensor
+
+
+def in_another_dtype(tensor: Tensor) -> Tensor:
+    """Turn a tensor into float32, and what is float32 already into float64."""
+    return tensor.double() if tensor.dtype == torch.float32 else tensor.float()
+
+
+def reversed_order(result: Any) -> Any:
+    """Return several results in the opposite order."""
+    return result[::-1] if isinstance(result, tuple) and len(result) > 1 else result
+
+
+DERIVED: Mapping[str, Derive] = {
+    "transposed": on_tensors(lambda t: t.mT if t.ndim > 1 else t),
+    "with its last result transposed": on_tensors(lambda t: t.mT if t.ndim > 1 else t, last_only=True),
+    "negated": on_tensors(floating(torch.neg)),
+    "doubled": on_tensors(floating(lambda t: 2 * t)),
+    "1 minus it": on_tensors(lambda t: ~t if t.dtype == torch.bool else 1 - t),
+    "moved by one": on_tensors(lambda t: t.roll(1, dims=-1) if t.ndim else t),
+    "without the other sentences": on_tensors(lambda t: t[:1] if t.ndim else t),
+    "with one row everywhere": on_tensors(one_row),
+    "in another dtype": on_tensors(in_another_dtype),
+    "in the opposite order": reversed_order,
+    "with an axis too many": on_tensors(lambda t: t[None]),
+    "in a list": lambda result: [result] if isinstance(result, Tensor) else result,
+    "left out": lambda result: None,
+}

@@ -1,0 +1,442 @@
+"""How a wrong result is related to the right one: derived answers that nobody has to write down.
+
+Some relations can be undone, such as a transpose: then the student's own tensor is turned back and compared with the
+fingerprint of the right one. For the others `facts_of` keeps, beside that fingerprint, what the first sentence alone,
+a sum, or a shift would look like. Both work at a student's desk, where the right values are not known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .fingerprint import PRODUCTS, SMALLEST_SIZE, Fingerprint, same_leaf, tensor_fingerprint, tolerance_of, vectors
+from .values import Returned, plain
+
+Facts = dict[str, Any]
+MOST_AXES = 4
+NEARLY = 5e-3  # of the value's size: right to two or three digits
+REARRANGED = "The right numbers, in other places: axes or positions were mixed up on the way."
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a wrong tensor is, seen from the right one.
+
+    Args:
+        name: a word for it.
+        message: a sentence for the student, without a number of the inputs or the result.
+        rearranges: the numbers are the right ones; where two such relations fit, only that much is certain.
+    """
+
+    name: str
+    message: str
+    rearranges: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known about the right tensor, and what went in.
+
+    Args:
+        print: its fingerprint.
+        facts: what its parts look like.
+        inputs: the tensors that the check drew.
+        tolerance: the check's own, if it has one.
+    """
+
+    print: Fingerprint
+    facts: Facts = field(default_factory=dict)
+    inputs: Sequence[Tensor] = ()
+    tolerance: float | None = None
+
+    def is_right(self, tensor: Tensor) -> bool:
+        """Say whether a tensor has the right numbers, whatever its dtype."""
+        if list(tensor.shape) != self.print["shape"]:
+            return False
+        found = tensor_fingerprint(tensor)
+        return same_leaf({**found, "dtype": self.print["dtype"]}, self.print, self.tolerance)
+
+    def is_part(self, tensor: Tensor, part: Sequence[float]) -> bool:
+        """Say whether a tensor has the numbers of a part that `facts_of` kept."""
+        mine, size = outline(tensor), max(part[0], SMALLEST_SIZE)
+        distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(mine[1:], part[1:], strict=True)) / PRODUCTS)
+        return distance <= tolerance_of(self.print, self.tolerance) * size + 1e-5
+
+
+def outline(tensor: Tensor) -> list[float]:
+    """Return a part's norm and inner products."""
+    numbers = torch.nan_to_num(plain(tensor).to(torch.float64).flatten(), 0.0, 0.0, 0.0)
+    return [round(n, 6) + 0.0 for n in (float(numbers.norm()), *(vectors(numbers.numel()) @ numbers).tolist())]
+
+
+def facts_of(right: Returned) -> dict[str, Facts]:
+    """Return, by path, what is worth knowing about the tensors of a right answer."""
+    leaves = [(leaf.path, leaf.value) for leaf in right.leaves() if isinstance(leaf.value, Tensor)]
+    return {path: tensor_facts(plain(value)) for path, value in leaves if value.numel() > 1 and value.ndim <= MOST_AXES}
+
+
+def tensor_facts(right: Tensor) -> Facts:
+    """Return what the parts of one right tensor look like."""
+    numbers = right.to(torch.float64)
+    wide = [axis for axis in range(right.ndim) if right.size(axis) > 1]
+    facts: Facts = {
+        "first": {str(axis): outline(right.select(axis, 0)) for axis in wide},
+        "last": {str(axis): outline(right.select(axis, -1)) for axis in wide},
+        "cubes": round(float(numbers.pow(3).nan_to_num(0.0, 0.0, 0.0).sum()), 6),
+    }
+    if right.dtype == torch.bool:
+        facts["later"], facts["earlier"] = outline(shifted(right, 1)), outline(shifted(right, -1))
+        return facts
+    facts["sums"] = {str(axis): outline(numbers.sum(axis)) for axis in wide}
+    if right.ndim >= 2 and right.size(-1) == right.size(-2) > 1:
+        facts["diagonal"] = outline(right.diagonal(dim1=-2, dim2=-1))
+    facts["weights"] = [axis for axis in wide if shares_along(numbers, axis)]
+    facts["zeros"] = int((numbers == 0).sum())
+    empty = (right == 0).all(dim=-1) if right.ndim else torch.tensor(False)
+    if right.ndim >= 2 and bool(empty.any()) and not bool(empty.all()):
+        facts["empty"] = empty.flatten().nonzero().flatten().tolist()
+    return facts
+
+
+def shares_along(numbers: Tensor, axis: int) -> bool:
+    """Say whether entries are weights along an axis: none negative, each sum 1, or 0 where nothing is allowed."""
+    totals = numbers.sum(dim=axis)
+    one_or_none = ((totals - 1).abs() < 1e-3) | (totals == 0)
+    return bool((numbers > -1e-6).all()) and bool(one_or_none.all()) and bool(totals.any())
+
+
+def shifted(mask: Tensor, steps: int) -> Tensor:
+    """Move each row of a mask by one, so that it allows one more (steps = 1) or one fewer (-1)."""
+    moved = mask.roll(steps, dims=-1)
+    moved[..., 0 if steps > 0 else -1] = steps > 0
+    return moved
+
+
+def relation_of(mine: Tensor, known: Known) -> Relation | None:
+    """Return how a wrong tensor is related to the right one, or None.
+
+    Where several rearrangements lead from one to the other, the message says no more than that.
+    """
+    if mine.numel() == 0 or mine.ndim > MOST_AXES + 1 or mine.is_complex():
+        return None
+    mine = plain(mine)
+    for search in (same_numbers, rearranged, recalculated, parts_only, properties):
+        found = list(search(mine, known))
+        if len(found) > 1 and all(relation.rearranges for relation in found):
+            return Relation("rearranged", REARRANGED)
+        if found:
+            return found[0]
+    return None
+
+
+def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for the right numbers in another dtype or shape, with NaN in between, or with garbage in empty rows."""
+    shape = known.print["shape"]
+    if known.is_right(mine):
+        yield Relation("dtype", f"The right numbers, but as {short(mine)}; they should be {known.print['dtype']}.")
+    elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
+        ones = [n for n in mine.shape if n != 1] == [n for n in shape if n != 1]
+        words = "an axis of size 1 is missing, too many, or in another place" if ones else "axes were joined or split"
+        yield Relation("shape", f"The right numbers in the right order, but {words}.")
+    elif bool(mine.isnan().any()) and known.is_right(mine.nan_to_num(0.0)):
+        yield Relation("nan", "Right, except that there is NaN where 0 was asked for.")
+    elif list(mine.shape) == shape and known.facts.get("empty"):
+        rows = mine.clone().flatten(0, -2)
+        rows[known.facts["empty"]] = 0
+        if known.is_right(rows.reshape(shape)):
+            yield Relation("empty rows", "Right, except for the rows that have nothing to look at: they should be 0.")
+
+
+def short(tensor: Tensor) -> str:
+    """Return a dtype's name without its package."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def rearranged(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for the right numbers in other places."""
+    if known.print.get("norm", 0) <= SMALLEST_SIZE or max(known.print["shape"], default=0) < 2:
+        return
+    axes = list(range(mine.ndim))
+    for order in permutations(axes):
+        if list(order) != axes and known.is_right(mine.permute(order)):
+            pair = [i for i in axes if order[i] != i]
+            table = pair == axes[-2:]
+            words = (
+                "lies on its side: rows and columns have changed places" if table else "has its axes in another order"
+            )
+            yield Relation("transposed", f"The right numbers, but the result {words}.", rearranges=True)
+    for axis in axes:
+        if mine.size(axis) > 1 and known.is_right(mine.flip(axis)):
+            yield Relation("reversed", f"The right numbers in reverse order along axis {axis}.", rearranges=True)
+        for steps in (1, -1):
+            if mine.size(axis) > 2 and known.is_right(mine.roll(steps, axis)):
+                yield Relation(
+                    "rolled", f"The right numbers, all moved by one place along axis {axis}.", rearranges=True
+                )
+
+
+def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for results from which one more step, or one step fewer, leads to the right one."""
+    if mine.dtype == torch.bool or known.print["dtype"] == "bool":
+        if mine.dtype == torch.bool and known.is_right(~mine):
+            yield Relation("complement", "Inverted: True is where False belongs, and False where True does.")
+        return
+    numbers = mine.to(torch.float64)
+    if known.print.get("norm", 0) > SMALLEST_SIZE:
+        yield from (Relation(name, message) for name, message, undo in UNDONE if known.is_right(undo(numbers)))
+    yield from by_a_constant(numbers, known)
+    for axis in range(mine.ndim):
+        for name, total in (("added up", numbers.sum(axis)), ("averaged", numbers.mean(axis))):
+            if mine.size(axis) > 1 and known.is_right(total):
+                yield Relation(
+                    "not summed", f"One step is missing: {name} along axis {axis}, this is the right result."
+                )
+
+
+UNDONE: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
+    ("negative", "Right except for the sign: plus and minus are swapped everywhere.", torch.neg),
+    ("complement", "This is 1 minus the right result: what should be left out was kept.", lambda t: 1 - t),
+    ("logarithm", "This is the logarithm of the right result.", torch.exp),
+    ("scores", "These are scores: softmax of them gives the right weights.", lambda t: t.softmax(-1) if t.ndim else t),
+    ("root", "This is the square root of the right result.", torch.square),
+    ("square", "This is the square of the right result.", torch.sqrt),
+    ("inverse", "This is 1 divided by the right result.", torch.reciprocal),
+)
+
+
+def by_a_constant(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for one factor, or one difference, between all entries and the right ones."""
+    if list(mine.shape) != known.print["shape"] or not bool(mine.isfinite().all()) or mine.numel() < 3:
+        return
+    right = torch.tensor(known.print["products"], dtype=torch.float64)
+    here = vectors(mine.numel()) @ mine.flatten()
+    if float(right.norm()) > SMALLEST_SIZE and known.print["norm"] > SMALLEST_SIZE:
+        factor = float(here @ right / (right @ right))
+        if (
+            1e-4 < abs(factor) < 1e4
+            and abs(factor - 1) > 1e-2
+            and abs(factor + 1) > 1e-2
+            and known.is_right(mine / factor)
+        ):
+            yield Relation("factor", f"Right up to one factor: {factor_in_words(factor, sizes_of(known))}")
+    ones = vectors(mine.numel()).sum(dim=1)
+    difference = float((here - right) @ ones / (ones @ ones))
+    if abs(difference) > 1e-2 and known.is_right(mine - difference):
+        yield Relation("difference", "Right up to one number that was added to every entry, or left out everywhere.")
+
+
+LOGARITHMS = {math.e: "natural", 2: "base-2", 10: "base-10"}
+
+
+def sizes_of(known: Known) -> list[int]:
+    """Return the sizes of the axes that went in and should come out, each once."""
+    shapes = [known.print["shape"], *(list(tensor.shape) for tensor in known.inputs)]
+    return sorted({size for shape in shapes for size in shape if size > 1}, reverse=True)
+
+
+def factor_in_words(factor: float, sizes: Sequence[int]) -> str:
+    """Name a factor by the size that it is, its root or its inverse."""
+    for size in sizes:
+        for value, words in ((size, "{}"), (1 / size, "1/{}"), (size**0.5, "√{}"), (size**-0.5, "1/√{}")):
+            if abs(abs(factor) / value - 1) < 1e-3:
+                name = ("minus " if factor < 0 else "") + words.format(size)
+                return f"every entry is {name} times what it should be, and {size} is a size of the inputs."
+    for base, name in LOGARITHMS.items():
+        for other, wanted in LOGARITHMS.items():
+            if base != other and abs(abs(factor) * math.log(base) / math.log(other) - 1) < 1e-3:
+                return f"this is what a {name} logarithm gives, and the {wanted} one was asked for."
+    return f"every entry is {factor:.4g} times what it should be."
+
+
+def parts_only(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for results that are right in one part only, or that are one part of the right one."""
+    if not bool(mine.isfinite().all()):
+        return
+    yield from unfilled(mine, known)
+    for place in ("first", "last"):
+        for axis, part in known.facts.get(place, {}).items():
+            if part[0] > SMALLEST_SIZE:
+                yield from one_part(mine, known, int(axis), place)
+    if mine.dtype == torch.bool:
+        yield from shifted_by_one(mine, known)
+    else:
+        yield from summed_up(mine, known)
+    diagonal = known.facts.get("diagonal")
+    if diagonal and list(mine.shape) == known.print["shape"][:-1] and known.is_part(mine, diagonal):
+        yield Relation("diagonal", "This is only the diagonal of what was asked for: entry i met entry i alone.")
+
+
+def one_part(mine: Tensor, known: Known, axis: int, place: str) -> Iterator[Relation]:
+    """Look for the first or the last part along an axis."""
+    shape, part = known.print["shape"], known.facts[place][str(axis)]
+    rest, what = shape[:axis] + shape[axis + 1 :], part_name(axis, len(shape))
+    if math.prod(rest) < 2:
+        return
+    if list(mine.shape) == rest and known.is_part(mine, part):
+        yield Relation(f"{place} alone", f"Only the {place} {what} came back; the others are missing.")
+    elif list(mine.shape) != shape:
+        return
+    elif all(known.is_part(mine.select(axis, n), part) for n in range(shape[axis])):
+        yield Relation("repeated", f"Every {what} came out the same, as only the {place} one should.")
+    elif is_telling(at_end(mine, axis, place)) and known.is_part(at_end(mine, axis, place), part):
+        yield Relation(f"{place} only", f"The {place} {what} is right, the others are not, or not all of them.")
+
+
+def is_telling(part: Tensor) -> bool:
+    """Say whether a part holds enough to be recognised by: two numbers other than 0 and 1."""
+    return part.dtype != torch.bool and int(((part != 0) & (part != 1)).sum()) > 1
+
+
+def summed_up(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for a result that lost an axis in a sum or a mean."""
+    shape = known.print["shape"]
+    for axis, part in known.facts.get("sums", {}).items():
+        i = int(axis)
+        rest = shape[:i] + shape[i + 1 :]
+        if list(mine.shape) != rest or math.prod(rest) < 2:
+            continue
+        for words, numbers in (("added up", mine), ("averaged", mine.double() * shape[i])):
+            if known.is_part(numbers, part):
+                yield Relation("summed", f"The right numbers, but {words} along axis {axis}: one axis is gone.")
+
+
+def shifted_by_one(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for a mask whose edge is off by one."""
+    for step, words in (("later", "one position too many is allowed"), ("earlier", "one position too few is allowed")):
+        if list(mine.shape) == known.print["shape"] and step in known.facts and known.is_part(mine, known.facts[step]):
+            yield Relation("shifted", f"Off by one: in each row {words}.")
+
+
+def unfilled(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for a result whose beginning is right along an axis, and whose end was never written to."""
+    if known.facts.get("weights"):
+        return  # a row of weights that is 0 has another cause
+    for axis, part in known.facts.get("first", {}).items():
+        i = int(axis)
+        if list(mine.shape) != known.print["shape"] or "sums" not in known.facts or part[0] < SMALLEST_SIZE:
+            continue
+        ends_in_zeros = not bool(mine.select(i, -1).any()) and known.facts["last"][axis][0] > SMALLEST_SIZE
+        if ends_in_zeros and known.is_part(mine.select(i, 0), part):
+            what = part_name(i, mine.ndim)
+            yield Relation(
+                "unfilled",
+                f"The first {what} is right and the last is all 0. Does a loop stop too early?",
+            )
+
+
+def at_end(tensor: Tensor, axis: int, place: str) -> Tensor:
+    """Return the first or the last slice along an axis."""
+    return tensor.select(axis, 0 if place == "first" else -1)
+
+
+def part_name(axis: int, axes: int) -> str:
+    """Name a part along an axis as a reader of the lessons would."""
+    names = {
+        1: ["entry"],
+        2: ["row", "column"],
+        3: ["sentence", "row", "column"],
+        4: ["sentence", "head", "row", "column"],
+    }
+    return names.get(axes, [])[axis] if axes in names else f"slice along axis {axis}"
+
+
+def properties(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look at what can be said without the right numbers: inputs, sums of rows, equal rows, zeros."""
+    yield from from_an_input(mine, known)
+    if list(mine.shape) != known.print["shape"] or not mine.is_floating_point() or not bool(mine.isfinite().all()):
+        return
+    products = zip(tensor_fingerprint(mine)["products"], known.print["products"], strict=True)
+    if math.sqrt(sum((a - b) ** 2 for a, b in products) / PRODUCTS) <= NEARLY * max(known.print["norm"], SMALLEST_SIZE):
+        yield Relation("nearly", "Right to about three digits: a small number was added, or something was rounded.")
+    if not bool(mine.any()) and known.print["norm"] > SMALLEST_SIZE:
+        yield Relation("zeros", "All entries are 0. Is something computed and then not written into the result?")
+    if "weights" in known.facts:
+        yield from what_sums_to_one(mine.double(), known.facts)
+    if mine.ndim > 1 and mine.size(-2) > 1 and bool((mine - mine[..., :1, :]).abs().max() < 1e-6):
+        yield Relation(
+            "equal rows", "Every row came out the same: what should differ from query to query plays no part."
+        )
+    if known.facts and moved_about(mine.double(), known):
+        yield Relation("rearranged", REARRANGED)
+
+
+def from_an_input(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for an input that came back, or for one term of a sum over an input's rows."""
+    numbers, again = mine.double(), "Does a loop overwrite its result instead of adding to it?"
+    for given in (tensor.double() for tensor in known.inputs):
+        if mine.numel() < 2 or given.ndim == 0:
+            continue
+        if given.shape == mine.shape and bool(torch.isclose(given, numbers).all()):
+            yield Relation("input", "That is one of the inputs as it was.")
+        elif given.ndim > 1 and list(given.shape[1:]) == list(mine.shape) == known.print["shape"]:
+            for place, row in (("first", given[0]), ("last", given[-1])):
+                if proportional(numbers, row):
+                    yield Relation("one term", f"This is a multiple of the {place} row of an input. {again}")
+
+
+def proportional(mine: Tensor, row: Tensor) -> bool:
+    """Say whether one vector is a multiple of another."""
+    size = float(mine.norm() * row.norm())
+    return size > SMALLEST_SIZE and abs(abs(float((mine * row).sum())) / size - 1) < 1e-9
+
+
+def what_sums_to_one(mine: Tensor, facts: Facts) -> Iterator[Relation]:
+    """Compare the axes along which a result consists of weights with those along which it should."""
+    axes = [axis for axis in range(mine.ndim) if mine.size(axis) > 1]
+    right, here = facts["weights"], [axis for axis in axes if shares_along(mine, axis)]
+    if here and not right:
+        yield Relation(
+            "weights", "These sum to 1, as weights do, and what was asked for does not: one softmax too many?"
+        )
+    elif here and not set(here) & set(right):
+        which = (
+            "the columns sum to 1 and not the rows" if here == [mine.ndim - 2] else "it sums to 1 along the wrong axis"
+        )
+        yield Relation("wrong axis", f"Here {which}: softmax, or its sum, ran along another axis than it should.")
+    elif right and not here and mine.ndim > 1 and bool(((mine.sum(dim=(-2, -1)) - 1).abs() < 1e-3).all()):
+        yield Relation(
+            "whole table", "A whole table sums to 1 here. Every row should: each query shares out its own unit."
+        )
+    elif right:
+        yield from weights_astray(mine, facts)
+
+
+def weights_astray(mine: Tensor, facts: Facts) -> Iterator[Relation]:
+    """Say what is wrong with weights that are shares of nothing, or that no mask has touched."""
+    if bool((mine < -1e-6).any()):
+        yield Relation(
+            "negative weights", "Some weights are negative. Weights are shares: what softmax makes of scores."
+        )
+    elif not any(shares_along(mine, axis) for axis in range(mine.ndim)):
+        yield Relation(
+            "no shares", "The rows do not sum to 1. Weights are shares: softmax, or a division, is missing or off."
+        )
+    elif facts["zeros"] and not bool((mine == 0).any()):
+        yield Relation(
+            "nothing hidden", "Nothing is exactly 0 here, and some weights should be: the mask has no effect."
+        )
+    elif mine.ndim > 1 and mine.size(-2) > 1 and not facts["zeros"] and hides_later(mine):
+        yield Relation("causal", "Everything right of the diagonal is 0: a causal mask. None was asked for here.")
+
+
+def hides_later(mine: Tensor) -> bool:
+    """Say whether exactly what a causal mask hides is 0."""
+    later = torch.ones(mine.shape[-2:], dtype=torch.bool).triu(1)
+    return bool(later.any()) and bool(((mine == 0) == later).all())
+
+
+def moved_about(mine: Tensor, known: Known) -> bool:
+    """Say whether a tensor seems to hold the right numbers in other places: norm, sum of cubes."""
+    norm, cubes = known.print["norm"], known.facts["cubes"]
+    size = float(mine.abs().pow(3).sum())
+    close = (
+        abs(float(mine.norm()) - norm) <= 1e-6 * norm and abs(float(mine.pow(3).sum()) - cubes) <= 1e-5 + 1e-6 * size
+    )
+    return norm > SMALLEST_SIZE and mine.numel() > 3 and close

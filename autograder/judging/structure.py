@@ -1,0 +1,138 @@
+"""A result of the wrong structure, explained by the parts of it that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .compare import below, first_odd_part, label_in, steps_of
+from .fingerprint import Fingerprint, fingerprint, same_leaf, tensor_fingerprint
+from .values import Returned, flatten, has_numbers, plain
+
+ORDINALS = ("first", "second", "third", "fourth")
+
+
+def node_at(tree: Any, path: str) -> Any:
+    """Return the part of a tree that a path leads to."""
+    for step in steps_of(path):
+        key = int(step) if step.isdigit() else step[1:-1]
+        if isinstance(tree, dict):
+            tree = next((value for name, value in tree.items() if repr(name) == step), None)
+        else:
+            tree = tree[key] if isinstance(tree, list | tuple) and isinstance(key, int) and key < len(tree) else None
+    return tree
+
+
+def is_right(value: Any, right: Fingerprint, tolerance: float | None) -> bool:
+    """Say whether one value has the fingerprint of a right one."""
+    return isinstance(value, Tensor) and has_numbers(value) and same_leaf(tensor_fingerprint(value), right, tolerance)
+
+
+def structural(
+    mine: Returned, right: Fingerprint, names: Sequence[str], tolerance: float | None
+) -> tuple[str, str] | None:
+    """Return a word and a sentence about a result whose structure is wrong and whose parts are right, or None."""
+    theirs = right["leaves"]
+    prints = fingerprint(mine)["leaves"]
+    if prints.keys() == theirs.keys():
+        return wrong_order(mine, theirs, names, tolerance)
+    path = first_odd_part(prints, theirs)
+    node, asked = node_at(mine.tree, path), below(theirs, path)
+    label = label_in(path, theirs, names) if path else "it"
+    if "" in asked and "dtype" in asked[""] and isinstance(node, list | tuple):
+        return next(several_for_one(node, asked[""], tolerance), None)
+    children = [asked[key] for key in (f"[{i}]" for i in range(len(asked))) if key in asked]
+    if len(children) == len(asked) > 1 and all("dtype" in child for child in children):
+        words = names if len(names) == len(children) else [f"the {n} result" for n in ORDINALS[: len(children)]]
+        if isinstance(node, Tensor) and has_numbers(node):
+            return next(one_for_several(node, children, words, tolerance), None)
+        if isinstance(node, list | tuple):
+            return next(wrong_number(node, children, words, tolerance), None)
+    if node is None and path and any(leaf.value is not None for leaf in flatten(mine.tree)):
+        return "none", f"Nothing came back for {label}: it is None. Is a `return` missing in one of the branches?"
+    return None
+
+
+def several_for_one(node: Sequence[Any], right: Fingerprint, tolerance: float | None) -> Iterator[tuple[str, str]]:
+    """Explain several things where one tensor was asked for."""
+    for i, item in enumerate(node[: len(ORDINALS)]):
+        if is_right(item, right, tolerance):
+            yield (
+                "too many",
+                f"{len(node)} things came back. The {ORDINALS[i]} is what was asked for: return that alone.",
+            )
+    if node and all(isinstance(t, Tensor) and has_numbers(t) and t.shape == node[0].shape for t in node):
+        parts = [plain(item) for item in node]
+        for axis in range(parts[0].ndim + 1):
+            if is_right(torch.stack(parts, axis), right, tolerance):
+                yield (
+                    "not stacked",
+                    f"{len(node)} tensors came back, the parts of the right one. Join them: torch.stack.",
+                )
+        for axis in range(parts[0].ndim):
+            if is_right(torch.cat(parts, axis), right, tolerance):
+                yield "not joined", f"{len(node)} tensors came back, the parts of the right one. Join them: torch.cat."
+    if node and all(isinstance(leaf.value, float | int) for leaf in flatten(node)):
+        yield "lists", "A list of numbers came back. A tensor was asked for: keep to torch's functions, or stack them."
+
+
+def one_for_several(
+    node: Tensor, right: Sequence[Fingerprint], names: Sequence[str], tolerance: float | None
+) -> Iterator[tuple[str, str]]:
+    """Explain one tensor where several were asked for."""
+    asked = f"{', '.join(names[:-1])} and {names[-1]}"
+    for name, child in zip(names, right, strict=True):
+        if is_right(node, child, tolerance):
+            yield "too few", f"Only one of the results came back: {name}. Asked for are {asked}."
+    widths = [child["shape"][-1] if child["shape"] else 0 for child in right]
+    if node.ndim and node.shape[-1] == sum(widths):
+        parts = torch.split(plain(node), widths, dim=-1)
+        if all(is_right(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
+            yield (
+                "joined",
+                f"The right numbers side by side in one tensor. Return them as {len(right)} tensors: {asked}.",
+            )
+    if node.ndim and node.shape[0] == len(right):
+        parts = torch.unbind(plain(node), 0)
+        if all(is_right(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
+            yield "stacked", f"The right numbers stacked in one tensor. Return them as {len(right)} tensors: {asked}."
+
+
+def wrong_number(
+    node: Sequence[Any], right: Sequence[Fingerprint], names: Sequence[str], tolerance: float | None
+) -> Iterator[tuple[str, str]]:
+    """Explain another number of results, where those that were asked for are among them."""
+    found = [next((i for i, item in enumerate(node) if is_right(item, child, tolerance)), None) for child in right]
+    there = [name for name, place in zip(names, found, strict=True) if place is not None]
+    asked = f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(node) > len(right) and len(there) == len(right):
+        yield "too many", f"{len(node)} things came back, more than were asked for: {asked}."
+    elif len(node) < len(right) and there:
+        missing = [name for name in names if name not in there]
+        yield "too few", f"{len(node)} of {len(right)} results came back; missing: {', '.join(missing)}."
+
+
+def wrong_order(
+    mine: Returned, theirs: Fingerprint, names: Sequence[str], tolerance: float | None
+) -> tuple[str, str] | None:
+    """Say that a tuple holds the right tensors in the wrong order, if it does."""
+    parents = dict.fromkeys(path[: path.rfind("[")] for path in theirs if path.endswith("]") and path[-2].isdigit())
+    for parent in parents:
+        children = below(theirs, parent)
+        node, count = node_at(mine.tree, parent), len(children)
+        right = [children.get(f"[{i}]", {}) for i in range(count)]
+        if not isinstance(node, list | tuple) or not 2 <= count <= len(ORDINALS) or len(node) != count:
+            continue
+        if not all("dtype" in child for child in right):
+            continue
+        for order in permutations(range(count)):
+            if list(order) != sorted(order) and all(
+                is_right(node[i], right[n], tolerance) for i, n in enumerate(order)
+            ):
+                wanted = f" Asked for is {', then '.join(names)}." if len(names) == count else ""
+                return "wrong order", f"The right tensors in the wrong order.{wanted}"
+    return None

@@ -1,0 +1,61 @@
+"""What is known about one check's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from .compare import equal
+from .fingerprint import GRACE, Fingerprint, fingerprint, same
+from .values import Outcome
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is known about one check's answers.
+
+    Args:
+        name: the check's own.
+        title: what it checks, in a sentence.
+        points: all or nothing.
+        right: the fingerprint of the right answer.
+        mistakes: the fingerprint of each known mistake's answer, by name.
+        expected: the right values by path, where the student may see them.
+        exact: the right answer itself, where the judge has it; otherwise the fingerprint decides.
+        hidden: a check that students do not have. Nothing of its inputs or values may be shown.
+        tolerance: replaces the one that follows from the dtype where it is wider.
+        facts: what the parts of the right answer's tensors look like, by path.
+        names: what the docstring calls the things that are returned.
+        inputs: the tensors that the check drew.
+    """
+
+    name: str
+    title: str
+    points: int
+    right: Fingerprint
+    mistakes: Mapping[str, Fingerprint] = field(default_factory=dict)
+    expected: Mapping[str, Any] | None = None
+    exact: Outcome | None = None
+    hidden: bool = False
+    tolerance: float | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    names: Sequence[str] = ()
+    inputs: Sequence[Tensor] = ()
+
+    def accepts(self, outcome: Outcome) -> bool:
+        """Say whether an outcome is the right answer."""
+        if self.exact is not None:
+            return equal(outcome, self.exact, self.tolerance)
+        return same(fingerprint(outcome), self.right, self.tolerance)
+
+    def tells_apart(self, mistake: str) -> bool:
+        """Say whether a known mistake gives something else than the right answer here."""
+        known = self.mistakes.get(mistake)
+        return known is not None and not same(known, self.right, self.tolerance, GRACE)
+
+    def matches(self, found: Fingerprint, mistake: str) -> bool:
+        """Say whether an outcome's fingerprint is that of a known mistake."""
+        return same(found, self.mistakes[mistake], self.tolerance)

@@ -1,0 +1,126 @@
+"""The commonest errors, raised by PyTorch itself, and what a student reads about them."""
+
+import linecache
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.judging.check import NO_RETURN, Check
+from autograder.judging.exceptions import meaning, what_happened
+from autograder.judging.fingerprint import fingerprint
+from autograder.judging.target import Target
+from autograder.judging.values import Lost, Raised, Returned, capture_outcome
+from autograder.judging.verdict import judge
+
+A, B, V = torch.randn(3, 4), torch.randn(5, 4), torch.randn(4)
+LEARNING = torch.randn(3, requires_grad=True)
+
+
+class WithoutSuper(nn.Module):
+    def __init__(self) -> None:
+        self.q_proj = nn.Linear(2, 2)
+
+
+def overwritten() -> None:
+    weights = torch.randn(3, requires_grad=True).softmax(dim=0)
+    weights[0] = 0.0
+    weights.sum().backward()
+
+
+def unpacked() -> None:
+    _, _ = [A]
+
+
+ERRORS = {
+    "A matrix product needs": lambda: A @ B,
+    "Two tensors do not line up: 4 meets 5": lambda: A + torch.ones(3, 5),
+    "A tensor that learns was written to": lambda: LEARNING.add_(1),
+    "A result was overwritten": overwritten,
+    "NumPy knows nothing of gradients": lambda: LEARNING.numpy(),
+    "True and False cannot be subtracted": lambda: 1 - (A > 0),
+    "Two dtypes met": lambda: A @ B.double().mT,
+    "`super().__init__()` is missing": WithoutSuper,
+    "The left side names 2 things": unpacked,
+    "Something is None on that line": lambda: None & (A > 0),
+    "Two tensors live on different devices": lambda: A + torch.ones(3, 4, device="meta"),
+    "There is no axis 2": lambda: A.softmax(dim=2),
+    "More indices than axes: the tensor has 2": lambda: A[0, 0, 0],
+    "An index points past the end": lambda: A[7],
+    "After a transpose": lambda: A.mT.view(12),
+    "12 numbers do not fill the shape [5, 5]": lambda: A.reshape(5, 5),
+    "No gradient comes back": lambda: A.sum().backward(),
+    "torch's functions take tensors": lambda: torch.sqrt(4),
+    "A whole tensor was put where one number belongs": lambda: math.exp(A),
+    "`if`, `and` and `or` ask for one": lambda: A > 0 and B > 0,
+    "The einsum names 4 axes": lambda: torch.einsum("bhld,bhsd->bhls", A, B),
+    "A tensor with one axis cannot be transposed": lambda: V.mT,
+    "That function knows a single row or matrix": lambda: torch.diag(torch.ones(2, 3, 3)),
+    "That product takes a fixed number of axes": lambda: torch.bmm(A, B),
+    "Tensors that are stacked or joined need equal shapes": lambda: torch.stack([A, B]),
+    "That is not defined for whole numbers": lambda: A.long().softmax(-1),
+    "A mask has to be boolean here": lambda: A.masked_fill(A, 0.0),
+    "max and min with a `dim` return two things": lambda: A - A.max(dim=-1, keepdim=True),
+    "`softmaxx` is not defined": lambda: softmaxx(A),  # noqa: F821
+    "A function was called with arguments": lambda: F.softmax(A, axis=-1, nonsense=1),
+    "Round and square brackets": lambda: A.shape(0),
+    "There is no `sotfmax` on that object": lambda: A.sotfmax(-1),
+}
+
+
+@pytest.mark.parametrize("words", ERRORS)
+def test_an_error_of_pytorch_is_explained(words: str) -> None:
+    outcome = capture_outcome(ERRORS[words])
+    assert isinstance(outcome, Raised)
+    assert meaning(outcome).startswith(words), outcome
+
+
+def in_a_cell(source: str, name: str) -> object:
+    """Define a student's function as a notebook does."""
+    file = f"/tmp/ipykernel_7/{name}.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names = {"torch": torch, "helper": lambda q, k: q @ k}
+    exec(compile(source, file, "exec"), names)
+    return names[name]
+
+
+def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> None:
+    attend = in_a_cell("def attend(q, k):\n    x = q + 1\n    return helper(x, k)\n", "attend")
+    outcome = capture_outcome(lambda: attend(A, B))
+    assert (outcome.where, outcome.shapes) == ("return helper(x, k)", "x is (3, 4), k is (5, 4)")
+    assert what_happened(outcome).endswith("There x is (3, 4), k is (5, 4).")
+
+
+@pytest.mark.parametrize(
+    ("work", "ending"),
+    [
+        (lambda x: None, Lost(NO_RETURN)),
+        (lambda x: (x, x), "2 things in a tuple"),
+        (lambda x: 1.5, "the number 1.5"),
+    ],
+)
+def test_a_check_that_cannot_go_on_with_the_result_says_what_came_back(work, ending) -> None:
+    check = Check("task", "t", 1, "T.", lambda work, draw: work(draw.normal(3)).softmax(-1).backward())
+    outcome = check.values(work, 0)
+    assert isinstance(outcome, Lost)
+    assert outcome == ending or ending in outcome.reason
+
+
+def test_a_message_has_at_most_three_lines() -> None:
+    right = Returned(torch.ones(2))
+    target = Target("t", "T.", 1, fingerprint(right))
+    failure = judge(
+        "task", [target], [Raised("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (3x4 and 5x4)")], {}
+    )
+    assert failure.failure.message.startswith("A matrix product needs")
+    assert "\n" not in failure.failure.message + failure.failure.detail
+
+
+def test_a_hidden_checks_error_repeats_nothing_of_its_text() -> None:
+    error = Raised("RuntimeError", "shape '[12, 34]' is invalid for input of size 56")
+    target = Target("t", "T.", 1, fingerprint(Returned(torch.ones(2))), hidden=True)
+    message = judge("task", [target], [error], {}).failure.message
+    assert message.startswith("It stopped with an error on inputs that you have not seen.")
+    assert not any(number in message for number in ("12", "34", "56"))
