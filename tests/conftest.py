@@ -35,7 +35,7 @@ def attend(query, key, value):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say what has to stay on one worker (`--dist loadgroup`): a file, a notebook, one lesson's proof; order by length."""
+    """Keep on one worker (`--dist loadgroup`) a file, a notebook, one lesson's proof; the longest come first."""
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(Path(__file__).parent.parent).as_posix()))

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -57,6 +57,37 @@ class LessonSource:
     def digest(self) -> str:
         """A checksum of everything that decides points."""
         return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
+
+
+class MistakeFingerprints(Mapping[str, Fingerprint]):
+    """What each known mistake gives in a check, computed when it is asked for: most answers are right.
+
+    Args:
+        check: the check.
+        mistakes: the exercise's.
+        seed: what the check's inputs are drawn from.
+    """
+
+    def __init__(self, check: Check, mistakes: list[Mistake], seed: int) -> None:
+        self._check, self._seed = check, seed
+        self._works = {mistake.name: mistake.work for mistake in mistakes}
+        self._known: dict[str, Fingerprint] = {}
+
+    def __getitem__(self, name: str) -> Fingerprint:
+        """Return the fingerprint of one mistake's answer."""
+        with ONE_AT_A_TIME:
+            if name not in self._known:
+                outcome = self._check.values(self._works[name], self._seed)
+                self._known[name] = fingerprint(self._check.summarise(outcome))
+            return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the mistakes' names."""
+        return iter(self._works)
+
+    def __len__(self) -> int:
+        """Return how many mistakes are known."""
+        return len(self._works)
 
 
 @dataclass(frozen=True)
@@ -125,7 +156,7 @@ class AnswerKey:
             why = right.text if isinstance(right, Raised) else right.reason
             problem = f"the solution of {check.exercise} gives nothing in check {check.name}:"
             raise LessonError(f"{self.source.place}/lesson.py", problem, why)
-        known = {m.name: self._print(check, m.work, seed) for m in self.mistakes_of(check.exercise)}
+        known = MistakeFingerprints(check, self.mistakes_of(check.exercise), seed)
         return Target(
             check.name,
             check.title,
@@ -140,10 +171,6 @@ class AnswerKey:
             self.names(check.exercise) if check.summary is None else (),
             inputs,
         )
-
-    @staticmethod
-    def _print(check: Check, work: Any, seed: int) -> Fingerprint:
-        return fingerprint(check.summarise(check.values(work, seed)))
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
