@@ -3,6 +3,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import read_notebook, text_of
@@ -17,6 +19,7 @@ from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
 collect_ignore = ["hostile"]
+PROOF = "::test_a_lesson_is_proved["
 # what takes longest starts first, so that no worker is left with it in the end
 LONGEST = (
     *("test_cheats.py", "test_writer.py", "test_browser.py", "test_browser_formgrader.py", "test_browser_pages.py"),
@@ -34,17 +37,27 @@ def attend(query, key, value):
 """
 
 
+class OneFileOneWorker(LoadScopeScheduling):
+    """Keeps a file or a notebook on one worker, but distributes the proofs of lessons.
+
+    pytest-xdist's own `loadgroup` does that with marks, which 3.8.0 loses under pytest 9.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return nodeid if PROOF in nodeid else nodeid.split("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    return OneFileOneWorker(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep on one worker (`--dist loadgroup`) a file, a notebook, one lesson's proof; the longest come first."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(Path(__file__).parent.parent).as_posix()))
     items.sort(key=rank)
 
 
 def rank(item: pytest.Item) -> int:
     """Return a place in the queue: notebooks and proofs of lessons, then long files, then the rest."""
-    if item.path.suffix == ".ipynb" or "test_a_lesson_is_proved" in item.name:
+    if item.path.suffix == ".ipynb" or PROOF in item.nodeid:
         return 0
     return LONGEST.index(item.path.name) + 1 if item.path.name in LONGEST else len(LONGEST) + 1
 

@@ -37,6 +37,7 @@ def unpacked() -> None:
 ERRORS = {
     "A matrix product needs": lambda: A @ B,
     "Two tensors do not line up: 4 meets 5": lambda: A + torch.ones(3, 5),
+    "An operation in place, such as &= or +=": lambda: V.add_(A),
     "A tensor that learns was written to": lambda: LEARNING.add_(1),
     "A result was overwritten": overwritten,
     "NumPy knows nothing of gradients": lambda: LEARNING.numpy(),

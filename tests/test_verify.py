@@ -14,7 +14,7 @@ from .conftest import LESSON
 LESSONS = [lesson.name for lesson in find_course().lessons()]
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.xdist_group(f"verify {n}")) for n in LESSONS])
+@pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_is_proved(course: Course, name: str) -> None:
     """What its demonstrations do is proved by nbval, which runs them once more."""
     assert verify(course.lesson(name), demonstrations=False, seeds=3) == []

@@ -32,6 +32,11 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "axis of size 1 stretches.",
     ),
     (
+        r"output with shape (\[.*?\]) doesn't match the broadcast shape (\[.*?\])",
+        "An operation in place, such as &= or +=, writes into its first tensor, {0}, which cannot grow to {1}. Make a "
+        "new tensor instead: a = a & b leaves the caller's alone.",
+    ),
+    (
         r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation",
         "A tensor that learns was written to while autograd was watching. Make a new tensor; if you do mean to "
         "overwrite a parameter, do it under torch.no_grad().",
@@ -59,8 +64,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"same dtype|expected scalar type (\w+) but found (\w+)|"
         r"Index put requires the source and destination dtypes match",
-        "Two dtypes met, such as float32 and float64. What you create yourself needs the dtype of the inputs: "
-        "torch.zeros(..., dtype=x.dtype), or x.new_zeros.",
+        "Two dtypes met: something that your code creates is not of the inputs' dtype. If the exercise gives it to "
+        "you, as it does weights, use what is given; if not, create it like x: dtype=x.dtype, or x.new_zeros.",
     ),
     (
         r"cannot assign (?:module|parameters?) before Module\.__init__\(\) call|has no attribute '_modules'",

@@ -125,8 +125,11 @@ def an_empty_row(masked_softmax: Any, draw: Inputs) -> Any:
 
 @check("masked_softmax", points=1, show=True, tolerance=1e-3)
 def no_mask_broadcast_large(masked_softmax: Any, draw: Inputs) -> Any:
-    """No mask; one mask for three heads, with an empty sentence; scores of a million, hidden ones too."""
+    """No mask; one mask for three heads, with an empty sentence; scores of a million and far below, hidden ones too."""
     scores, large = draw.normal(2, 3, 4, 5), draw.give(1e6 * draw.normal(6, 5))
+    low = draw.give(
+        (50 * draw.normal(6, 5)).round() * 1024 - 2.0**31
+    )  # numbers that float32 holds exactly
     hidden = draw.give(torch.tensor([[1e4, 0.3, -0.5], [1e4, 1.0, 0.0]]).double())
     after_it = draw.give(hidden < 1e3)
     return {
@@ -134,6 +137,7 @@ def no_mask_broadcast_large(masked_softmax: Any, draw: Inputs) -> Any:
         "with heads": masked_softmax(scores, mask=rule(draw, 2, 1, 1, 5, empty=1)),
         "with large scores": masked_softmax(large, rule(draw, 6, 5)),
         "with a large score that is hidden": masked_softmax(hidden, after_it),
+        "with scores far below zero": masked_softmax(low, rule(draw, 6, 5)),
     }
 
 

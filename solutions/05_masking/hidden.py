@@ -475,8 +475,19 @@ def minus_a_billion(scores, mask=None):
 
 @mistake("masked_softmax")
 def minus_a_billion_then_zeroed(scores, mask=None):
-    """Right in float32. In float16 a large negative number does not fit and raises an error: use minus infinity."""
+    """Hidden keys got a large negative number, which is a score like any other: visible ones can be lower still, and
+    float16 cannot hold it. Only minus infinity loses against every score.
+    """
     weights = hide(scores, mask, -1e9).softmax(dim=-1)
+    return weights if mask is None else weights.masked_fill(~mask, 0.0)
+
+
+@mistake("masked_softmax")
+def minus_ten_thousand_then_zeroed(scores, mask=None):
+    """A fill of some thousands below zero is a score like any other, and visible ones can be lower. Only minus infinity
+    loses against every score.
+    """
+    weights = hide(scores, mask, -1e4).softmax(dim=-1)
     return weights if mask is None else weights.masked_fill(~mask, 0.0)
 
 
@@ -667,7 +678,16 @@ def other_inputs(attention: Any, draw: Inputs) -> Any:
     large[0][:, 0] = large[1][:, 0] = (
         60.0  # adds 1800 to every score, and weights stay as they are
     )
-    return attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
+    low = draw.give(
+        -(2.0**15 + torch.arange(6, dtype=torch.float64))[:, None]
+    )  # with them, every score is below -2e9
+    below = (
+        draw.give(torch.full((2, 1), 2.0**16, dtype=torch.float64)),
+        low,
+        draw.normal(6, 3),
+    )
+    results = attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
+    return *results, attention(*below, rule(draw, 2, 6))
 
 
 def scaled(query, key, scale=None):

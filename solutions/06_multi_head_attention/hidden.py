@@ -612,7 +612,7 @@ class AlwaysDropping(Heads):
 
 @mistake("MultiHeadAttention")
 class NeverDropping(Heads):
-    """Dropout has no effect in training. Is the module that drops applied to the weights?"""
+    """In training, dropout does not act on the weights. It belongs after softmax, on the weights that mix values."""
 
     def drop(self, weights):
         return weights
