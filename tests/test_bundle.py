@@ -115,5 +115,5 @@ def test_checks_in_the_bundle_load(bundle: zipfile.ZipFile) -> None:
 
 
 def test_outside_of_git_nobody_guesses(tmp_path: Path) -> None:
-    with pytest.raises(CourseError, match="no git checkout"):
+    with pytest.raises(CourseError, match="not a git checkout"):
         make_bundle(Course(tmp_path))

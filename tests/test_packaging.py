@@ -39,21 +39,23 @@ def test_the_pins_are_the_ones_that_the_lessons_were_written_with() -> None:
     assert {name: PINS[name] for name in stated} == stated
 
 
+PAGES = "".join(path.read_text() for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")))
+
+
 def make_targets() -> set[str]:
-    lines = re.findall(r"^([a-z ]+):.*##", (ROOT / "Makefile").read_text(), re.M)
+    files = (ROOT / "Makefile", ROOT / "autograder" / "classroom" / "instructor.mk")
+    lines = [line for file in files for line in re.findall(r"^([a-z ]+):.*##", file.read_text(), re.M)]
     return {target for line in lines for target in line.split()}
 
 
-def test_the_readme_names_every_make_target() -> None:
+def test_the_pages_name_every_make_target() -> None:
     targets = make_targets()
-    pages = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
-    assert {t for t in targets if f"make {t}" not in pages} == {"help"}
+    assert {t for t in targets if f"make {t}" not in PAGES} == {"help"}
 
 
-def test_the_readme_names_no_target_that_does_not_exist() -> None:
+def test_the_pages_name_no_target_that_does_not_exist() -> None:
     targets = make_targets()
-    pages = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
-    assert set(re.findall(r"`make ([a-z]+)", pages)) <= targets
+    assert set(re.findall(r"`make ([a-z]+)", PAGES)) <= targets
 
 
 def test_the_readme_is_short() -> None:
