@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,6 +60,15 @@ def press(page: Page, row: str, button: str) -> str:
     return words
 
 
+def wait_until(page: Page, done: Callable[[], bool]) -> None:
+    """Wait for what a page does in the background."""
+    for _ in range(600):
+        if done():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it did not happen within a minute")
+
+
 def rows(course: Course) -> dict[str, tuple[float, float]]:
     with open_gradebook(course) as gradebook:
         return {s.student.id: (s.score, s.max_score) for s in gradebook.assignment_submissions(LESSON)}
@@ -93,8 +102,7 @@ def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: st
     box.scroll_into_view_if_needed()
     box.fill("2")
     box.blur()
-    page.wait_for_timeout(2000)
-    assert sum(score for score, _ in rows(handed_in).values()) == before + 2
+    wait_until(page, lambda: sum(score for score, _ in rows(handed_in).values()) == before + 2)
 
 
 def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, handed_in: Course, package) -> None:

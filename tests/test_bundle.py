@@ -106,6 +106,12 @@ def test_the_same_files_give_the_same_bytes_and_only_known_parts(course: Course,
     assert make_bundle(Course(Path(bundle.filename).parent.parent)).read_bytes() == first
 
 
+def test_students_get_the_rooms_that_they_need_and_no_other(bundle: zipfile.ZipFile) -> None:
+    parts = [name.split("/") for name in bundle.namelist()]
+    modules = {"__init__.py", "__main__.py", "checks.py", "errors.py", "paths.py"}
+    assert {p[2] for p in parts if p[1] == "autograder"} == {*modules, "judging", "plot", "student"}
+
+
 def test_checks_in_the_bundle_load(bundle: zipfile.ZipFile) -> None:
     found = texts(bundle)
     checks = [text for name, text in found.items() if name.endswith("/checks.py") and "notebooks" in name]

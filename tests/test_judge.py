@@ -49,7 +49,7 @@ def test_points_are_whole_and_per_check() -> None:
         ({}, "The result is an empty dict; one tensor was asked for."),
         ([], "The result is an empty tuple or list; one tensor was asked for."),
         (RIGHT[:1], "The result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.float(), "The right numbers, but as float32; they should be float64."),
+        (RIGHT.float(), "The right numbers here, but as float32; they should be float64."),
         (
             RIGHT.bool(),
             "The result is bool; it should be float64. A tensor that you create needs the dtype of the inputs.",

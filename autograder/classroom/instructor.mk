@@ -6,7 +6,7 @@ test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests solutions notebooks $(TEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
 
 build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…)
 	$(COURSE) build $(LESSON_OPTION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import platform
 import shutil
 import socket
@@ -86,8 +87,15 @@ def launch() -> Launched:
 
 def launch_early() -> None:
     """Start a fork server for the first caller of `take_or_launch`: both sides need seconds to import PyTorch."""
-    if not unavailable_reason():
+    if not _early and not unavailable_reason():
         _early.append(launch())
+        atexit.register(end_what_nobody_took)
+
+
+def end_what_nobody_took() -> None:
+    """End a fork server that was started early and never used."""
+    while _early:
+        _early.pop().close()
 
 
 def take_or_launch() -> Launched:

@@ -140,7 +140,7 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for the right numbers in another dtype or shape, with NaN in between, or with garbage in empty rows."""
     shape = known.print["shape"]
     if known.is_right(mine):
-        yield Relation("dtype", f"The right numbers, but as {short(mine)}; they should be {known.print['dtype']}.")
+        yield Relation("dtype", f"The right numbers here, but as {short(mine)}; they should be {known.print['dtype']}.")
     elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
         ones = [n for n in mine.shape if n != 1] == [n for n in shape if n != 1]
         words = "an axis of size 1 is missing, too many, or in another place" if ones else "axes were joined or split"
@@ -185,7 +185,8 @@ def rearranged(mine: Tensor, known: Known) -> Iterator[Relation]:
 def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for results from which one more step, or one step fewer, leads to the right one."""
     if mine.dtype == torch.bool or known.print["dtype"] == "bool":
-        if mine.dtype == torch.bool and known.is_right(~mine):
+        mixed = mine.dtype == torch.bool and bool(mine.any()) and not bool(mine.all())  # all False is not inverted
+        if mixed and known.is_right(~mine):
             yield Relation("complement", "Inverted: True is where False belongs, and False where True does.")
         return
     numbers = mine.to(torch.float64)

@@ -483,15 +483,6 @@ def minus_a_billion_then_zeroed(scores, mask=None):
 
 
 @mistake("masked_softmax")
-def minus_ten_thousand_then_zeroed(scores, mask=None):
-    """A fill of some thousands below zero is a score like any other, and visible ones can be lower. Only minus infinity
-    loses against every score.
-    """
-    weights = hide(scores, mask, -1e4).softmax(dim=-1)
-    return weights if mask is None else weights.masked_fill(~mask, 0.0)
-
-
-@mistake("masked_softmax")
 def a_score_of_zero(scores, mask=None):
     """Hidden keys still get weight: a score near 0 is a score like any other, e to the 0 is 1. Only −∞ gives 0."""
     return hide(scores, mask, 0.0).softmax(dim=-1)

@@ -67,8 +67,8 @@ def read(channel: socket.socket, size: int, deadline: float | None) -> bytes:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:
             raise TooSlowError("too slow")
-        channel.settimeout(left)
         try:
+            channel.settimeout(left)
             part = channel.recv(min(size - len(parts), 2**20))
         except TimeoutError as error:
             raise TooSlowError("too slow") from error
