@@ -1,10 +1,18 @@
 import platform
+import threading
 from collections.abc import Iterator
 
 import pytest
 import torch
 
-from autograder.grading.sandbox import Limits, Session, open_process, shared_sandbox, unavailable_reason
+from autograder.grading.sandbox import (
+    BubblewrapSandbox,
+    Limits,
+    Session,
+    open_process,
+    shared_sandbox,
+    unavailable_reason,
+)
 from autograder.grading.sandbox.seccomp import MACHINES
 from autograder.judging.check import Check, checks_in, load_module
 from autograder.judging.values import Lost, Raised, Returned
@@ -187,3 +195,22 @@ print(set(results), libc.getpid() > 0)
     with shared_sandbox().session({}, Limits()) as session:
         (output,) = session.run(source).outputs
     assert output["text"] == "{(-1, 1)} True\n"
+
+
+@pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
+def test_a_sandbox_outlives_the_thread_that_asked_for_it() -> None:
+    made = []
+
+    def ask() -> None:
+        made.append(BubblewrapSandbox())
+        made[0].wait_until_ready()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    asking.join()
+    (sandbox,) = made
+    try:
+        with sandbox.session({}, Limits()) as session:
+            assert session.run("1").success
+    finally:
+        sandbox.close()

@@ -17,7 +17,7 @@ LESSONS = [lesson.name for lesson in find_course().lessons()]
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_is_proved(course: Course, name: str) -> None:
     """What its demonstrations do is proved by nbval, which runs them once more."""
-    assert verify(course.lesson(name), demonstrations=False, seeds=3) == []
+    assert verify(course.lesson(name), demonstrations=False, seeds=1) == []
 
 
 def spoil(course: Course, file: str, old: str, new: str) -> Lesson:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -68,6 +69,8 @@ class Launched:
 
 
 _early: list[Launched] = []
+# bubblewrap ends with the thread that started it, so that is one which lasts as long as this process
+_starter = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 
 
 def launch() -> Launched:
@@ -88,7 +91,7 @@ def launch() -> Launched:
 def launch_early() -> None:
     """Start a fork server for the first caller of `take_or_launch`: both sides need seconds to import PyTorch."""
     if not _early and not unavailable_reason():
-        _early.append(launch())
+        _early.append(_starter.submit(launch).result())
         atexit.register(end_what_nobody_took)
 
 
@@ -100,7 +103,7 @@ def end_what_nobody_took() -> None:
 
 def take_or_launch() -> Launched:
     """Return the fork server that was started early, or start one."""
-    return _early.pop() if _early else launch()
+    return _early.pop() if _early else _starter.submit(launch).result()
 
 
 def bubblewrap_command(command: list[str]) -> list[str]:
