@@ -10,6 +10,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
+from ..grading.package import CHECK_PREFIX, QUESTION_PREFIX
 from .lesson import BEGIN, END, LessonCell, hints_html, solution_of
 
 METADATA = {
@@ -103,12 +104,12 @@ def source_cell(cell: LessonCell, points: dict[str, int]) -> Any:
         made.metadata["nbgrader"] = nbgrader_data(cell.name, solution=True)
     elif cell.kind == "check":
         made.metadata["nbgrader"] = nbgrader_data(
-            f"check_{cell.name}", grade=True, locked=True, points=points[cell.name]
+            CHECK_PREFIX + cell.name, grade=True, locked=True, points=points[cell.name]
         )
         made.metadata["tags"] = ["raises-exception"]
     elif cell.kind == "question":
         made.metadata["nbgrader"] = nbgrader_data(
-            f"question_{cell.name}", grade=True, solution=True, points=cell.points
+            QUESTION_PREFIX + cell.name, grade=True, solution=True, points=cell.points
         )
     return made
 

@@ -183,10 +183,10 @@ def close_unless_needed(spare: Session | None, copies: Mapping[str, Copies | Non
 def untouched_exercises(notebook: dict[str, Any], lesson: LessonPackage) -> list[str]:
     """Return the exercises that are as they were released, and that no other cell mentions."""
     code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    found = []
+    students, found = own_cells(notebook, lesson), []
     for name in lesson.source.exercises:
         mine = [c["source"] for c in code if grade_id_of(c) == name]
-        own = [c["source"] for c in own_cells(notebook, lesson) if grade_id_of(c) != name]
+        own = [c["source"] for c in students if grade_id_of(c) != name]
         if mine == [lesson.nbgrader_cells[name]["source"]] and not any(re.search(rf"\b{name}\b", s) for s in own):
             found.append(name)
     return found

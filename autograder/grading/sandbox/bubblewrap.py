@@ -14,7 +14,7 @@ from ..launch import take_or_launch
 from .channel import receive, send, send_descriptor
 from .codec import pack, unpack
 from .limits import Limits
-from .session import Session, receive_ready
+from .session import Session, connected, receive_ready
 
 START_SECONDS = 120.0
 OPEN_SECONDS = 20.0
@@ -76,13 +76,9 @@ class BubblewrapSandbox:
             theirs.close()
             raise
         try:
-            session = Session(ours, limits, receive_ready(ours, OPEN_SECONDS))
-            try:
+            with connected(ours, limits, OPEN_SECONDS) as session:
                 yield session
-            finally:
-                session.close_all()
         finally:
-            ours.close()
             ended = self._ask({"do": "close", "pid": first}).get("ended")
         if ended == "memory":
             raise ScarcityError

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,6 +160,25 @@ class Session:
             self._channel.close()
             self._budget.kill(self.pid)
         return self.lost
+
+
+@contextmanager
+def connected(channel: socket.socket, limits: Limits, seconds: float) -> Iterator[Session]:
+    """Wait until a process is ready, give its session, and let it and its copies end afterwards.
+
+    Args:
+        channel: the socket to it.
+        limits: how much it may use.
+        seconds: how long to wait for it.
+    """
+    try:
+        session = Session(channel, limits, receive_ready(channel, seconds))
+        try:
+            yield session
+        finally:
+            session.close_all()
+    finally:
+        channel.close()
 
 
 def receive_ready(channel: socket.socket, seconds: float) -> int:

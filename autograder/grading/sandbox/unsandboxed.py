@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .limits import Limits
-from .session import Session, receive_ready
+from .session import Session, connected
 
 START_SECONDS = 120.0
 SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
@@ -53,13 +53,9 @@ def started(folder: Path, limits: Limits) -> Iterator[Session]:
     )
     theirs.close()
     try:
-        session = Session(ours, limits, receive_ready(ours, START_SECONDS))
-        try:
+        with connected(ours, limits, START_SECONDS) as session:
             yield session
-        finally:
-            session.close_all()
     finally:
-        ours.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
