@@ -17,7 +17,7 @@ from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card
-from ..judging.shortcuts import barred, found_in, mentioned
+from ..judging.shortcuts import barred, found_in, mentioned, nothing_ran, ran_in
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict, judge
@@ -258,7 +258,7 @@ def judge_exercises(
         if not exercise:
             continue
         verdict = verdict_of(submission, exercise, outcomes[exercise])
-        verdict, flag = apply_shortcuts(notebook, submission.lesson, verdict)
+        verdict, flag = apply_shortcuts(notebook, submission.lesson, verdict, outcomes[exercise])
         flags += [flag] if flag else []
         verdicts[exercise] = verdict_summary(verdict)
         cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
@@ -290,14 +290,21 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def apply_shortcuts(notebook: dict[str, Any], lesson: LessonPackage, verdict: Verdict) -> tuple[Verdict, str]:
-    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''."""
+def apply_shortcuts(
+    notebook: dict[str, Any], lesson: LessonPackage, verdict: Verdict, outcomes: Mapping[str, Outcome]
+) -> tuple[Verdict, str]:
+    """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''.
+
+    What ran and what the source says are two witnesses; where only one of them speaks, the note says which.
+    """
     shortcuts, exercise = lesson.key.shortcuts, verdict.exercise
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    mine = [cell["source"] for cell in code if grade_id_of(cell) == exercise]
-    short = found_in(shortcuts, exercise, mine + [cell["source"] for cell in code if cell["source"] not in mine])
-    if short and verdict.started:
-        return barred(verdict, *short), f"{exercise} uses {short[0]}"
+    written = found_in(shortcuts, exercise, [c["source"] for c in notebook["cells"] if c["cell_type"] == "code"])
+    ran = ran_in(shortcuts, exercise, outcomes.values())
+    if short := written or ran:
+        alone = "" if written and ran else ", by its source; it was not seen to run" if written else ", as it ran"
+        return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
+    if verdict.points and any(ban.exercise == exercise for ban in shortcuts) and nothing_ran(outcomes.values()):
+        return verdict, f"look at {exercise}: none of PyTorch's functions was seen to run"
     own = [cell["source"] for cell in own_cells(notebook, lesson)]
     word = mentioned(shortcuts, exercise, own) if verdict.points else ""
     return verdict, f"look at {exercise}: a cell mentions {word}" if word else ""

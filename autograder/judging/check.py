@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from .inputs import Inputs
+from .operators import recording
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
@@ -52,18 +53,26 @@ class Check:
     summary: Callable[[Any], Any] | None = None
     tolerance: float | None = None
 
-    def values(self, work: Any, seed: int) -> Outcome:
+    def values(self, work: Any, seed: int, *, record: bool = False) -> Outcome:
         """Run the check on a piece of work: a student's, the reference or a mistake."""
-        return self.trace(work, seed)[0]
+        return self.trace(work, seed, record=record)[0]
 
-    def trace(self, work: Any, seed: int) -> tuple[Outcome, list[Tensor]]:
-        """Run the check; return what came out, and the tensors that went in, as they were drawn."""
-        draw, watched = Inputs(seed, self.name), watch(work)
+    def trace(self, work: Any, seed: int, *, record: bool = False) -> tuple[Outcome, list[Tensor]]:
+        """Run the check; return what came out, and the tensors that went in, as they were drawn.
+
+        Args:
+            work: what the exercise asks for.
+            seed: what the inputs are drawn from.
+            record: note which of PyTorch's functions ran, too.
+        """
+        ran: set[str] | None = set() if record else None
+        draw, watched = Inputs(seed, self.name), watch(work, ran)
         with torch.random.fork_rng(devices=[]):  # what work draws itself, such as dropout, is repeatable too
             torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
-            outcome = capture_outcome(lambda: self.run(watched, draw))
+            with recording(None if isinstance(watched, Watched) else ran):
+                outcome = capture_outcome(lambda: self.run(watched, draw))
         if isinstance(outcome, Returned):
-            outcome = replace(outcome, changed=draw.changed)
+            outcome = replace(outcome, changed=draw.changed, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, Watched):
             outcome = watched.explain(outcome)
         return outcome, draw.given
@@ -90,18 +99,20 @@ class Watched:
 
     Args:
         work: the function.
+        ran: where to note which of PyTorch's functions it runs; None where nobody asks.
     """
 
-    def __init__(self, work: Callable[..., Any]) -> None:
+    def __init__(self, work: Callable[..., Any], ran: set[str] | None = None) -> None:
         functools.update_wrapper(self, work)
-        self._work = work
+        self._work, self._ran = work, ran
         self._returned: Any = self
         self._inside = False
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Call the function."""
         self._inside, self._returned = True, self
-        self._returned = self._work(*args, **options)
+        with recording(self._ran):
+            self._returned = self._work(*args, **options)
         self._inside = False
         return self._returned
 
@@ -117,9 +128,9 @@ class Watched:
         )
 
 
-def watch(work: Any) -> Any:
+def watch(work: Any, ran: set[str] | None = None) -> Any:
     """Return a function that is watched; a class, which checks look into, as it is."""
-    return Watched(work) if isinstance(work, FunctionType) else work
+    return Watched(work, ran) if isinstance(work, FunctionType) else work
 
 
 def in_words(value: Any) -> str:

@@ -37,6 +37,11 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "new tensor instead: a = a & b leaves the caller's alone.",
     ),
     (
+        r"more than one element of the written-to tensor",
+        "An operation in place, such as &= or +=, writes into a tensor that was expanded, whose rows share their "
+        "memory. Make a new tensor instead: a = a & b leaves the caller's alone.",
+    ),
+    (
         r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation",
         "A tensor that learns was written to while autograd was watching. Make a new tensor; if you do mean to "
         "overwrite a parameter, do it under torch.no_grad().",
@@ -122,8 +127,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Boolean value of Tensor with more than one value is ambiguous",
-        "`if`, `and` and `or` ask for one True or False, and a tensor holds many. Use torch.where, & and |, or "
-        "any() and all().",
+        "`if`, `and` and `or` ask for one True or False, and a tensor holds many. To ask whether an argument was "
+        "given, write `is not None`; for the entries there are torch.where, & and |.",
     ),
     (
         r"number of subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)",
@@ -196,6 +201,12 @@ MEANINGS: tuple[tuple[str, str], ...] = (
 )
 
 
+OWN_RAISE = (
+    "Your own `raise` was reached with inputs that the exercise allows. Is its condition about the right axis, and not "
+    "inverted?"
+)
+
+
 def meaning(error: Raised, *, hidden: bool = False) -> str:
     """Return what an error means and what to do about it, or '' where nothing is known.
 
@@ -203,6 +214,8 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
         error: the error.
         hidden: say nothing that was taken from the error's text, which is the student's own and could carry inputs.
     """
+    if error.where.startswith("raise ") and error.kind != "NotImplementedError":
+        return OWN_RAISE
     said = f"{error.kind}: {error.text}"
     for pattern, sentence in MEANINGS:
         found = re.search(pattern, said)

@@ -192,6 +192,7 @@ def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
     numbers = mine.to(torch.float64)
     if known.print.get("norm", 0) > SMALLEST_SIZE:
         yield from (Relation(name, message) for name, message, undo in UNDONE if known.is_right(undo(numbers)))
+    yield from weights_of_other_scores(numbers, known)
     yield from by_a_constant(numbers, known)
     for axis in range(mine.ndim):
         for name, total in (("added up", numbers.sum(axis)), ("averaged", numbers.mean(axis))):
@@ -199,6 +200,27 @@ def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
                 yield Relation(
                     "not summed", f"One step is missing: {name} along axis {axis}, this is the right result."
                 )
+
+
+def weights_of_other_scores(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for weights of the right scores, but scaled by a size of the inputs, or through softmax twice."""
+    axes = known.facts.get("weights", ())
+    if list(mine.shape) != known.print["shape"] or mine.ndim - 1 not in axes or not bool((mine >= 0).all()):
+        return
+    scores = mine.log()
+    shares = scores - scores.mean(dim=-1, keepdim=True) + 1 / mine.size(-1)
+    if bool(scores.isfinite().all()) and known.is_right(shares):
+        yield Relation("softmax twice", "Softmax was applied twice, so the weights are too even. Once is enough.")
+    for size in sizes_of(known):
+        for factor, words in ((size, "{}"), (1 / size, "1/{}"), (size**0.5, "√{}"), (size**-0.5, "1/√{}")):
+            if known.is_right((scores / factor).softmax(dim=-1)):
+                much = words.format(size)
+                yield Relation(
+                    "scale",
+                    f"These are the weights of scores {much} times as large as they should be, and {size} is a size of "
+                    "the inputs. Is a scale missing, or one too many?",
+                )
+                return
 
 
 UNDONE: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
@@ -357,7 +379,10 @@ def properties(mine: Tensor, known: Known) -> Iterator[Relation]:
     if math.sqrt(sum((a - b) ** 2 for a, b in products) / PRODUCTS) <= NEARLY * max(known.print["norm"], SMALLEST_SIZE):
         yield Relation("nearly", "Right to about three digits: a small number was added, or something was rounded.")
     if not bool(mine.any()) and known.print["norm"] > SMALLEST_SIZE:
-        yield Relation("zeros", "All entries are 0. Is something computed and then not written into the result?")
+        cause = "Is something computed and then not written into the result?"
+        if "weights" in known.facts:
+            cause = "Did exp of very low scores round to 0, or was the result never written?"
+        yield Relation("zeros", f"All entries are 0. {cause}")
     if "weights" in known.facts:
         yield from what_sums_to_one(mine.double(), known.facts)
     if mine.ndim > 1 and mine.size(-2) > 1 and bool((mine - mine[..., :1, :]).abs().max() < 1e-6):
@@ -378,7 +403,12 @@ def from_an_input(mine: Tensor, known: Known) -> Iterator[Relation]:
             yield Relation("input", "That is one of the inputs as it was.")
         elif given.ndim > 1 and list(given.shape[1:]) == list(mine.shape) == known.print["shape"]:
             for place, row in (("first", given[0]), ("last", given[-1])):
-                if proportional(numbers, row):
+                if bool(torch.isclose(row, numbers).all()):
+                    yield Relation(
+                        "one row",
+                        f"This is the {place} row of an input as it was: picked, where several are to be mixed.",
+                    )
+                elif proportional(numbers, row):
                     yield Relation("one term", f"This is a multiple of the {place} row of an input. {again}")
 
 

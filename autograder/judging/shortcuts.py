@@ -1,4 +1,7 @@
-"""Ready-made functions that would answer an exercise without doing it, found by reading the source."""
+"""Ready-made functions that would answer an exercise without doing it: found by what runs and by reading source.
+
+Whatever runs is seen under any name. A student can hide it by taking the recorder away; then the source is left.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,36 @@ import ast
 import inspect
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Any
 
 from .syntax import defined_in, parsed, reachable
+from .values import Outcome, Returned
 from .verdict import Failure, Verdict
 
 UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
+ATTENTION = (
+    "*scaled_dot_product*",
+    "*multi_head_attention*",
+    "*transformer_encoder*",
+    "flex_attention*",
+    "_safe_softmax",
+    "_fused_sdp_choice",
+)
+SOFTMAX = ("softmax", "_softmax", "_safe_softmax", "softmin", "*softmax_backward_data")
+DERIVATIVES = ("grad", "backward", "_make_dual", "*_backward_data")
+RUNS_AS = {
+    "scaled_dot_product_attention": ATTENTION,
+    "MultiheadAttention": ATTENTION,
+    "multi_head_attention_forward": ATTENTION,
+    "softmax": SOFTMAX,
+    "Softmax": SOFTMAX,
+    "log_softmax": ("*log_softmax",),
+    "jacobian": DERIVATIVES,
+    "jacrev": DERIVATIVES,
+    "jacfwd": DERIVATIVES,
+}
 
 
 @dataclass(frozen=True)
@@ -46,17 +72,32 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
     Args:
         shortcuts: a lesson's.
         exercise: which of them count.
-        sources: the exercise's own code first, then other cells; of those only what the first one leads to is read, and
-            what else binds the exercise's name.
+        sources: all cells that may matter. Read is what binds the exercise's name, and what that leads to: a line
+            that compares with PyTorch's function, below one's own, is welcome.
     """
     bans = [ban for ban in shortcuts if ban.exercise == exercise]
-    nodes = reachable(sources, exercise) if bans else []
+    nodes = reachable(["", *sources], exercise) if bans else []
     own = set().union(*map(defined_in, sources)) if bans else set()
     for ban in bans:
         hits = [name for name in ban.names if any(uses(node, name, own) for node in nodes)]
         if hits:
             return hits[0], ban.because
     return None
+
+
+def ran_in(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> tuple[str, str] | None:
+    """Return the first forbidden function that ran in an exercise's checks, under any name, and why it may not."""
+    ran = {name for outcome in outcomes if isinstance(outcome, Returned) for name in outcome.ran}
+    for ban in shortcuts:
+        for name in ban.names if ban.exercise == exercise else ():
+            if any(fnmatchcase(found, pattern) for pattern in RUNS_AS.get(name, (name,)) for found in ran):
+                return name, ban.because
+    return None
+
+
+def nothing_ran(outcomes: Iterable[Outcome]) -> bool:
+    """Say whether a check's result came about without any of PyTorch's functions: then somebody hid them."""
+    return any(isinstance(outcome, Returned) and not outcome.ran for outcome in outcomes)
 
 
 def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:

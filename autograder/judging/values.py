@@ -38,10 +38,12 @@ class Returned:
     Args:
         tree: the values.
         changed: an input was changed in place on the way.
+        ran: which of PyTorch's functions the student's code ran, where somebody asked.
     """
 
     tree: Any
     changed: bool = False
+    ran: tuple[str, ...] = ()
 
     def leaves(self) -> tuple[Leaf, ...]:
         """Return the values with their paths, in order."""

@@ -114,5 +114,6 @@ def six_positions(copy_previous_qk: Any, draw: Inputs) -> Any:
 
 @check("copy_previous_qk", points=1, summary=where_all_look)
 def other_lengths(copy_previous_qk: Any, draw: Inputs) -> Any:
-    """Other lengths, short ones too: one position, two, and more than six."""
-    return [copy_previous_qk(length) for length in (1, 2, draw.integer(11, 15))]
+    """Other lengths: one position, two, more than six, and 300."""
+    lengths = (1, 2, draw.integer(11, 15), 300)
+    return [copy_previous_qk(length) for length in lengths]

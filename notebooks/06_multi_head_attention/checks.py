@@ -99,9 +99,17 @@ def its_layers(attention_class: Any, draw: Inputs) -> Any:
 
 @check("MultiHeadAttention", points=3, show=True)
 def tokens_among_themselves(attention_class: Any, draw: Inputs) -> Any:
-    """Self-attention of two sentences in three heads, without a mask, in eval mode: output and weights."""
-    module = filled(attention_class(6, 3, dropout=0.5), draw)
-    return module(draw.normal(2, 4, 6), need_weights=True)
+    """Self-attention of two sentences in three heads, without a mask: output and weights in eval mode,
+    and the weights in training.
+    """
+    module, x = filled(attention_class(6, 3, dropout=0.5), draw), draw.normal(2, 4, 6)
+    output, weights = module(x, need_weights=True)
+    _, in_training = module.train()(x, need_weights=True)
+    return {
+        "output": output,
+        "weights": weights,
+        "weights in training, which are those before dropout": in_training,
+    }
 
 
 @check("MultiHeadAttention", points=2, show=True)
@@ -123,11 +131,11 @@ def masks_of_each_kind(attention_class: Any, draw: Inputs) -> Any:
     x.requires_grad_()
     rules = [
         draw.normal(*shape) > -0.5
-        for shape in ((4, 4), (2, 4, 4), (2, 1, 1, 4), (2, 2, 4, 4))
+        for shape in ((4, 4), (2, 4, 4), (2, 1, 4), (2, 1, 1, 4), (2, 2, 4, 4))
     ]
     rules[1][0, 1] = False
     rules[1][1, :, 0] = True
-    names = ("(L, S)", "(B, L, S)", "(B, 1, 1, S)", "(B, H, L, S)")
+    names = ("(L, S)", "(B, L, S)", "(B, 1, S)", "(B, 1, 1, S)", "(B, H, L, S)")
     results = {
         f"mask {name}": module(x, mask=draw.give(rule), need_weights=True)
         for name, rule in zip(names, rules, strict=True)
@@ -170,10 +178,19 @@ def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
     before = dict(mine.named_parameters())
     copy_torch_weights(mine, reference)
     now = dict(mine.named_parameters())
-    numbers = {f"{name}.weight": getattr(mine, name).weight for name in LAYERS}
-    numbers |= {f"{name}.bias": getattr(mine, name).bias for name in LAYERS}
+    numbers = {f"{n}.weight": getattr(mine, n).weight.detach().clone() for n in LAYERS}
+    numbers |= {f"{n}.bias": getattr(mine, n).bias.detach().clone() for n in LAYERS}
     same = all(now.get(name) is p for name, p in before.items())
-    return {**numbers, "the parameters are the same objects": same}
+    kept = [p.detach().clone() for p in now.values()]
+    with torch.no_grad():
+        for parameter in reference.parameters():
+            parameter.add_(100.0)
+    own = all(p.equal(old) for p, old in zip(now.values(), kept, strict=True))
+    return {
+        **numbers,
+        "the parameters are the same objects": same,
+        "changing the reference afterwards leaves the copy alone": own,
+    }
 
 
 @check("count_parameters", points=1)

@@ -15,11 +15,14 @@ NO_SOFT_LOOKUP = shortcut(
 
 @check("soft_lookup", points=1, show=True)
 def a_small_store(soft_lookup: Any, draw: Inputs) -> Any:
-    """Four entries: a lookup as it is, and with temperatures of 0.5 and 3."""
+    """Four entries: a lookup as it is, and with temperatures of 0.5, 3 and 0.01."""
     query, keys, values = draw.normal(3), draw.normal(4, 3), draw.normal(4, 2)
     results = {
         f"temperature {t:g}": soft_lookup(query, keys, values, t) for t in (0.5, 3.0)
     }
+    results["temperature 0.01"] = soft_lookup(
+        draw.give(query / 100), keys, values, 0.01
+    )
     return {"without a temperature": soft_lookup(query, keys, values), **results}
 
 

@@ -173,7 +173,9 @@ def keys_beside_keys(query, keys, values, temperature=1.0):
 
 @mistake("soft_lookup")
 def no_gradient(query, keys, values, temperature=1.0):
-    """The result is right, but no gradient comes back. Leave out detach, .data, item and no_grad."""
+    """The result is right, but no gradient comes back. Leave out detach, .data, item(), no_grad and the math
+    module.
+    """
     return (keys.detach() @ query.detach() / temperature).softmax(dim=-1) @ values
 
 
@@ -363,6 +365,16 @@ def subtracted(query, keys, w_q, w_k, v):
 def an_axis_of_one_kept(query, keys, w_q, w_k, v):
     """An axis of size 1 is left at the end. A product with the vector v removes it by itself."""
     return torch.tanh(summed(query, keys, w_q, w_k)) @ v[:, None]
+
+
+@mistake("additive_scores")
+def as_many_columns_as_queries(query, keys, w_q, w_k, v):
+    """The loop over keys counted the queries. There are S keys, so S columns: keys.size(1)."""
+    table = query.new_zeros(query.size(0), query.size(1), query.size(1))
+    for column in range(query.size(1)):
+        key = (keys @ w_k.mT)[:, column, None]
+        table[:, :, column] = torch.tanh(query @ w_q.mT + key) @ v
+    return table
 
 
 @mistake("additive_scores")

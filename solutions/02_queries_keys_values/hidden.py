@@ -1,5 +1,6 @@
 """The hidden checks of lesson 2, and the mistakes that students make in it. Never given to students."""
 
+import math
 from typing import Any
 
 import torch
@@ -249,6 +250,18 @@ def every_pair_of_all_heads(query, key):
 
 
 @mistake("attention_scores")
+def all_added_up(query, key):
+    """Everything was added up into one number: a sum without `dim` does that. Each pair has a score of its own."""
+    return (query.unsqueeze(-2) * key.unsqueeze(-3)).sum()
+
+
+@mistake("attention_scores")
+def summed_over_keys(query, key):
+    """The products were summed over the keys. Each pair has D products: sum over the last axis."""
+    return (query.unsqueeze(-2) * key.unsqueeze(-3)).sum(dim=-2)
+
+
+@mistake("attention_scores")
 def sums_of_entries(query, key):
     """Each vector was summed up before the product. A score multiplies entry by entry
     first and adds up then.
@@ -303,6 +316,15 @@ def single_query_and_gradients(attend: Any, draw: Inputs) -> Any:
         for tensor, old in zip(inputs, before, strict=True)
     ]
     return output, weights, *(tensor.grad for tensor in inputs), changed
+
+
+@mistake("attend")
+def scores_cut_off(query, key, value):
+    """Large scores were cut off, so that exp stays finite. Keys whose scores differ get the same weight then: softmax
+    itself can take any scores.
+    """
+    weights = (query @ key.mT).clamp(-80, 80).softmax(dim=-1)
+    return weights @ value, weights
 
 
 @mistake("attend")
@@ -624,6 +646,13 @@ def first_row_asks_for_nothing(length):
     query, key = shifted(length, -1)
     query[0] = 0.0
     return query, key
+
+
+@mistake("copy_previous_qk")
+def logarithm_of_nothing(length):
+    """It stopped at one position: the logarithm of 0 does not exist. With a single key any query will do."""
+    query, key = shifted(length, -1)
+    return query * math.log(99 * (length - 1)), key
 
 
 @mistake("copy_previous_qk")

@@ -28,10 +28,11 @@ def a_table_of_scores(scale_scores: Any, draw: Inputs) -> Any:
 
 
 FEW = 40  # pairs: their measured spread varies by about a tenth
+SOME = 600  # pairs: theirs varies by about a thirtieth, if every pair is drawn anew
 
 
 def measured(score_std: Any, draw: Inputs, d_k: int) -> Any:
-    """Measure many pairs three times, the second time from the same generator state; then few, again and again."""
+    """Measure many pairs three times, the second time from the same state; then few and some, again and again."""
     seeds = (draw.integer(0, 99), draw.integer(100, 199))
     many = [
         score_std(d_k, 5000, torch.Generator().manual_seed(seeds[i])) for i in (0, 0, 1)
@@ -40,7 +41,11 @@ def measured(score_std: Any, draw: Inputs, d_k: int) -> Any:
         score_std(d_k, FEW, torch.Generator().manual_seed(seeds[1] + i))
         for i in range(60)
     ]
-    return d_k, [*many, *few]
+    some = [
+        score_std(d_k, SOME, torch.Generator().manual_seed(seeds[0] + 1000 + i))
+        for i in range(40)
+    ]
+    return d_k, [*many, *few, *some]
 
 
 def rough(number: float) -> str:
@@ -63,26 +68,30 @@ def as_multiples(measured: Any) -> Any:
             raise ValueError(
                 f"Both results should be Python floats; they are {kinds}. item() turns a tensor into one."
             )
-    (raw, scaled), again, other, *few = results
-    spreads = torch.tensor([result[0] for result in few])
-    scatter = float(spreads.std() / spreads.mean()) * (2 * FEW) ** 0.5
+    (raw, scaled), again, other, *rest = results
     return {
         "the raw spread, in multiples of √d_k": rough(raw / d_k**0.5),
         "the scaled spread": rough(scaled),
         "the same generator state gives the same numbers": [raw, scaled] == list(again),
         "another generator state gives others": raw != other[0],
         "the numbers were rounded": round(raw, 4) == raw or round(scaled, 4) == scaled,
-        f"how much the spread of {FEW} pairs varies": "as it should"
-        if 0.6 < scatter < 1.6
-        else "as little as that of many more pairs"
-        if scatter <= 0.6
-        else "too much",
+        f"how much the spread of {FEW} pairs varies": scatter(rest[:60], FEW),
+        f"how much the spread of {SOME} pairs varies": scatter(rest[60:], SOME),
     }
+
+
+def scatter(results: Any, pairs: int) -> str:
+    """Compare how much a measured spread varies with what it should do for so many independent pairs."""
+    spreads = torch.tensor([result[0] for result in results])
+    times = float(spreads.std() / spreads.mean()) * (2 * pairs) ** 0.5
+    if times <= 0.6:
+        return "as little as that of many more pairs"
+    return "as it should" if times < 1.6 else "too much: the pairs are not independent"
 
 
 @check("score_std", points=1, summary=as_multiples)
 def spread_for_64(score_std: Any, draw: Inputs) -> Any:
-    """5000 pairs of 64 numbers, then 40: both spreads as they were measured, and the generator."""
+    """5000 pairs of 64 numbers, then 40 and 600: both spreads as they were measured, and the generator."""
     return measured(score_std, draw, 64)
 
 
@@ -100,8 +109,10 @@ def many_rows(softmax_jacobian: Any, draw: Inputs) -> Any:
 
 @check("scaled_attend", points=1, show=True)
 def default_scale(scaled_attend: Any, draw: Inputs) -> Any:
-    """Two queries, three keys: without a scale, with a scale of 0.3, and with 0."""
+    """Two queries, three keys: without a scale, with a scale of 0.3, and with 0; then a batch with heads."""
     inputs = draw.normal(2, 5), draw.normal(3, 5), draw.normal(3, 7)
-    return {
+    heads = draw.normal(2, 3, 4, 5), draw.normal(2, 3, 6, 5), draw.normal(2, 3, 6, 7)
+    results = {
         f"scale={scale}": scaled_attend(*inputs, scale) for scale in (None, 0.3, 0.0)
     }
+    return {**results, "with heads": scaled_attend(*heads)}

@@ -32,6 +32,12 @@ def multiplied(scores, d_k):
 
 
 @mistake("scale_scores")
+def half_as_divisor(scores, d_k):
+    """Divided by half of d_k: `d_k ** 1 / 2` is `(d_k ** 1) / 2`. The root is d_k ** 0.5."""
+    return scores / (d_k / 2)
+
+
+@mistake("scale_scores")
 def number_of_keys(scores, d_k):
     """Divided by the root of the number of keys. What made the scores large is how many numbers a vector has: d_k."""
     return scores / math.sqrt(scores.size(-1))
@@ -109,7 +115,7 @@ def each_row_by_its_spread(scores, d_k):
 @check("score_std", points=1, summary=as_multiples)
 def another_width(score_std: Any, draw: Inputs) -> Any:
     """Another width."""
-    return measured(score_std, draw, draw.integer(200, 300))
+    return measured(score_std, draw, draw.integer(20, 30))
 
 
 def pairs(d_k, n, generator):
@@ -199,6 +205,14 @@ def one_vector_for_both(d_k, n, generator):
     """Queries and keys are the same vectors, so every product is a square. Draw the keys separately."""
     q, _ = pairs(d_k, n, generator)
     raw = (q * q).sum(dim=-1).std().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
+def one_query_for_all(d_k, n, generator):
+    """One query met all n keys. Draw n queries, so that every pair is independent of the others."""
+    q, k = pairs(d_k, n, generator)
+    raw = (k @ q[0]).std().item()
     return raw, raw / math.sqrt(d_k)
 
 
@@ -339,6 +353,22 @@ def one_table_for_all_rows(weights):
     """All rows were joined into one and gave a single large table. Each row has a table of its own: (..., n, n)."""
     w = weights.flatten()
     return w.diag() - torch.outer(w, w)
+
+
+@mistake("softmax_jacobian")
+def as_large_as_the_first_axis(weights):
+    """The identity got its size from the first axis, which is the batch as soon as there is one. It is n by n:
+    count from the end.
+    """
+    eye = torch.eye(weights.size(0), dtype=weights.dtype)
+    return weights.unsqueeze(-1) * (eye - weights.unsqueeze(-2))
+
+
+@mistake("softmax_jacobian")
+def same_weight_twice(weights):
+    """Off the diagonal there is a weight times itself. Entry [i, j] needs two weights: that of i and that of j."""
+    eye = torch.eye(weights.size(-1), dtype=weights.dtype)
+    return weights.unsqueeze(-1) * (eye - weights.unsqueeze(-1))
 
 
 @mistake("softmax_jacobian")

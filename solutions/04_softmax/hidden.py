@@ -24,7 +24,9 @@ def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
     x = draw.normal(4, 5).masked_fill(torch.eye(4, 5) > 0, -torch.inf).requires_grad_()
     weights = stable_softmax(x)
     (weights * draw.normal(4, 5)).sum().backward()
-    return weights, x.grad
+    far_below = draw.normal(2, 5) - 30_000
+    far_below[:, 1] = -torch.inf
+    return weights, x.grad, stable_softmax(draw.give(far_below))
 
 
 @mistake("stable_softmax")
@@ -91,6 +93,13 @@ def divided_by_the_mean(x, dim=-1):
 def another_axis_for_the_largest(x, dim=-1):
     """The largest scores were taken along another axis than the sums. Both go along dim."""
     e = (x - x.amax(dim=0, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def largest_along_the_last_axis(x, dim=-1):
+    """The largest scores were taken along the last axis, the sums along `dim`. Both go along `dim`."""
+    e = (x - x.amax(dim=-1, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
@@ -189,6 +198,14 @@ def infinities_replaced(x, dim=-1):
     return x.nan_to_num(neginf=0.0).softmax(dim=dim)
 
 
+@mistake("stable_softmax")
+def infinities_made_finite(x, dim=-1):
+    """Right as long as other scores are larger. A score of minus infinity was replaced by a finite one, and a row of
+    scores that are lower still gives its key all the weight.
+    """
+    return x.clamp(min=-10_000.0).softmax(dim=dim)
+
+
 # Temperature
 
 
@@ -201,6 +218,7 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
         refused,
         temperature_softmax(x, 2.0, dim=0),
         temperature_softmax(3000 * x, 0.5),
+        temperature_softmax(3000 * x, 3000.0),
     )
 
 
@@ -220,6 +238,15 @@ def weights_divided(x, temperature, dim=-1):
 def temperature_ignored(x, temperature, dim=-1):
     """The temperature had no effect. Is it used at all, or did a division afterwards cancel it?"""
     return x.softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def powers_of_weights(x, temperature, dim=-1):
+    """Right on paper. But a weight that softmax has rounded to 0 stays 0, whatever its power: divide the scores."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    weights = x.softmax(dim=dim) ** (1 / temperature)
+    return weights / weights.sum(dim=dim, keepdim=True)
 
 
 @mistake("temperature_softmax")
@@ -548,6 +575,16 @@ def one_pass(
         mixed = mixed * (mix_factor * gap).exp() + e @ v
         largest = new
     return mixed / total if divide else mixed
+
+
+@mistake("streaming_attend")
+def first_piece_twice(scores, values, chunk):
+    """The first piece counts twice: it is what the loop starts from, and the loop meets it again."""
+    first, again = scores[:chunk], values[:chunk]
+    pieces = [(first, again), *pieces_of(scores, values, chunk)]
+    largest = max(piece.amax() for piece, _ in pieces)
+    parts = [((s - largest).exp(), v) for s, v in pieces]
+    return sum(e @ v for e, v in parts) / sum(e.sum() for e, _ in parts)
 
 
 @mistake("streaming_attend")

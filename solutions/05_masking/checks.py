@@ -35,13 +35,13 @@ def rule(draw: Inputs, *shape: int, empty: Any = None) -> Tensor:
 def made_there(make: Any) -> bool:
     """Say whether a function makes a tensor on the device that it is told, on a computer that may have only one.
 
-    Tensors on the device "meta" have a shape and no numbers, so not every sound way can be tried with it.
+    Tensors on the device "meta" have a shape and no numbers, so not every sound way can be tried with it. Where one
+    stops there, making a tensor on the CPU is tried, on a computer whose usual device is another.
     """
-    with contextlib.suppress(RuntimeError), torch.device("meta"):
-        if make(torch.device("cpu")).device.type == "cpu":
-            return True
     with contextlib.suppress(RuntimeError):
         return bool(make(torch.device("meta")).device.type == "meta")
+    with contextlib.suppress(RuntimeError), torch.device("meta"):
+        return bool(make(torch.device("cpu")).device.type == "cpu")
     return False
 
 

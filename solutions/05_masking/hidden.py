@@ -303,6 +303,15 @@ def folded(masks, step):
 
 
 @mistake("combine_masks")
+def missing_ones_counted(*masks):
+    """None was counted as a vote that somebody withholds: beside a None nothing is allowed. Leave None out."""
+    kept = [mask for mask in masks if mask is not None]
+    if not kept:
+        return None
+    return sum(mask.int() for mask in kept) == len(masks)
+
+
+@mistake("combine_masks")
 def either(*masks):
     """Combined with "or": one permission is enough, so the future leaks through the padding mask. Both must allow."""
     return folded(masks, lambda a, b: a | b)

@@ -197,6 +197,12 @@ def heads_added(x):
 
 
 @mistake("merge_heads")
+def sentences_side_by_side(x):
+    """The sentences came side by side, not the heads: a loop over a tensor walks along its first axis, the batch."""
+    return torch.cat(list(x), dim=-1)
+
+
+@mistake("merge_heads")
 def heads_averaged(x):
     """The heads were averaged. They belong side by side: (B, L, H * D)."""
     return x.mean(dim=1)
@@ -1131,6 +1137,25 @@ def three_narrow_layers(d_model, num_heads, bias):
 def matrices_times_heads(d_model, num_heads, bias):
     """The matrices were counted once per head. The heads share four E × E matrices, cut into strips."""
     return 4 * num_heads * d_model * d_model + 4 * d_model * bias
+
+
+@mistake("count_parameters")
+def projections_times_heads(d_model, num_heads, bias):
+    """q_proj, k_proj and v_proj were counted once per head. The heads share one E × E matrix each, cut into strips."""
+    return (3 * num_heads + 1) * (d_model * d_model + d_model * bias)
+
+
+@mistake("count_parameters")
+def square_heads(d_model, num_heads, bias):
+    """Each head was given D × D matrices. A head reads all E numbers of a token: its part of a layer is E × D."""
+    narrow = 3 * num_heads * (d_model // num_heads) ** 2 + d_model * d_model
+    return narrow + 4 * d_model * bias
+
+
+@mistake("count_parameters")
+def caret(d_model, num_heads, bias):
+    """`^` is not a power in Python but a bitwise operation: 12 ^ 2 is 14. A square is written d_model ** 2."""
+    return ((4 * d_model) ^ 2) + 4 * d_model * bias
 
 
 @mistake("count_parameters")

@@ -14,6 +14,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from ...errors import SandboxError
+from ...judging.operators import MOST_NAMES
 from ...judging.values import Lost, Other, Outcome, Raised, Returned, plain
 
 DEEPEST = 16
@@ -53,7 +54,8 @@ def pack_outcome(outcome: Outcome) -> bytes:
     if isinstance(outcome, Lost):
         return pack({"lost": outcome.reason})
     tensors: dict[str, Tensor] = {}
-    return pack({"tree": encode(outcome.tree, tensors), "changed": outcome.changed}, tensors)
+    ran = [name[:LONGEST_NAME] for name in outcome.ran]
+    return pack({"tree": encode(outcome.tree, tensors), "changed": outcome.changed, "ran": ran}, tensors)
 
 
 def unpack_outcome(message: bytes) -> Outcome:
@@ -64,7 +66,8 @@ def unpack_outcome(message: bytes) -> Outcome:
             return Raised(*(str(header[key])[:500] for key in ("raised", "text", "where", "shapes")))
         if "lost" in header:
             return Lost(str(header["lost"])[:500])
-        return Returned(decode(header["tree"], tensors, [MOST_NODES]), header.get("changed") is True)
+        ran = tuple(str(name)[:LONGEST_NAME] for name in list(header["ran"])[:MOST_NAMES])
+        return Returned(decode(header["tree"], tensors, [MOST_NODES]), header.get("changed") is True, ran)
     except SandboxError:
         raise
     except Exception as error:

@@ -1,0 +1,77 @@
+"""What runs is seen under any name, so a ready-made function earns nothing, however it was reached."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from autograder.judging.operators import recording
+from autograder.judging.shortcuts import ran_in
+from autograder.judging.values import Returned
+from autograder.paths import find_course
+
+from .measure_diagnosis import SEED, lesson
+
+HIDDEN_WAYS = sorted((Path(__file__).parent / "hostile" / "ready_made").glob("*.py"))
+LESSONS = find_course(Path(__file__).parent).lessons()
+
+
+def ran(path: Path) -> Any:
+    """Run the graded checks on an answer whose source nobody can read; return what is forbidden and ran."""
+    source = path.read_text(encoding="utf-8")
+    _, name, exercise = source.splitlines()[0].split()
+    key, _ = lesson(name)
+    names = {**key.reference, "torch": torch, "F": torch.nn.functional, "nn": torch.nn}
+    exec(source, names)
+    outcomes = [check.values(names[exercise], SEED, record=True) for check in key.checks_of(exercise)]
+    assert any(isinstance(outcome, Returned) for outcome in outcomes), outcomes
+    return ran_in(key.shortcuts, exercise, outcomes)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of functions that a student would call
+@pytest.mark.parametrize("path", HIDDEN_WAYS, ids=lambda path: path.stem)
+def test_a_ready_made_function_is_seen_to_run(path: Path) -> None:
+    assert ran(path)
+
+
+@pytest.mark.parametrize("name", [found.name for found in LESSONS])
+def test_right_answers_run_nothing_forbidden(name: str) -> None:
+    key, _ = lesson(name)
+    for exercise in {ban.exercise for ban in key.shortcuts}:
+        outcomes = [c.values(key.reference[exercise], SEED, record=True) for c in key.checks_of(exercise)]
+        assert all(isinstance(outcome, Returned) and outcome.ran for outcome in outcomes)
+        assert ran_in(key.shortcuts, exercise, outcomes) is None
+
+
+def test_a_student_is_told_at_home_what_ran() -> None:
+    names: dict[str, Any] = {"torch": torch}
+    exec("def stable_softmax(x, dim=-1): return torch.nn.functional.softmin(-x, dim=dim)", names)
+    verdict, _ = lesson("04_softmax")[1].judge("stable_softmax", names["stable_softmax"])
+    assert verdict.points == 0
+    assert verdict.failure
+    assert "Your code uses softmax" in verdict.failure.message
+
+
+def test_nothing_is_noted_where_nobody_asks() -> None:
+    names: set[str] = set()
+    with recording(None):
+        torch.ones(2).softmax(dim=0)
+    with recording(names):
+        torch.ones(2).exp()
+    assert "exp" in names
+    assert "softmax" not in names
+
+
+def test_a_record_does_not_change_what_comes_out() -> None:
+    x = torch.randn(3, 4, generator=torch.Generator().manual_seed(0), requires_grad=True)
+
+    def work(t: Tensor) -> Tensor:
+        return torch.func.vmap(lambda row: row.softmax(dim=-1))(t)
+
+    with recording(set()):
+        recorded = work(x)
+    assert recorded.equal(work(x))
+    recorded.sum().backward()
+    assert x.grad is not None
