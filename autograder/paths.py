@@ -44,6 +44,12 @@ class Lesson:
         return self.folder / "hidden.py"
 
     @property
+    def modules(self) -> list[Path]:
+        """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
+        own = {self.text.name, self.checks.name, self.hidden.name}
+        return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
+
+    @property
     def solved(self) -> Path:
         """The solved notebook, with outputs."""
         return self.folder / f"{self.name}.ipynb"

@@ -67,7 +67,9 @@ def test_no_line_of_a_solution_is_inside(course: Course, bundle: zipfile.ZipFile
 
 def demonstrated(course: Course) -> set[str]:
     """Return what lessons show outside of exercises: a later lesson may start from what an earlier one asked for."""
-    shown = [c.text for lesson in course.lessons() for c in read_lesson(lesson) if c.kind in ("demo", "setup")]
+    shown = [
+        c.text for lesson in course.lessons() for c in read_lesson(lesson) if c.kind in ("demo", "measured", "setup")
+    ]
     return {line.strip() for text in shown for line in text.splitlines()}
 
 

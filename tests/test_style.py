@@ -57,7 +57,7 @@ def key(lesson: Lesson) -> AnswerKey:
 
 
 def is_code(cell: LessonCell) -> bool:
-    return cell.kind in ("setup", "demo", "exercise", "check")
+    return cell.kind in ("setup", "demo", "measured", "exercise", "check")
 
 
 def lines(cell: LessonCell) -> list[str]:
@@ -95,7 +95,7 @@ def test_a_lesson_has_40_to_90_cells(cells: list[LessonCell]) -> None:
 
 
 def test_code_cells_are_short(cells: list[LessonCell]) -> None:
-    sizes = sorted(len(lines(c)) for c in cells if c.kind in ("demo", "exercise"))
+    sizes = sorted(len(lines(c)) for c in cells if c.kind in ("demo", "measured", "exercise"))
     assert statistics.median(sizes) <= 5
     assert sizes[int(0.9 * len(sizes))] <= 15
     assert sizes[-1] <= 45
@@ -135,7 +135,9 @@ def names_outside_try(text: str) -> set[str]:
 
 def test_demonstrations_do_not_depend_on_exercises(cells: list[LessonCell]) -> None:
     names = {c.name for c in cells if c.kind == "exercise"}
-    assert {name for c in cells if c.kind == "demo" for name in names_outside_try(c.text)} & names == set()
+    assert {
+        name for c in cells if c.kind in ("demo", "measured") for name in names_outside_try(c.text)
+    } & names == set()
 
 
 def test_prose_has_no_filler(cells: list[LessonCell]) -> None:

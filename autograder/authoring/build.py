@@ -49,6 +49,7 @@ def generated(lesson: Lesson) -> dict[Path, Path]:
         lesson.released / lesson.notebook: lesson.text,
         lesson.released / "checks.py": lesson.checks,
         lesson.fingerprints: lesson.hidden,
+        **{lesson.released / path.name: path for path in lesson.modules},
     }
 
 

@@ -70,9 +70,10 @@ def released_data(course: Course) -> dict[str, bytes]:
     found = {}
     for lesson in course.lessons():
         built = read_manifest(lesson)
-        for path in (lesson.released / "checks.py", lesson.fingerprints):
+        written = [lesson.checks, *lesson.modules]
+        for path in (*(lesson.released / original.name for original in written), lesson.fingerprints):
             name = lesson.shown(path)
-            fresh = name.endswith(".json") or path.read_bytes() == lesson.checks.read_bytes()
+            fresh = path == lesson.fingerprints or path.read_bytes() == (lesson.folder / path.name).read_bytes()
             if built.get(name) != file_digest(path) or not fresh:
                 raise CourseError(f"{name} is not what the lesson says now: `make build LESSON={lesson.name}` first.")
             found[name] = path.read_bytes()

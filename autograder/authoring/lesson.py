@@ -12,7 +12,7 @@ from ..errors import LessonError
 from ..judging.answer_key import LessonSource
 from ..paths import Lesson
 
-Kind = Literal["prose", "demo", "setup", "exercise", "check", "hints", "question"]
+Kind = Literal["prose", "demo", "measured", "setup", "exercise", "check", "hints", "question"]
 NAMED = ("exercise", "check", "hints", "question")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HINTS = ("a question", "a pointer", "an idea")
@@ -23,7 +23,8 @@ class LessonCell:
     """One cell as the author wrote it.
 
     Args:
-        kind: what the header says: setup, exercise, check, hints, question; without a header prose or demo.
+        kind: what the header says: setup, exercise, check, hints, question, measured (a demonstration whose digits
+            depend on the computer); without a header prose or demo.
         name: the exercise or question that the cell belongs to.
         text: the cell's content.
         points: of a question, which a person grades.
@@ -58,10 +59,10 @@ def parse_cell(cell: object, where: str) -> LessonCell:
     words = str(metadata.get("title", "")).split()
     if not words:
         return LessonCell("demo" if code else "prose", "", text)
-    if words == ["setup"]:
-        return LessonCell("setup", "", text)
+    if words in (["setup"], ["measured"]):
+        return LessonCell(cast(Kind, words[0]), "", text)
     if len(words) != 2 or words[0] not in NAMED:
-        known = "setup, " + ", ".join(f"{kind} NAME" for kind in NAMED)
+        known = "setup, measured, " + ", ".join(f"{kind} NAME" for kind in NAMED)
         raise LessonError(where, f"the header `# %% {' '.join(words)}` means nothing.", f"Known headers: {known}.")
     return LessonCell(cast(Kind, words[0]), words[1], text, int(metadata.get("points", 0)))
 
@@ -122,4 +123,5 @@ def lesson_source(lesson: Lesson, cells: list[LessonCell]) -> LessonSource:
         reference=reference_source(cells),
         checks=lesson.checks.read_text(encoding="utf-8"),
         hidden=lesson.hidden.read_text(encoding="utf-8"),
+        modules=tuple((path.name, path.read_text(encoding="utf-8")) for path in lesson.modules),
     )

@@ -20,6 +20,7 @@ METADATA = {
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")  # as nbgrader's ClearSolutions
 BLANK = "YOUR ANSWER HERE"
+MEASURED_TAG = "nbval-ignore-output"
 Notebook = Any
 
 
@@ -92,6 +93,8 @@ def solved_cell(cell: LessonCell) -> Any:
         return new_markdown_cell(hints_html(cell))
     if cell.kind == "check":
         return new_code_cell(f"check({cell.name})")
+    if cell.kind == "measured":
+        return new_code_cell(cell.text, metadata={"tags": [MEASURED_TAG]})
     return new_code_cell(solution_of(cell) if cell.kind == "exercise" else cell.text)
 
 

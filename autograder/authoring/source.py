@@ -14,7 +14,8 @@ from .package import package_of
 def source_files(cells: list[LessonCell], key: AnswerKey, fingerprints: str) -> dict[str, str]:
     """Return nbgrader's source folder, by file name. It holds only what is named here: students get all of it."""
     notebook = text_of(source_notebook(cells, key.points()))
-    return {f"{key.source.name}.ipynb": notebook, "checks.py": key.source.checks, "fingerprints.json": fingerprints}
+    beside = {"checks.py": key.source.checks, "fingerprints.json": fingerprints, **dict(key.source.modules)}
+    return {f"{key.source.name}.ipynb": notebook, **beside}
 
 
 def write_source(lesson: Lesson, files: dict[str, str]) -> None:

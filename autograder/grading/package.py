@@ -50,7 +50,8 @@ class LessonPackage:
     @property
     def files(self) -> dict[str, str]:
         """What lies beside the notebook while it runs."""
-        return {"checks.py": self.source.checks, "fingerprints.json": self.fingerprints}
+        beside = {"checks.py": self.source.checks, "fingerprints.json": self.fingerprints}
+        return beside | dict(self.source.modules)
 
     @cached_property
     def notebook(self) -> dict[str, Any]:

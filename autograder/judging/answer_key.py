@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.abc
+import importlib.util
 import io
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -42,6 +47,7 @@ class LessonSource:
         reference: the code that defines every exercise's solution.
         checks: the text of checks.py, which students have.
         hidden: the text of hidden.py, which they do not.
+        modules: file name and text of each further module, which lies beside the notebook and which they have.
     """
 
     name: str
@@ -52,6 +58,7 @@ class LessonSource:
     reference: str
     checks: str
     hidden: str
+    modules: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -111,7 +118,7 @@ class AnswerKey:
     def reference(self) -> dict[str, Any]:
         """The names that the lesson's own solution cells define."""
         names: dict[str, Any] = {"__name__": "reference"}
-        with undisturbed():
+        with undisturbed(), importable(self.source):
             exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
         return names
 
@@ -200,6 +207,44 @@ class AnswerKey:
 
 
 @contextlib.contextmanager
+def importable(source: LessonSource) -> Iterator[None]:
+    """Let a lesson's code import the modules that lie beside its notebook."""
+    names = {Path(name).stem: text for name, text in source.modules}
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    finder = ModuleFinder(names, source.place)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+
+
+class ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Finds a lesson's modules, which are texts and not files.
+
+    Args:
+        texts: source by module name.
+        place: the lesson's folder, as messages show it.
+    """
+
+    def __init__(self, texts: Mapping[str, str], place: str) -> None:
+        self._texts, self._place = texts, place
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return where a module comes from, if it is one of the lesson's."""
+        if fullname not in self._texts:
+            return None
+        return importlib.util.spec_from_loader(fullname, self, origin=f"{self._place}/{fullname}.py")
+
+    def get_source(self, fullname: str) -> str:
+        """Return a module's text."""
+        return self._texts[fullname]
+
+
+@contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Run a lesson's code here without keeping its set-up: output, random state, threads, denormals, print options."""
     threads = torch.get_num_threads()
@@ -234,8 +279,9 @@ def rounded(tensor: Tensor) -> Any:
 
 def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
-    checks = load_module(source.checks, f"{source.place}/checks.py")
-    hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
+    with importable(source):
+        checks = load_module(source.checks, f"{source.place}/checks.py")
+        hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
     key = AnswerKey(
         source,
         checks_in(checks),

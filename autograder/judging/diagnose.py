@@ -13,8 +13,8 @@ from torch import Tensor
 
 from .compare import Picture, capital, contract, differing, first_difference, label_in
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, same_leaf, size_of
-from .relations import Known, Relation, relation_of
+from .fingerprint import Fingerprint, fingerprint, same, same_leaf, size_of
+from .relations import VAGUE, Known, Relation, relation_of
 from .structure import structural
 from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
@@ -58,7 +58,8 @@ def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int
 
     It has to differ from the right answer on the first failed check, and agree with what came out there. One that
     agrees on every check that tells it from the right answer comes first, then one that does so on the visible ones.
-    Otherwise equal numbers in the first failed check are enough, so that a student with two mistakes is told of one.
+    Otherwise equal numbers in the first failed check are enough, so that a student with two mistakes is told of one,
+    unless the student passed a check that the mistake fails.
     """
     prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
     here = [n for n in target.mistakes if target.tells_apart(n) and target.matches(prints[first], n)]
@@ -67,7 +68,13 @@ def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int
         for name in here:
             if all(t.matches(p, name) for t, p in pairs if t.tells_apart(name)):
                 return name
-    return next((name for name in here if shows_numbers(target.mistakes[name], target.right, target.tolerance)), None)
+    here = [n for n in here if shows_numbers(target.mistakes[n], target.right, target.tolerance)]
+    return next((n for n in here if not any(t.tells_apart(n) and passes(t, p) for t, p in rest)), None)
+
+
+def passes(target: Target, print_: Fingerprint) -> bool:
+    """Say whether an outcome is right: whoever passes a check that a mistake fails has not made this mistake."""
+    return same(print_, target.right, target.tolerance)
 
 
 def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
@@ -132,13 +139,13 @@ def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
-    """Return how a result is related to the right one: the structure first, then the first leaf that is related."""
+    """Return how a result is related to the right one: the structure first, then the first leaf that tells most."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
     odd = structural(outcome, target.right, target.names, target.tolerance)
     if odd:
         return Relation(*odd)
-    theirs = target.right["leaves"]
+    theirs, vague = target.right["leaves"], None
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
@@ -147,8 +154,10 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
             if found:
                 name = label_in(leaf.path, theirs, target.names)
                 message = found.message if len(theirs) == 1 else f"{capital(name)}: {found.message}"
-                return Relation(found.name, message)
-    return None
+                if found.name not in VAGUE:
+                    return Relation(found.name, message)
+                vague = vague or Relation(found.name, message)
+    return vague
 
 
 def partly_right(target: Target, outcome: Returned) -> str:

@@ -22,6 +22,7 @@ from .values import Returned, plain
 Facts = dict[str, Any]
 MOST_AXES = 4
 NEARLY = 5e-3  # of the value's size: right to two or three digits
+VAGUE = ("first only", "last only", "rearranged")  # another result of the same call may tell more
 REARRANGED = "The right numbers, in other places: axes or positions were mixed up on the way."
 
 
@@ -447,7 +448,7 @@ def weights_astray(mine: Tensor, facts: Facts) -> Iterator[Relation]:
         )
     elif not any(shares_along(mine, axis) for axis in range(mine.ndim)):
         yield Relation(
-            "no shares", "The rows do not sum to 1. Weights are shares: softmax, or a division, is missing or off."
+            "no shares", "These do not sum to 1 along the axis that was asked for. Weights are shares of one unit."
         )
     elif facts["zeros"] and not bool((mine == 0).any()):
         yield Relation(

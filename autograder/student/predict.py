@@ -37,7 +37,7 @@ def reveal(question: str, answer: str) -> None:
     _revealed[question] = answer
     stated = _stated.get(question)
     if stated is None:
-        print(f"{question}: {answer}. (You stated no prediction.)")
+        print(f"{question}: {answer}.")
     elif stated == answer:
         print(f"{question}: {answer}, as you predicted.")
     else:
@@ -45,14 +45,15 @@ def reveal(question: str, answer: str) -> None:
 
 
 def recap() -> None:
-    """Show where intuition was right and where not: every prediction stated in this lesson beside what came out."""
-    stated = {question: said for question, said in _stated.items() if question in _revealed}
-    if not stated:
-        print("You stated no predictions.")
-    for question, said in stated.items():
-        answer = _revealed[question]
+    """Show where intuition was right and where it was not: what came out, beside each prediction that was stated."""
+    right = stated = 0
+    for question, answer in _revealed.items():
+        said = _stated.get(question)
+        if said is None:
+            print(f"· {question}: {answer}")
+            continue
+        stated, right = stated + 1, right + (said == answer)
         verdict = "as you said" if said == answer else f"you said: {said}"
         print(f"{'✓' if said == answer else '✗'} {question}: {answer} ({verdict})")
-    right = sum(said == _revealed[question] for question, said in stated.items())
     if stated:
-        print(f"{right} of {len(stated)} predictions were right.")
+        print(f"{right} of {stated} predictions were right.")

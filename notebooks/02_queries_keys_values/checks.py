@@ -1,4 +1,4 @@
-"""The checks of lesson 2 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+"""The checks of lesson 2 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ NO_ATTEND = shortcut(
 
 @check("project_qkv", points=1, show=True)
 def a_batch_of_sentences(project_qkv: Any, draw: Inputs) -> Any:
-    """Two sentences of four words: queries, keys and values, in this order."""
+    """Two sentences of four words: queries, keys and values, in that order."""
     x = draw.normal(2, 4, 6)
     return project_qkv(x, draw.normal(6, 5), draw.normal(6, 5), draw.normal(6, 3))
 
@@ -30,7 +30,7 @@ def three_queries_five_keys(attention_scores: Any, draw: Inputs) -> Any:
 
 @check("attention_scores", points=1, show=True)
 def scores_with_heads(attention_scores: Any, draw: Inputs) -> Any:
-    """A batch with several heads: each head has a table of its own."""
+    """A batch with several heads: each head has its own table."""
     return attention_scores(draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4))
 
 
@@ -43,16 +43,14 @@ def two_queries_three_keys(attend: Any, draw: Inputs) -> Any:
 
 @check("attend", points=1, show=True)
 def attention_with_heads(attend: Any, draw: Inputs) -> Any:
-    """A batch with several heads: each query shares out its attention among its own
-    keys.
-    """
+    """A batch with several heads: each query shares out its attention among the keys of its own head."""
     return attend(
         draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6)
     )
 
 
 def where_rows_look(result: Any) -> dict[str, Any]:
-    """Describe the pattern that a query and a key make. Many pairs make the right one."""
+    """Describe the pattern that a query and a key produce. Many pairs produce the right one."""
     query, key = two_matrices(result)
     weights = (query @ key.mT).softmax(dim=-1)  # (L, S)
     best = weights.topk(min(2, len(weights)), dim=-1).values
@@ -61,22 +59,22 @@ def where_rows_look(result: Any) -> dict[str, Any]:
     looks_at = weights.argmax(dim=-1)
     right = bool(looks_at.equal(previous))
     return {
-        "rows that like several columns equally": best[:, 0] - best[:, -1] < 1e-6
+        "rows with a tie for the largest weight": best[:, 0] - best[:, -1] < 1e-6
         if len(weights) > 1
         else torch.tensor([False]),
-        "the column that each row looks at": looks_at,
-        "rows with more than 0.99 there": weights[positions, previous] > 0.99
+        "the column each row looks at": looks_at,
+        "rows with a weight above 0.99 there": weights[positions, previous] > 0.99
         if right
         else torch.zeros(len(weights), dtype=torch.bool),
     }
 
 
 def two_matrices(result: Any) -> tuple[Tensor, Tensor]:
-    """Return query and key in float64. What is something else is said in the ValueError."""
+    """Return query and key in float64. Raises ValueError, with the message for the student, for anything else."""
     if not isinstance(result, list | tuple):
         kind = getattr(result, "kind", type(result).__name__)
         raise ValueError(
-            f"It should return two matrices, query and key, not one {kind}."
+            f"It should return two matrices, query and key, not a single {kind}."
         )
     if len(result) != 2:
         raise ValueError(f"It should return query and key, not {len(result)} results.")
@@ -88,16 +86,16 @@ def two_matrices(result: Any) -> tuple[Tensor, Tensor]:
                 else getattr(item, "kind", type(item).__name__)
             )
             raise ValueError(
-                f"Query and key should be tensors of floating-point numbers, which softmax needs, not {kind}."
+                f"Query and key should be floating-point tensors, because softmax needs them, not {kind}."
             )
     query, key = (item.detach().double() for item in result)
     if query.ndim != 2 or query.shape != key.shape:
         shapes = f"{tuple(query.shape)} and {tuple(key.shape)}"
         raise ValueError(
-            f"Query and key should both be (length, D); they are {shapes}."
+            f"Query and key should both be (length, D), but they are {shapes}."
         )
     if not (query.isfinite().all() and key.isfinite().all()):
-        raise ValueError("Query and key should hold finite numbers only.")
+        raise ValueError("All entries of query and key should be finite.")
     return query, key
 
 
@@ -108,7 +106,7 @@ def where_all_look(results: Any) -> list[dict[str, Any]]:
 
 @check("copy_previous_qk", points=1, show=True, summary=where_rows_look)
 def six_positions(copy_previous_qk: Any, draw: Inputs) -> Any:
-    """A few positions: each row looks at the one before, with more than 0.99."""
+    """A few positions: each row looks at the one before it, with a weight above 0.99."""
     return copy_previous_qk(draw.size(6, 7, 9))
 
 

@@ -1,4 +1,4 @@
-"""The checks of lesson 3 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+"""The checks of lesson 3 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ NO_SOFTMAX_JACOBIAN = shortcut(
     "jacobian",
     "jacrev",
     "jacfwd",
-    because="Write the formula: the exercise is about what is inside.",
+    because="Write the formula yourself: the exercise is about what is inside.",
 )
 NO_SCALED_ATTEND = shortcut(
     "scaled_attend",
@@ -23,16 +23,18 @@ NO_SCALED_ATTEND = shortcut(
 
 @check("scale_scores", points=1, show=True)
 def a_table_of_scores(scale_scores: Any, draw: Inputs) -> Any:
-    """Scores from vectors of 64 numbers, and from vectors of 10."""
+    """Scores from vectors of dimension 64, and of dimension 10."""
     return {f"d_k = {d_k}": scale_scores(draw.normal(3, 5), d_k) for d_k in (64, 10)}
 
 
 FEW = 40  # pairs: their measured spread varies by about a tenth
-SOME = 600  # pairs: theirs varies by about a thirtieth, if every pair is drawn anew
+SOME = 600  # pairs: theirs varies by about a thirtieth, if every pair is freshly drawn
 
 
 def measured(score_std: Any, draw: Inputs, d_k: int) -> Any:
-    """Measure many pairs three times, the second time from the same state; then few and some, again and again."""
+    """Measure many pairs three times, the second time from the first one's generator state, then few and some
+    repeatedly.
+    """
     seeds = (draw.integer(0, 99), draw.integer(100, 199))
     many = [
         score_std(d_k, 5000, torch.Generator().manual_seed(seeds[i])) for i in (0, 0, 1)
@@ -49,7 +51,7 @@ def measured(score_std: Any, draw: Inputs, d_k: int) -> Any:
 
 
 def rough(number: float) -> str:
-    """Return a measured number to one decimal, a large one to one digit: two sound measurements give the same."""
+    """Round a measured number to one decimal, a large one to one digit, so that two sound measurements agree."""
     return f"{number:.1f}" if number < 3 else f"{number:.1g}"
 
 
@@ -66,32 +68,35 @@ def as_multiples(measured: Any) -> Any:
                 getattr(item, "kind", type(item).__name__) for item in result
             )
             raise ValueError(
-                f"Both results should be Python floats; they are {kinds}. item() turns a tensor into one."
+                f"Both results should be Python floats, but they are {kinds}. item() turns a tensor into one."
             )
     (raw, scaled), again, other, *rest = results
     return {
         "the raw spread, in multiples of √d_k": rough(raw / d_k**0.5),
         "the scaled spread": rough(scaled),
         "the same generator state gives the same numbers": [raw, scaled] == list(again),
-        "another generator state gives others": raw != other[0],
+        "another generator state gives other numbers": raw != other[0],
+        "both spreads are of the same scores": all(
+            abs(raw - scaled * d_k**0.5) < 1e-3 * abs(raw) for raw, scaled in results
+        ),
         "the numbers were rounded": round(raw, 4) == raw or round(scaled, 4) == scaled,
-        f"how much the spread of {FEW} pairs varies": scatter(rest[:60], FEW),
-        f"how much the spread of {SOME} pairs varies": scatter(rest[60:], SOME),
+        f"how much the spread over {FEW} pairs varies": scatter(rest[:60], FEW),
+        f"how much the spread over {SOME} pairs varies": scatter(rest[60:], SOME),
     }
 
 
 def scatter(results: Any, pairs: int) -> str:
-    """Compare how much a measured spread varies with what it should do for so many independent pairs."""
+    """Compare how much a measured spread varies with how much it should for that many independent pairs."""
     spreads = torch.tensor([result[0] for result in results])
     times = float(spreads.std() / spreads.mean()) * (2 * pairs) ** 0.5
     if times <= 0.6:
-        return "as little as that of many more pairs"
+        return "as little as for many more pairs"
     return "as it should" if times < 1.6 else "too much: the pairs are not independent"
 
 
 @check("score_std", points=1, summary=as_multiples)
 def spread_for_64(score_std: Any, draw: Inputs) -> Any:
-    """5000 pairs of 64 numbers, then 40 and 600: both spreads as they were measured, and the generator."""
+    """5000 pairs of dimension 64, then 40 and 600: both measured spreads, and the generator."""
     return measured(score_std, draw, 64)
 
 

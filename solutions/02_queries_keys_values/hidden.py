@@ -1,4 +1,4 @@
-"""The hidden checks of lesson 2, and the mistakes that students make in it. Never given to students."""
+"""The hidden checks of lesson 2, and the mistakes that students make in it. Never released to students."""
 
 import math
 from typing import Any
@@ -27,7 +27,7 @@ def one_word_and_gradients(project_qkv: Any, draw: Inputs) -> Any:
 
 @mistake("project_qkv")
 def one_matrix_for_all(x, w_q, w_k, w_v):
-    """All three came from w_q. With one matrix a word can only ask for what it is itself."""
+    """All three came from w_q. With a single matrix, a word can only ask for what it is itself."""
     return x @ w_q, x @ w_q, x @ w_q
 
 
@@ -45,7 +45,7 @@ def value_is_x(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def value_from_w_k(x, w_q, w_k, w_v):
-    """The values came from w_k. What a word is found by and what it passes on are two things."""
+    """The values came from w_k. What a word is found by and what it passes on are two different things."""
     return x @ w_q, x @ w_k, x @ w_k
 
 
@@ -63,13 +63,13 @@ def value_before_key(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def value_key_query(x, w_q, w_k, w_v):
-    """First and last result are swapped: query, then key, then value."""
+    """The first and last results are swapped: query, then key, then value."""
     return x @ w_v, x @ w_k, x @ w_q
 
 
 @mistake("project_qkv")
 def one_after_another(x, w_q, w_k, w_v):
-    """The keys were made from the queries, and the values from the keys. All three are made from x itself."""
+    """The keys were computed from the queries, and the values from the keys. All three come from x itself."""
     query = x @ w_q
     key = query @ w_k
     return query, key, key @ w_v
@@ -77,34 +77,32 @@ def one_after_another(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def tokens_transposed(x, w_q, w_k, w_v):
-    """The tokens were transposed. A word is a row of x already, so x needs no transpose."""
+    """The tokens were transposed. Each word is already a row of x, so x needs no transpose."""
     return x.mT @ w_q, x.mT @ w_k, x.mT @ w_v
 
 
 @mistake("project_qkv")
 def values_transposed(x, w_q, w_k, w_v):
-    """The values lie on their side. Each word keeps its row: (B, L, D_v)."""
+    """The values are transposed. Each word keeps its row: (B, L, D_v)."""
     return x @ w_q, x @ w_k, (x @ w_v).mT
 
 
 @mistake("project_qkv")
 def first_sentence_only(x, w_q, w_k, w_v):
-    """Only the first sentence of the batch was projected. `@` takes the whole batch along."""
+    """Only the first sentence of the batch was projected. `@` handles the whole batch."""
     return x[0] @ w_q, x[0] @ w_k, x[0] @ w_v
 
 
 @mistake("project_qkv")
 def batch_flattened(x, w_q, w_k, w_v):
-    """All sentences were joined into one. The batch axis stays in front: (B, L, D)."""
+    """All the sentences were joined into one. The batch axis stays in front: (B, L, D)."""
     rows = x.flatten(0, 1)
     return rows @ w_q, rows @ w_k, rows @ w_v
 
 
 @mistake("project_qkv")
 def matrix_changed(x, w_q, w_k, w_v):
-    """The values are right, but one of the caller's tensors was changed on the way. Make a
-    new one instead.
-    """
+    """The values are right, but one of the caller's tensors was changed along the way. Make a new one instead."""
     projected = x @ w_q, x @ w_k, x @ w_v
     w_q *= 2
     return projected
@@ -112,22 +110,22 @@ def matrix_changed(x, w_q, w_k, w_v):
 
 @mistake("project_qkv")
 def weights_from_the_left(x, w_q, w_k, w_v):
-    """The matrix is on the left. A word is a row of x, so the product is x @ w."""
+    """The matrix is on the left. Each word is a row of x, so the product is x @ w."""
     return w_q @ x, w_k @ x, w_v @ x
 
 
 @mistake("project_qkv")
 def weights_transposed(x, w_q, w_k, w_v):
-    """The matrix was transposed. F.linear and .mT do that; here the weights are (E, D)
-    already, so @ alone is right.
+    """The matrix was transposed. F.linear and .mT do that. Here the matrices are already (E, D), so @ alone
+    is right.
     """
     return F.linear(x, w_q), F.linear(x, w_k), F.linear(x, w_v)
 
 
 @mistake("project_qkv")
 def gradient_cut_off(x, w_q, w_k, w_v):
-    """The values are right, but no gradient reaches the matrices, so they could not learn.
-    Use neither .data nor detach.
+    """The values are right, but no gradient reaches the matrices, so they could not learn. Use neither .data nor
+    detach.
     """
     return x @ w_q.data, x @ w_k.data, x @ w_v.data
 
@@ -137,7 +135,7 @@ def gradient_cut_off(x, w_q, w_k, w_v):
 
 @check("attention_scores", points=1)
 def single_query_in_float32(attention_scores: Any, draw: Inputs) -> Any:
-    """A single query in float32; the inputs are left as they were."""
+    """A single query in float32, with the inputs left unchanged."""
     query, key = (
         draw.normal(3, 1, 4, dtype=torch.float32),
         draw.normal(3, 6, 4, dtype=torch.float32),
@@ -147,63 +145,65 @@ def single_query_in_float32(attention_scores: Any, draw: Inputs) -> Any:
 
 @mistake("attention_scores")
 def no_transpose(query, key):
-    """The inner sizes do not fit: rows of the query meet columns of the key. Swap the key's last two axes."""
+    """The inner sizes do not match: rows of the query meet columns of the key. Swap the key's last two axes."""
     return query @ key
 
 
 @mistake("attention_scores")
 def all_axes_reversed(query, key):
-    """`.T` reverses all axes, also batch and heads. `.mT` swaps the last two."""
+    """`.T` reverses all axes, including batch and heads. `.mT` swaps only the last two."""
     return query @ key.permute(*range(key.ndim - 1, -1, -1))
 
 
 @mistake("attention_scores")
 def first_axes_swapped(query, key):
-    """`transpose(0, 1)` counts from the front and meets batch and heads. Count from the end: -2 and -1."""
+    """`transpose(0, 1)` counts from the front, where the batch and heads are. Count from the end: -2 and -1."""
     return query @ key.transpose(0, 1)
 
 
 @mistake("attention_scores")
 def keys_in_rows(query, key):
-    """The table lies on its side: a row per key. Rows belong to queries, so the query goes on the left."""
+    """The table is transposed: it has a row per key. Rows belong to queries, so the query goes on the left."""
     return key @ query.mT
 
 
 @mistake("attention_scores")
 def scaled_already(query, key):
-    """Divided by the root of the width. That is lesson 3; here the plain dot products are asked for."""
+    """The scores were divided by the square root of the dimension. That is lesson 3. Return the plain dot products
+    here.
+    """
     return query @ key.mT / query.size(-1) ** 0.5
 
 
 @mistake("attention_scores")
 def cosine(query, key):
-    """The vectors were normalised first, so their lengths are lost. A dot product keeps
-    them: longer means more insistent.
+    """The vectors were normalized first, so their norms are lost. A dot product keeps them: a larger norm is more
+    insistent.
     """
     return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
 
 
 @mistake("attention_scores")
 def entry_by_entry(query, key):
-    """`*` pairs entries. Every query has to meet every key, which is what `@` does."""
+    """`*` pairs up entries. Every query has to meet every key, which is what `@` does."""
     return (query * key).sum(dim=-1)
 
 
 @mistake("attention_scores")
 def softmax_too_early(query, key):
-    """These are weights: softmax was applied. Scores are the numbers before it."""
+    """These are weights: softmax was applied. Scores are the numbers before softmax."""
     return (query @ key.mT).softmax(dim=-1)
 
 
 @mistake("attention_scores")
 def distance(query, key):
-    """These are distances between queries and keys. A score is their dot product: large where they fit."""
+    """These are distances between queries and keys. A score is their dot product, which is large where they match."""
     return torch.cdist(query, key)
 
 
 @mistake("attention_scores")
 def input_changed(query, key):
-    """The scores are right, but an input was changed on the way: `-=` or a trailing underscore does that."""
+    """The scores are right, but an input was changed along the way. `-=` or a trailing underscore does that."""
     scores = query @ key.mT
     query -= query.mean()
     return scores
@@ -211,7 +211,7 @@ def input_changed(query, key):
 
 @mistake("attention_scores")
 def reshaped(query, key):
-    """`reshape` and `view` regroup the same numbers; they do not swap axes. That is what .mT does."""
+    """`reshape` and `view` regroup the same numbers without swapping axes. `.mT` swaps them."""
     return query @ key.reshape(*key.shape[:-2], key.shape[-1], key.shape[-2])
 
 
@@ -223,8 +223,8 @@ def matrices_only(query, key):
 
 @mistake("attention_scores")
 def three_axes_only(query, key):
-    """`transpose(1, 2)` needs exactly three axes. Count from the end, then any number in
-    front will do: -2 and -1.
+    """`transpose(1, 2)` needs exactly three axes. Count from the end, -2 and -1, and any number of leading axes will
+    do.
     """
     return query @ key.transpose(1, 2)
 
@@ -237,21 +237,21 @@ def batched_product_only(query, key):
 
 @mistake("attention_scores")
 def loop_over_the_first_axis(query, key):
-    """`for q in query` walks along the first axis, which is the batch as soon as there is one."""
+    """`for q in query` runs over the first axis, which is the batch as soon as there is one."""
     return torch.stack([torch.stack([q @ k for k in key]) for q in query])
 
 
 @mistake("attention_scores")
 def every_pair_of_all_heads(query, key):
-    """Every query met the keys of all sentences and heads. Leading axes stay paired; only
-    the last two are multiplied.
+    """Every query met the keys of all sentences and heads. Leading axes stay paired. Only the last two are
+    multiplied.
     """
     return torch.tensordot(query, key, dims=([-1], [-1]))
 
 
 @mistake("attention_scores")
 def all_added_up(query, key):
-    """Everything was added up into one number: a sum without `dim` does that. Each pair has a score of its own."""
+    """Everything was added up into one number: a sum without `dim` does that. Each pair has its own score."""
     return (query.unsqueeze(-2) * key.unsqueeze(-3)).sum()
 
 
@@ -263,27 +263,25 @@ def summed_over_keys(query, key):
 
 @mistake("attention_scores")
 def sums_of_entries(query, key):
-    """Each vector was summed up before the product. A score multiplies entry by entry
-    first and adds up then.
-    """
+    """Each vector was summed before the product. A dot product multiplies entry by entry first and sums afterwards."""
     return query.sum(dim=-1, keepdim=True) @ key.sum(dim=-1, keepdim=True).mT
 
 
 @mistake("attention_scores")
 def mean_instead_of_sum(query, key):
-    """Divided by the number of entries: a mean. A dot product is the sum."""
+    """The sum was divided by the number of entries, which makes it a mean. A dot product is the sum."""
     return query @ key.mT / query.size(-1)
 
 
 @mistake("attention_scores")
 def negated(query, key):
-    """All signs are reversed. Vectors that fit get a large positive score."""
+    """All signs are reversed. Vectors that match get a large positive score."""
     return -(query @ key.mT)
 
 
 @mistake("attention_scores")
 def another_dtype(query, key):
-    """The numbers are right, but in float32. `torch.zeros` makes that; give it the dtype of the query."""
+    """The numbers are right, but in float32, the default of `torch.zeros`. Give it the query's dtype."""
     return (query @ key.mT).to(
         torch.float32 if query.dtype == torch.float64 else torch.float64
     )
@@ -296,8 +294,8 @@ def another_dtype(query, key):
 def scores_of_a_thousand(attend: Any, draw: Inputs) -> Any:
     """Scores in the thousands, above and below zero."""
     query, key = draw.normal(2, 3, 4), draw.normal(2, 5, 4)
-    query[..., 0] = torch.tensor([50.0, 0.0, -50.0])  # adds 2500, 0 and -2500 to rows
-    key[..., 0] = 50.0  # and weights stay as they are
+    query[..., 0] = torch.tensor([50.0, 0.0, -50.0])  # adds 2500, 0, -2500 to rows
+    key[..., 0] = 50.0  # which leaves the weights unchanged
     return attend(draw.give(query), draw.give(key), draw.normal(2, 5, 2))
 
 
@@ -320,26 +318,31 @@ def single_query_and_gradients(attend: Any, draw: Inputs) -> Any:
 
 @mistake("attend")
 def scores_cut_off(query, key, value):
-    """Large scores were cut off, so that exp stays finite. Keys whose scores differ get the same weight then: softmax
-    itself can take any scores.
+    """Large scores were clipped to keep exp finite, so keys with different scores got the same weight. Softmax itself
+    can handle any scores.
     """
     weights = (query @ key.mT).clamp(-80, 80).softmax(dim=-1)
     return weights @ value, weights
 
 
 @mistake("attend")
+def softmax_again_before_mixing(query, key, value):
+    """The weights are right, but they went through softmax once more before they mixed the values."""
+    weights = (query @ key.mT).softmax(dim=-1)
+    return weights.softmax(dim=-1) @ value, weights
+
+
+@mistake("attend")
 def softmax_over_queries(query, key, value):
-    """Your columns sum to 1: softmax ran over the queries. Each query shares out its own
-    attention, along its row.
-    """
+    """Your columns sum to 1: softmax ran over the queries. Each query shares out its own attention, along its row."""
     weights = (query @ key.mT).softmax(dim=-2)
     return weights @ value, weights
 
 
 @mistake("attend")
 def softmax_over_axis_0(query, key, value):
-    """`dim=0` is the queries of one sentence, and the batch as soon as there is one. Count
-    from the end: the keys are -1.
+    """`dim=0` is the queries of one sentence, and the batch as soon as there is one. Count from the end: the keys are
+    -1.
     """
     weights = (query @ key.mT).softmax(dim=0)
     return weights @ value, weights
@@ -347,8 +350,8 @@ def softmax_over_axis_0(query, key, value):
 
 @mistake("attend")
 def softmax_over_axis_1(query, key, value):
-    """`dim=1` is right for one sentence, but with a batch and heads in front axis 1 is the
-    heads. Count from the end.
+    """`dim=1` is right for one sentence, but with a batch and heads in front, axis 1 is the heads. Count
+    from the end.
     """
     weights = (query @ key.mT).softmax(dim=1)
     return weights @ value, weights
@@ -356,21 +359,21 @@ def softmax_over_axis_1(query, key, value):
 
 @mistake("attend")
 def no_softmax(query, key, value):
-    """The second result is the scores: some are negative and rows do not sum to 1. Softmax is missing."""
+    """The second result is the scores: some are negative, and rows do not sum to 1. Softmax is missing."""
     weights = query @ key.mT
     return weights @ value, weights
 
 
 @mistake("attend")
 def scores_returned(query, key, value):
-    """The output is right, but the second result is the scores. The weights were asked for: after softmax."""
+    """The output is right, but the second result is the scores. Return the weights, which come after softmax."""
     scores = query @ key.mT
     return scores.softmax(dim=-1) @ value, scores
 
 
 @mistake("attend")
 def softmax_over_everything(query, key, value):
-    """All weights together sum to 1. Every query has a whole unit of attention, so every row must."""
+    """All the weights together sum to 1. Every query has a whole unit of attention, so every row must sum to 1."""
     scores = query @ key.mT
     weights = scores.flatten(-2).softmax(dim=-1).reshape(scores.shape)
     return weights @ value, weights
@@ -378,15 +381,15 @@ def softmax_over_everything(query, key, value):
 
 @mistake("attend")
 def keys_mixed(query, key, value):
-    """You mixed the keys. Keys decide how much; values are what is mixed."""
+    """You mixed the keys. Keys decide how much. Values are what is mixed."""
     weights = (query @ key.mT).softmax(dim=-1)
     return weights @ key, weights
 
 
 @mistake("attend")
 def weights_transposed_in_the_mix(query, key, value):
-    """The weights were transposed before mixing. Their columns belong to keys, and each
-    key has a value: no transpose.
+    """The weights were transposed before mixing. Their columns belong to keys, and each key has a value, so no
+    transpose is needed.
     """
     weights = (query @ key.mT).softmax(dim=-1)
     return weights.mT @ value, weights
@@ -401,19 +404,19 @@ def weights_first(query, key, value):
 
 @mistake("attend")
 def output_alone(query, key, value):
-    """One tensor came back, the output. Return a pair: output, weights."""
+    """You returned one tensor, the output. Return a pair: output, weights."""
     return (query @ key.mT).softmax(dim=-1) @ value
 
 
 @mistake("attend")
 def weights_alone(query, key, value):
-    """One tensor came back, the weights. Mix the values with them, and return a pair: output, weights."""
+    """You returned one tensor, the weights. Mix the values with them, and return a pair: output, weights."""
     return (query @ key.mT).softmax(dim=-1)
 
 
 @mistake("attend")
 def scaled(query, key, value):
-    """The scores were divided by the root of the width. That is lesson 3; here they stay as they are."""
+    """The scores were divided by the square root of the dimension. That is lesson 3. Here they stay as they are."""
     weights = (query @ key.mT / query.size(-1) ** 0.5).softmax(dim=-1)
     return weights @ value, weights
 
@@ -427,16 +430,14 @@ def softmax_of_values(query, key, value):
 
 @mistake("attend")
 def no_transpose_of_key(query, key, value):
-    """The inner sizes do not fit: every query has to meet every key. Swap the key's last
-    two axes with .mT.
-    """
+    """The inner sizes do not match: every query has to meet every key. Swap the key's last two axes with .mT."""
     weights = (query @ key).softmax(dim=-1)
     return weights @ value, weights
 
 
 @mistake("attend")
 def divided_by_the_plain_sum(query, key, value):
-    """Scores were divided by their sum. They can be negative or sum to 0: softmax takes exp first."""
+    """The scores were divided by their sum. They can be negative or sum to 0, so softmax takes exp first."""
     scores = query @ key.mT
     weights = scores / scores.sum(dim=-1, keepdim=True)
     return weights @ value, weights
@@ -444,8 +445,8 @@ def divided_by_the_plain_sum(query, key, value):
 
 @mistake("attend")
 def exp_without_care(query, key, value):
-    """Right for small scores. `exp` of a thousand is infinite, and infinity over infinity
-    is NaN. PyTorch's softmax avoids that.
+    """Right for small scores. But `exp` of a thousand is infinite, and infinity over infinity is NaN. PyTorch's softmax
+    avoids that.
     """
     scores = (query @ key.mT).exp()
     weights = scores / scores.sum(dim=-1, keepdim=True)
@@ -454,8 +455,8 @@ def exp_without_care(query, key, value):
 
 @mistake("attend")
 def weights_detached(query, key, value):
-    """The values are right, but queries and keys get no gradient, so they could not learn.
-    Do not detach the weights.
+    """The values are right, but queries and keys get no gradient, so they could not learn. Do not detach the
+    weights.
     """
     weights = (query @ key.mT).softmax(dim=-1).detach()
     return weights @ value, weights
@@ -463,7 +464,7 @@ def weights_detached(query, key, value):
 
 @mistake("attend")
 def row_sums_without_their_axis(query, key, value):
-    """The sums of the rows lost their axis, so they were lined up with columns. Keep it: keepdim."""
+    """The row sums lost their axis, so they were lined up with the columns. Keep the axis with keepdim."""
     scores = (query @ key.mT).exp()
     weights = scores / scores.sum(dim=-1)
     return weights @ value, weights
@@ -471,28 +472,28 @@ def row_sums_without_their_axis(query, key, value):
 
 @mistake("attend")
 def scores_mixed(query, key, value):
-    """The weights are right, but the values were mixed with the scores. Multiply the weights with them."""
+    """The weights are right, but the values were mixed with the scores. Mix them with the weights."""
     scores = query @ key.mT
     return scores @ value, scores.softmax(dim=-1)
 
 
 @mistake("attend")
 def exp_alone(query, key, value):
-    """All positive, but the rows do not sum to 1: this is half of softmax. Divide by the sum of the row."""
+    """All entries are positive, but the rows do not sum to 1: this is half of softmax. Divide by the sum of the row."""
     weights = (query @ key.mT).exp()
     return weights @ value, weights
 
 
 @mistake("attend")
 def logarithms(query, key, value):
-    """These are logarithms of weights, as log_softmax makes them. Weights are positive and sum to 1."""
+    """These are logarithms of weights, as returned by log_softmax. Weights are positive and sum to 1."""
     weights = (query @ key.mT).log_softmax(dim=-1)
     return weights @ value, weights
 
 
 @mistake("attend")
 def sigmoid(query, key, value):
-    """Sigmoid treats each key alone, so rows do not sum to 1. Softmax makes the keys share."""
+    """Sigmoid treats each key separately, so rows do not sum to 1. Softmax makes the keys share."""
     weights = (query @ key.mT).sigmoid()
     return weights @ value, weights
 
@@ -506,7 +507,7 @@ def softmax_twice(query, key, value):
 
 @mistake("attend")
 def winner_takes_all(query, key, value):
-    """Each query took only its best key. Attention mixes: every key gets its share."""
+    """Each query took only its best key. Attention mixes: every key gets a share."""
     scores = query @ key.mT
     weights = F.one_hot(scores.argmax(dim=-1), scores.size(-1)).to(scores.dtype)
     return weights @ value, weights
@@ -514,8 +515,8 @@ def winner_takes_all(query, key, value):
 
 @mistake("attend")
 def built_in_function(query, key, value):
-    """The weights are right, but the output was scaled: the built-in function divides the
-    scores by the root of the width.
+    """The weights are right, but the output was scaled: the built-in function divides the scores by the square root of
+    the dimension.
     """
     return F.scaled_dot_product_attention(query, key, value), (query @ key.mT).softmax(
         -1
@@ -524,15 +525,15 @@ def built_in_function(query, key, value):
 
 @mistake("attend")
 def all_axes_of_the_key_reversed(query, key, value):
-    """`.T` reverses all axes of the key, also batch and heads. `.mT` swaps the last two."""
+    """`.T` reverses all axes of the key, including batch and heads. `.mT` swaps only the last two."""
     weights = (query @ key.permute(*range(key.ndim - 1, -1, -1))).softmax(dim=-1)
     return weights @ value, weights
 
 
 @mistake("attend")
 def values_first(query, key, value):
-    """The values are on the left. Rows of the output belong to queries, and so do rows
-    of the weights: those go on the left.
+    """The values are on the left. Rows of the output belong to queries, and so do rows of the weights, so the weights
+    go on the left.
     """
     weights = (query @ key.mT).softmax(dim=-1)
     return value @ weights, weights
@@ -540,7 +541,7 @@ def values_first(query, key, value):
 
 @mistake("attend")
 def later_keys_hidden(query, key, value):
-    """Keys to the right of the diagonal were hidden: a causal mask. Here every query may look at every key."""
+    """Keys to the right of the diagonal were hidden by a causal mask. Here every query may look at every key."""
     scores = query @ key.mT
     later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
     weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
@@ -549,15 +550,15 @@ def later_keys_hidden(query, key, value):
 
 @mistake("attend")
 def softmax_of_the_mixture(query, key, value):
-    """Softmax ran on the output too, or only there. It turns scores into weights; what is mixed stays as it is."""
+    """Softmax ran on the output too, or only there. It turns scores into weights. The mixture stays as it is."""
     scores = query @ key.mT
     return (scores @ value).softmax(dim=-1), scores.softmax(dim=-1)
 
 
 @mistake("attend")
 def largest_of_the_whole_table(query, key, value):
-    """Right for small scores. One largest score was subtracted from the whole table, so a row far below it becomes
-    0/0. Each row has a largest score of its own.
+    """Right for small scores. A single maximum was subtracted from the whole table, so a row far below it becomes 0/0.
+    Each row has its own maximum.
     """
     e = (query @ key.mT - (query @ key.mT).max()).exp()
     weights = e / e.sum(dim=-1, keepdim=True)
@@ -566,7 +567,7 @@ def largest_of_the_whole_table(query, key, value):
 
 @mistake("attend")
 def rounded(query, key, value):
-    """Almost right: the weights seem to be rounded, or small ones cut to zero. Keep them as they come."""
+    """Almost right: the weights seem to have been rounded, or small ones set to zero. Leave them as they are."""
     weights = (query @ key.mT).softmax(dim=-1)
     weights = (10 * weights).round() / 10
     return weights @ value, weights
@@ -590,21 +591,19 @@ def shifted(length, steps, sharpness=30.0):
 
 @mistake("copy_previous_qk")
 def looks_at_itself(length):
-    """Each row looks at its own column. It should be the column before: the query of row i
-    is the key of i - 1.
-    """
+    """Each row looks at its own column. It should look at the column before: the query of row i is the key of i - 1."""
     return shifted(length, 0)
 
 
 @mistake("copy_previous_qk")
 def looks_ahead(length):
-    """Each row looks one column ahead, at what comes next. Previous means the smaller index."""
+    """Each row looks one column ahead, at what comes next. The previous position has the smaller index."""
     return shifted(length, 1)
 
 
 @mistake("copy_previous_qk")
 def key_and_query_swapped(length):
-    """Key and query are swapped. The function returns the query first; its rows are what asks."""
+    """Key and query are swapped. Return the query first: its rows do the asking."""
     query, key = shifted(length, -1)
     return key, query
 
@@ -618,31 +617,27 @@ def wraps_around(length):
 
 @mistake("copy_previous_qk")
 def too_soft(length):
-    """Each row looks at the right column, but with too small a weight. The scores are too
-    close: ask more insistently.
+    """Each row looks at the right column, but with too small a weight. The scores are too close: ask more
+    insistently.
     """
     return shifted(length, -1, sharpness=1.0)
 
 
 @mistake("copy_previous_qk")
 def a_gap_for_six(length):
-    """Sharp enough for six positions, not for more. With more keys the rest is shared by
-    more, so the gap has to grow.
-    """
+    """Sharp enough for six positions, but not for more. The more keys share the rest, the larger the gap has to be."""
     return shifted(length, -1, sharpness=6.3)
 
 
 @mistake("copy_previous_qk")
 def a_gap_for_dozens(length):
-    """Sharp enough for dozens of positions, not for hundreds. Let the gap depend on
-    length, or be generous.
-    """
+    """Sharp enough for dozens of positions, but not for hundreds. Let the gap depend on length, or be generous."""
     return shifted(length, -1, sharpness=8.0)
 
 
 @mistake("copy_previous_qk")
 def first_row_asks_for_nothing(length):
-    """The first row's query is all zeros, so it likes every column equally. It should ask for its own key."""
+    """The first row's query is all zeros, so it favors no column over another. It should ask for its own key."""
     query, key = shifted(length, -1)
     query[0] = 0.0
     return query, key
@@ -650,21 +645,21 @@ def first_row_asks_for_nothing(length):
 
 @mistake("copy_previous_qk")
 def logarithm_of_nothing(length):
-    """It stopped at one position: the logarithm of 0 does not exist. With a single key any query will do."""
+    """It failed at length 1, because the logarithm of 0 does not exist. With a single key, any query will do."""
     query, key = shifted(length, -1)
     return query * math.log(99 * (length - 1)), key
 
 
 @mistake("copy_previous_qk")
 def two_back(length):
-    """Each row looks two columns back. It should be one: the query of row i is the key of i - 1."""
+    """Each row looks two columns back. It should look one back: the query of row i is the key of i - 1."""
     return shifted(length, -2)
 
 
 @mistake("copy_previous_qk")
 def all_rows_ask_alike(length):
-    """Every row asks for the first column: all queries are the same. Each row has to ask
-    for its own predecessor.
+    """Every row asks for the first column: all the queries are the same. Each row has to ask for its own
+    predecessor.
     """
     key = torch.eye(length)
     return 30.0 * key[:1].expand(length, length), key
@@ -672,44 +667,44 @@ def all_rows_ask_alike(length):
 
 @mistake("copy_previous_qk")
 def last_row_forgotten(length):
-    """The rows look one column ahead, and the last one asks for nothing. Previous means the smaller index."""
+    """The rows look one column ahead, and the last one asks for nothing. The previous position has the
+    smaller index.
+    """
     key = torch.eye(length)
     return 30.0 * torch.cat([key[1:], torch.zeros(1, length)]), key
 
 
 @mistake("copy_previous_qk")
 def everywhere_alike(length):
-    """Every row likes all columns equally. Either all keys are alike, or query and key
-    share memory and one overwrote the other.
+    """Every row weights all columns equally. Either all keys are the same, or query and key share memory and one
+    overwrote the other.
     """
     return torch.zeros(length, length), torch.zeros(length, length)
 
 
 @mistake("copy_previous_qk")
 def always_six(length):
-    """Right for six positions only: the size is fixed in the code. Use length."""
+    """Right for six positions only: the size is hard-coded. Use length."""
     return shifted(6, -1)
 
 
 @mistake("copy_previous_qk")
 def infinite_numbers(length):
-    """There is an infinity among the numbers. A finite gap is enough: weights above 0.99
-    were asked for, not 1.
-    """
+    """One of the entries is infinite. A finite gap is enough: the weights have to be above 0.99, not equal to 1."""
     query, key = shifted(length, -1)
     return query.masked_fill(query == 0, -torch.inf), key
 
 
 @mistake("copy_previous_qk")
 def weights_instead(length):
-    """This is the finished pattern. Return the query and the key that make it, two matrices."""
+    """This is the finished pattern. Return the two matrices that produce it, query and key."""
     return torch.eye(length)[(torch.arange(length) - 1).clamp(min=0)]
 
 
 @mistake("copy_previous_qk")
 def second_row_by_hand(length):
-    """It needs a second row, and stops where there is only one. Build all rows the same
-    way and clamp the first.
+    """It needs a second row, and fails where there is only one. Build all rows the same way and clamp the
+    first index.
     """
     query = shifted(length, -1)[0]
     query[1] = query[0]

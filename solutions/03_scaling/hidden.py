@@ -1,4 +1,4 @@
-"""The hidden checks of lesson 3, and the mistakes that students make in it. Never given to students."""
+"""The hidden checks of lesson 3, and the mistakes that students make in it. Never released to students."""
 
 import math
 from typing import Any
@@ -14,44 +14,50 @@ from autograder.checks import Inputs, check, invariant, mistake
 
 @check("scale_scores", points=1)
 def heads_in_float32(scale_scores: Any, draw: Inputs) -> Any:
-    """A batch with heads in float32; the scores are left as they were."""
+    """A batch with heads in float32, with the scores left unchanged."""
     scores = draw.normal(2, 3, 5, 7, dtype=torch.float32)
     return scale_scores(scores, 12), scores
 
 
 @mistake("scale_scores")
 def divided_by_d(scores, d_k):
-    """Divided by d_k itself. The spread grows with its root, so this overshoots: softmax goes flat."""
+    """The scores were divided by d_k itself. Their spread grows with its square root, so this overshoots: softmax goes
+    flat.
+    """
     return scores / d_k
 
 
 @mistake("scale_scores")
 def multiplied(scores, d_k):
-    """Multiplied by the root. The scores were too large already: divide."""
+    """The scores were multiplied by the square root. They were too large already: divide."""
     return scores * math.sqrt(d_k)
 
 
 @mistake("scale_scores")
 def half_as_divisor(scores, d_k):
-    """Divided by half of d_k: `d_k ** 1 / 2` is `(d_k ** 1) / 2`. The root is d_k ** 0.5."""
+    """The scores were divided by half of d_k: `d_k ** 1 / 2` is `(d_k ** 1) / 2`. The square root is d_k ** 0.5."""
     return scores / (d_k / 2)
 
 
 @mistake("scale_scores")
 def number_of_keys(scores, d_k):
-    """Divided by the root of the number of keys. What made the scores large is how many numbers a vector has: d_k."""
+    """The scores were divided by the square root of the number of keys. What made them large is the dimension of the
+    vectors, d_k.
+    """
     return scores / math.sqrt(scores.size(-1))
 
 
 @mistake("scale_scores")
 def number_of_queries(scores, d_k):
-    """Divided by the root of the number of queries. What made scores large is how many numbers a vector has: d_k."""
+    """The scores were divided by the square root of the number of queries. What made them large is the dimension of the
+    vectors, d_k.
+    """
     return scores / math.sqrt(scores.size(-2))
 
 
 @mistake("scale_scores")
 def unchanged(scores, d_k):
-    """The scores came back as they were."""
+    """The scores were returned unchanged."""
     return scores * 1
 
 
@@ -63,13 +69,13 @@ def in_place(scores, d_k):
 
 @mistake("scale_scores")
 def by_the_measured_spread(scores, d_k):
-    """Divided by the spread of these very scores. The factor follows from d_k alone: a sharp query stays sharp."""
+    """The scores were divided by their own spread. The factor depends on d_k alone: a sharp query stays sharp."""
     return scores / scores.std()
 
 
 @mistake("scale_scores")
 def softmax_included(scores, d_k):
-    """Softmax was applied as well. Only the scaled scores were asked for."""
+    """Softmax was applied as well. Return only the scaled scores."""
     return (scores / math.sqrt(d_k)).softmax(dim=-1)
 
 
@@ -87,25 +93,27 @@ def weights_divided(scores, d_k):
 
 @mistake("scale_scores")
 def half_of_d(scores, d_k):
-    """Divided by d_k and by 2: in `d_k**1/2` the power binds first. Compute the divisor alone and look at it."""
+    """The scores were divided by d_k and by 2: in `d_k**1/2` the power binds first. Compute the divisor alone and look
+    at it.
+    """
     return scores / d_k / 2
 
 
 @mistake("scale_scores")
 def whole_root(scores, d_k):
-    """The root was cut to a whole number, which goes unnoticed for 64. The root of 10 is 3.162, not 3."""
+    """The square root was truncated to a whole number, which goes unnoticed for 64. The root of 10 is 3.162, not 3."""
     return scores / int(d_k**0.5)
 
 
 @mistake("scale_scores")
 def root_of_the_scores(scores, d_k):
-    """The root was taken of the scores too, and negative ones became NaN. Only d_k is under the root."""
+    """The scores are under the square root too, so negative ones became NaN. Only d_k belongs under the root."""
     return (scores / d_k).sqrt()
 
 
 @mistake("scale_scores")
 def each_row_by_its_spread(scores, d_k):
-    """Each row was divided by its own spread. The factor follows from d_k alone."""
+    """Each row was divided by its own spread. The factor depends on d_k alone."""
     return scores / scores.std(dim=-1, keepdim=True)
 
 
@@ -114,7 +122,7 @@ def each_row_by_its_spread(scores, d_k):
 
 @check("score_std", points=1, summary=as_multiples)
 def another_width(score_std: Any, draw: Inputs) -> Any:
-    """Another width."""
+    """Another dimension."""
     return measured(score_std, draw, draw.integer(20, 30))
 
 
@@ -127,7 +135,7 @@ def pairs(d_k, n, generator):
 
 @mistake("score_std")
 def variance(d_k, n, generator):
-    """The raw number is a variance: it is about d_k. The standard deviation is its root."""
+    """The raw number is a variance: it is about d_k. The standard deviation is its square root."""
     q, k = pairs(d_k, n, generator)
     raw = (q * k).sum(dim=-1).var().item()
     return raw, raw / d_k
@@ -135,7 +143,7 @@ def variance(d_k, n, generator):
 
 @mistake("score_std")
 def generator_ignored(d_k, n, generator):
-    """The spreads are right, but the draws did not come from the generator: the same state gave other numbers."""
+    """The spreads are right, but the draws did not come from the generator: the same state gave different numbers."""
     q, k = torch.randn(n, d_k), torch.randn(n, d_k)
     raw = (q * k).sum(dim=-1).std().item()
     return raw, raw / math.sqrt(d_k)
@@ -178,7 +186,9 @@ def summed_over_pairs(d_k, n, generator):
 
 @mistake("score_std")
 def scaled_by_d(d_k, n, generator):
-    """The raw spread is right, the scaled one too small: divided by d_k. Divide by its root."""
+    """The raw spread is right, but the scaled one is too small: it was divided by d_k. Divide by the square root of
+    d_k.
+    """
     q, k = pairs(d_k, n, generator)
     raw = (q * k).sum(dim=-1).std().item()
     return raw, raw / d_k
@@ -186,7 +196,7 @@ def scaled_by_d(d_k, n, generator):
 
 @mistake("score_std")
 def not_scaled(d_k, n, generator):
-    """Both numbers are the raw spread. The second one is of the scaled scores."""
+    """Both numbers are the raw spread. The second should be the spread of the scaled scores."""
     q, k = pairs(d_k, n, generator)
     raw = (q * k).sum(dim=-1).std().item()
     return raw, raw
@@ -217,8 +227,18 @@ def one_query_for_all(d_k, n, generator):
 
 
 @mistake("score_std")
+def drawn_twice(d_k, n, generator):
+    """The scaled scores come from a second draw. Draw n pairs once, then measure the same scores raw and scaled."""
+    raw, scaled = (
+        (q * k).sum(dim=-1).std().item()
+        for q, k in (pairs(d_k, n, generator), pairs(d_k, n, generator))
+    )
+    return raw, scaled / math.sqrt(d_k)
+
+
+@mistake("score_std")
 def tensors_returned(d_k, n, generator):
-    """Both results should be Python floats; they are tensors. item() turns one into a number."""
+    """Both results should be Python floats, but they are tensors. item() turns a tensor into a number."""
     q, k = pairs(d_k, n, generator)
     raw = (q * k).sum(dim=-1).std()
     return raw, raw / math.sqrt(d_k)
@@ -226,8 +246,8 @@ def tensors_returned(d_k, n, generator):
 
 @mistake("score_std")
 def number_of_pairs_fixed(d_k, n, generator):
-    """Sound numbers, but not from n pairs: with few pairs they should vary more. Draw n queries and n keys, and score
-    each query with its own key.
+    """Plausible numbers, but not from n pairs: with few pairs they should vary more. Draw n queries and n keys, and
+    score each query with its own key.
     """
     q, k = pairs(d_k, 2000, generator)
     raw = (q * k).sum(dim=-1).std().item()
@@ -244,7 +264,7 @@ def rounded_off(d_k, n, generator):
 
 @mistake("score_std")
 def not_measured(d_k, n, generator):
-    """These are the numbers of the theory, √d_k and 1. Draw n pairs, and measure."""
+    """These are the theoretical values, √d_k and 1. Draw n pairs, and measure."""
     return float(d_k**0.5), 1.0
 
 
@@ -268,7 +288,7 @@ LAST_TRANSPOSED = invariant(
 
 @check("softmax_jacobian", points=1)
 def one_hot_and_float32(softmax_jacobian: Any, draw: Inputs) -> Any:
-    """Weights that are all on one key, in float32; the weights are left as they were."""
+    """Weights that are all on one key, in float32, and left unchanged."""
     sure = (200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1)
     even = torch.full((1, 6), 1 / 6)
     weights = torch.cat([sure, even])
@@ -289,45 +309,45 @@ def sign_turned(weights):
 
 @mistake("softmax_jacobian")
 def softmax_again(weights):
-    """Softmax was applied to the input, which holds weights already."""
+    """Softmax was applied to the input, which already holds weights."""
     w = weights.softmax(dim=-1)
     return torch.diag_embed(w) - w.unsqueeze(-1) * w.unsqueeze(-2)
 
 
 @mistake("softmax_jacobian")
 def products_only(weights):
-    """Only the products are there, with a minus. The diagonal lacks the weights themselves."""
+    """Only the products are there, with a minus sign. The weights themselves are missing from the diagonal."""
     return -weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
 @mistake("softmax_jacobian")
 def plus_instead_of_minus(weights):
-    """The products were added. What one key gains the others lose, so they are subtracted."""
+    """The products were added. What one key gains, the others lose, so the products are subtracted."""
     return torch.diag_embed(weights) + weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
 @mistake("softmax_jacobian")
 def single_row_only(weights):
-    """`torch.outer` and `torch.diag` know a single row. With more rows, add axes and let them broadcast."""
+    """`torch.outer` and `torch.diag` handle only a single row. For more rows, add axes and let them broadcast."""
     return torch.diag(weights) - torch.outer(weights, weights)
 
 
 @mistake("softmax_jacobian")
 def rows_entry_by_entry(weights):
-    """One number per weight came back. How each weight answers to each score is an n by n table per row."""
+    """You returned one number per weight. How each weight responds to each score is an n by n table per row."""
     return weights * (1 - weights)
 
 
 @mistake("softmax_jacobian")
 def weight_of_the_score(weights):
-    """The factor in front is the weight of the column. It is the weight of the row: the one that answers."""
+    """The factor in front is the column's weight. It should be the row's weight: the one that responds."""
     eye = torch.eye(weights.size(-1), dtype=weights.dtype)
     return weights.unsqueeze(-2) * (eye - weights.unsqueeze(-2))
 
 
 @mistake("softmax_jacobian")
 def weights_changed(weights):
-    """The table is right, but the caller's weights were changed on the way. Make new ones."""
+    """The table is right, but the caller's weights were changed along the way. Make new ones."""
     table = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
     weights *= 1 - weights
     return table
@@ -335,14 +355,14 @@ def weights_changed(weights):
 
 @mistake("softmax_jacobian")
 def one_on_the_diagonal(weights):
-    """Off the diagonal it is right. The diagonal starts from 1 here; it should start from the weight."""
+    """The entries off the diagonal are right. The diagonal starts from 1 here. It should start from the weight."""
     eye = torch.eye(weights.size(-1), dtype=weights.dtype)
     return eye - weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
 @mistake("softmax_jacobian")
 def square_subtracted_twice(weights):
-    """Off the diagonal it is right. On it, the square of the weight was subtracted twice."""
+    """The entries off the diagonal are right. On the diagonal, the square of the weight was subtracted twice."""
     return torch.diag_embed(weights * (1 - weights)) - weights.unsqueeze(
         -1
     ) * weights.unsqueeze(-2)
@@ -350,14 +370,14 @@ def square_subtracted_twice(weights):
 
 @mistake("softmax_jacobian")
 def one_table_for_all_rows(weights):
-    """All rows were joined into one and gave a single large table. Each row has a table of its own: (..., n, n)."""
+    """All rows were joined into one and gave a single large table. Each row has its own table: (..., n, n)."""
     w = weights.flatten()
     return w.diag() - torch.outer(w, w)
 
 
 @mistake("softmax_jacobian")
 def as_large_as_the_first_axis(weights):
-    """The identity got its size from the first axis, which is the batch as soon as there is one. It is n by n:
+    """The identity matrix got its size from the first axis, which is the batch as soon as there is one. It is n by n:
     count from the end.
     """
     eye = torch.eye(weights.size(0), dtype=weights.dtype)
@@ -366,14 +386,14 @@ def as_large_as_the_first_axis(weights):
 
 @mistake("softmax_jacobian")
 def same_weight_twice(weights):
-    """Off the diagonal there is a weight times itself. Entry [i, j] needs two weights: that of i and that of j."""
+    """Off the diagonal, a weight is multiplied by itself. Entry [i, j] needs two weights: that of i and that of j."""
     eye = torch.eye(weights.size(-1), dtype=weights.dtype)
     return weights.unsqueeze(-1) * (eye - weights.unsqueeze(-1))
 
 
 @mistake("softmax_jacobian")
 def rows_with_rows(weights):
-    """Rows were multiplied with one another: `@` sums over rows. Each row needs its own column times its own row."""
+    """Rows were multiplied by one another: `@` sums over rows. Each row needs its own column times its own row."""
     if weights.ndim == 1:
         return weights.diag() - torch.outer(weights, weights)
     return torch.diag_embed(weights) - weights.mT @ weights
@@ -381,13 +401,15 @@ def rows_with_rows(weights):
 
 @mistake("softmax_jacobian")
 def weights_on_the_diagonal(weights):
-    """Only the weights are on the diagonal. The products w_i · w_j have to be subtracted from the whole table."""
+    """The weights are on the diagonal, and nothing else is there. The products w_i · w_j have to be subtracted from the
+    whole table.
+    """
     return torch.diag_embed(weights)
 
 
 @mistake("softmax_jacobian")
 def delta_everywhere(weights):
-    """The 1 was taken for every entry. Delta is 1 on the diagonal and 0 elsewhere."""
+    """The 1 was used for every entry. Delta is 1 on the diagonal and 0 elsewhere."""
     return weights.unsqueeze(-1) * (1 - weights.unsqueeze(-2))
 
 
@@ -396,7 +418,7 @@ def delta_everywhere(weights):
 
 @check("scaled_attend", points=1, tolerance=1e-3)
 def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
-    """A scale that is given, zero among them, with heads; and scores of thousands."""
+    """Given scales, zero among them, with heads, and scores in the thousands."""
     inputs = draw.normal(2, 3, 4, 8), draw.normal(2, 3, 6, 8), draw.normal(2, 3, 6, 5)
     large = 50 * draw.normal(6, 8), 50 * draw.normal(7, 8), draw.normal(7, 2)
     given = [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]
@@ -404,14 +426,14 @@ def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
 
 
 def mixed(scores, value):
-    """Finish attention from scores."""
+    """Finish attention from the scores."""
     weights = scores.softmax(dim=-1)
     return weights @ value, weights
 
 
 @mistake("scaled_attend")
 def scaled_after_softmax(query, key, value, scale=None):
-    """Scaled after softmax: your rows sum to 1 over the root of D. Scale the scores."""
+    """The weights were scaled after softmax: your rows sum to 1 over the square root of D. Scale the scores."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
     weights = (query @ key.mT).softmax(dim=-1) * scale
     return weights @ value, weights
@@ -419,40 +441,44 @@ def scaled_after_softmax(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def width_of_values(query, key, value, scale=None):
-    """Scaled with the width of the values. The width of queries and keys is what makes scores large."""
+    """The scale comes from the dimension of the values. It is the dimension of queries and keys that makes scores
+    large.
+    """
     scale = value.size(-1) ** -0.5 if scale is None else scale
     return mixed(query @ key.mT * scale, value)
 
 
 @mistake("scaled_attend")
 def count_of_keys(query, key, value, scale=None):
-    """Scaled with the number of keys. The width of queries and keys is what makes scores large."""
+    """The scale comes from the number of keys. It is the dimension of queries and keys that makes scores large."""
     scale = key.size(-2) ** -0.5 if scale is None else scale
     return mixed(query @ key.mT * scale, value)
 
 
 @mistake("scaled_attend")
 def axis_from_the_front(query, key, value, scale=None):
-    """The width was read at axis 1, which is the heads as soon as there are some. Count from the end."""
+    """D was read from axis 1, which is the heads as soon as there are any. Count from the end."""
     scale = query.size(1) ** -0.5 if scale is None else scale
     return mixed(query @ key.mT * scale, value)
 
 
 @mistake("scaled_attend")
 def zero_taken_for_none(query, key, value, scale=None):
-    """A scale of 0.0 was taken for no scale: `or` and `if scale` do that. Ask whether it is None."""
+    """A scale of 0.0 was treated as no scale at all: `or` and `if scale` do that. Ask whether it is None."""
     return mixed(query @ key.mT * (scale or query.size(-1) ** -0.5), value)
 
 
 @mistake("scaled_attend")
 def given_scale_ignored(query, key, value, scale=None):
-    """The scale that was given had no effect. The default is for None only."""
+    """The given scale had no effect. The default is for None only."""
     return mixed(query @ key.mT * query.size(-1) ** -0.5, value)
 
 
 @mistake("scaled_attend")
 def given_scale_divides(query, key, value, scale=None):
-    """Scores were divided by the given scale. They are multiplied by it; the default is 1 over the root."""
+    """The scores were divided by the given scale. They are multiplied by it, and the default is 1 over the
+    square root.
+    """
     return mixed(
         query @ key.mT / (query.size(-1) ** 0.5 if scale is None else scale), value
     )
@@ -460,7 +486,7 @@ def given_scale_divides(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def both_scales(query, key, value, scale=None):
-    """The given scale came on top of the default one. It replaces it."""
+    """The given scale was applied on top of the default. It replaces the default."""
     return mixed(
         query @ key.mT * query.size(-1) ** -0.5 * (1.0 if scale is None else scale),
         value,
@@ -476,13 +502,13 @@ def scaled_on_both_sides(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def no_scale_at_all(query, key, value, scale=None):
-    """The scores were not scaled where no scale was given. The default is 1 over the root of D."""
+    """With no scale given, the scores were not scaled. The default is 1 over the square root of D."""
     return mixed(query @ key.mT * (1.0 if scale is None else scale), value)
 
 
 @mistake("scaled_attend")
 def divided_by_the_width(query, key, value, scale=None):
-    """The default came out as 1 over D: divided by D itself, or by its root twice."""
+    """The default came out as 1 over D: the scores were divided by D itself, or by its square root twice."""
     return mixed(
         query @ key.mT * (1 / query.size(-1) if scale is None else scale), value
     )
@@ -490,7 +516,7 @@ def divided_by_the_width(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def multiplied_by_the_root(query, key, value, scale=None):
-    """The default multiplies by the root of D. The scores are too large already: 1 over the root."""
+    """The default multiplies by the square root of D. The scores are too large already: use 1 over the square root."""
     return mixed(
         query @ key.mT * (query.size(-1) ** 0.5 if scale is None else scale), value
     )
@@ -506,7 +532,7 @@ def softmax_over_queries(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def output_alone(query, key, value, scale=None):
-    """One tensor came back, the output. Return a pair: output, weights."""
+    """You returned one tensor, the output. Return a pair: output, weights."""
     return F.scaled_dot_product_attention(query, key, value, scale=scale)
 
 
@@ -519,7 +545,7 @@ def weights_first(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def scores_returned(query, key, value, scale=None):
-    """The output is right, but the second result is the scores. The weights were asked for: after softmax."""
+    """The output is right, but the second result is the scores. Return the weights, which come after softmax."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
     scores = query @ key.mT * scale
     return scores.softmax(dim=-1) @ value, scores
@@ -527,7 +553,7 @@ def scores_returned(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def output_scaled(query, key, value, scale=None):
-    """The weights and the output were made from unscaled scores, and the output was scaled. Scale the scores."""
+    """The weights and the output were computed from unscaled scores, and the output was scaled. Scale the scores."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
     output, weights = mixed(query @ key.mT, value)
     return output * scale, weights
@@ -535,7 +561,7 @@ def output_scaled(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def exponentials_overflow(query, key, value, scale=None):
-    """Right for small scores. Large ones overflow when exp is written out: use PyTorch's softmax."""
+    """Right for small scores. Large ones overflow when exp is written out by hand. Use PyTorch's softmax."""
     e = (query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)).exp()
     weights = e / e.sum(dim=-1, keepdim=True)
     return weights @ value, weights
@@ -543,6 +569,6 @@ def exponentials_overflow(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def count_of_queries(query, key, value, scale=None):
-    """Scaled with the number of queries. The width of queries and keys is what makes scores large."""
+    """The scale comes from the number of queries. It is the dimension of queries and keys that makes scores large."""
     scale = query.size(-2) ** -0.5 if scale is None else scale
     return mixed(query @ key.mT * scale, value)

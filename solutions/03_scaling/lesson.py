@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You need lesson 2, and what a variance is. About 45 minutes.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You need lesson 2 and the notion of variance. About 45 minutes.
 #
 # ## The idea
 #
-# In lesson 2 each query shared its attention among several keys. Those vectors had two to four numbers. Models use 64, or 128. So make the vectors longer and touch nothing else: one random query, five random keys, three lengths.
+# In lesson 2 each query shared out its attention among several keys. Those vectors had dimension 2 to 4. Models use 64, or 128. So raise the dimension, `head_dim` in code, and touch nothing else: one random query, five random keys, three sizes.
 
 # %% setup
 import math
@@ -28,32 +28,32 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. With 4 numbers the favourite key gets 0.548 and the other four share the rest. With 64 it gets 0.998. With 1024 it gets everything, and attention has turned into picking.
+# Read the rows from top to bottom. In dimension 4 the favorite key gets 0.548 and the other four share the rest. In dimension 64 it gets 0.998. In dimension 1024 it gets everything, and attention has turned into picking.
 #
-# Nothing in the keys became more certain: they are noise. The certainty came from their length. Where does it enter?
+# Nothing about the keys became more certain: they are noise. The certainty came from the dimension. How?
 #
-# **Predict.** A score is a sum of `head_dim` products. Each product is about as large as 1. How large is the sum of 64 of them, typically?
+# **Predict.** A score is a sum of `head_dim` products, each about as large as 1. How large is the sum of 64 of them, typically?
 
 # %%
-predict("size of a score with 64 numbers", options=("about 64", "about 8", "about 1"))
+predict("size of a score in dimension 64", options=("about 64", "about 8", "about 1"))
 
 # %%
 torch.manual_seed(0)
 for head_dim in (4, 64, 1024):
     q, k = torch.randn(10_000, head_dim), torch.randn(10_000, head_dim)
     print(f"{head_dim:5}  standard deviation {(q * k).sum(dim=-1).std():.1f}")
-reveal("size of a score with 64 numbers", "about 8")
+reveal("size of a score in dimension 64", "about 8")
 
 # %% [markdown]
-# About 8. Half of the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and variances of independent numbers add: 64 products make a sum of variance 64, and a standard deviation of $\sqrt{64} = 8$.
+# About 8. Half the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and the variances of independent numbers add. So a sum of 64 products has variance 64, and its standard deviation, or *spread*, is $\sqrt{64} = 8$.
 #
-# Softmax sees differences between scores. With 1024 numbers each has a spread of 32, the difference of two has twice the variance, so two scores differ with a spread of $32\sqrt2 \approx 45$, and $e^{-45}$ is nothing.
+# Softmax sees differences between scores. In dimension 1024 each score has a spread of 32. The difference of two scores has twice the variance, so its spread is $32\sqrt2 \approx 45$, and $e^{-45}$ is next to nothing.
 #
 # ## By hand
 #
-# Take the insistent query of lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. Its scores are 0, 2 ln 2 and 2 ln 3, and its weights were $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+# Take the insistent query from lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. Its scores are 0, 2 ln 2 and 2 ln 3, and its weights were $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
-# These vectors have $d_k = 4$ numbers, so $\sqrt{d_k} = 2$. Divide the scores by 2, on paper, and find weights and output once more. The values were [6, 0], [0, 6] and [12, 12].
+# These vectors have dimension $d_k = 4$, so $\sqrt{d_k} = 2$. Divide the scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
 # %%
 scores = torch.tensor([0.0, 2 * math.log(2), 2 * math.log(3)])
@@ -61,16 +61,16 @@ weights = (scores / math.sqrt(4)).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# One sixth, one third, one half, and [7, 8] again. That $\sqrt4$ undoes the doubling of lesson 2 is a coincidence of this example. What the division always does: all differences between scores shrink by one factor, and the order of the keys stays.
+# One sixth, one third, one half, and [7, 8] again. That $\sqrt4$ undoes the doubling of lesson 2 is a coincidence of this example. What the division always does is shrink all differences between scores by the same factor and keep the order of the keys.
 #
 # ## In PyTorch
 #
-# The obvious repair is another one: divide by the *number* of terms, as for a mean. **Predict.** What will the weights of the 1024-number vectors be?
+# The obvious fix is a different one: divide by the *number* of terms, as for a mean. **Predict.** What will the weights be in dimension 1024?
 
 # %%
 predict(
     "dividing by 1024",
-    options=("one key still wins", "like the 4-number ones", "all about 1/5"),
+    options=("one key still wins", "as in dimension 4", "all about 1/5"),
 )
 
 # %%
@@ -81,27 +81,27 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. Dividing by $d_k$ overshoots as far as not dividing undershoots. The spread grows with $\sqrt{d_k}$, so that is what has to go:
+# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. Dividing by $d_k$ overshoots as far as not dividing undershoots. The spread grows with $\sqrt{d_k}$, so that is what to divide by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
 # ## Exercise 3.1: scale the scores
 #
-# Write the division. `d_k` is how many numbers a query and a key have. You cannot read it off the scores, which is why it is handed in.
+# Write the division. `d_k` is the dimension of the queries and keys. You cannot read it off the scores, which is why it is passed in.
 
 # %% hints scale_scores [markdown]
-# By how much did the spread of the scores grow when the vectors got 16 times longer, from 64 to 1024 numbers? By 16, or by 4?
+# By what factor did the spread of the scores grow when the dimension grew 16-fold, from 64 to 1024? By 16, or by 4?
 #
-# The size of the scores tells how many queries and keys there are. Is either of those the number that made the scores large?
+# The shape of the scores tells you how many queries and keys there are. Is either of those the number that made the scores large?
 #
-# One division is enough. Somebody else may still need the scores as they were, so make new ones and leave those alone.
+# One division is enough. The caller may still need the scores as they were, so make new ones and leave the old ones alone.
 
 
 # %% exercise scale_scores
 def scale_scores(scores: Tensor, d_k: int) -> Tensor:
-    """Take the growth with the width of the vectors out of the scores.
+    """Undo the growth of the scores with the dimension of queries and keys.
 
-    scores is (..., L, S), made from queries and keys of d_k numbers. Returns (..., L, S).
+    scores is (..., L, S), computed from queries and keys of dimension d_k. Returns (..., L, S).
     """
     ### BEGIN SOLUTION
     return scores / math.sqrt(d_k)
@@ -113,16 +113,16 @@ def scale_scores(scores: Tensor, d_k: int) -> Tensor:
 # %% [markdown]
 # ## Exercise 3.2: measure it
 #
-# The rule "variances add" is a claim about many draws, so measure it. Draw `n` random pairs of a query and a key with `d_k` standard normal numbers each, and return the standard deviation of their dot products, before and after scaling.
+# The rule "variances add" is a claim about many draws, so measure it. Draw `n` random pairs of a query and a key, each with `d_k` standard normal entries, and return the standard deviation of their dot products, before and after scaling.
 #
-# A `torch.Generator` holds the state of a random stream. Whoever hands it in can repeat your measurement exactly, if you draw from it and from nothing else.
+# A `torch.Generator` holds the state of a random stream. Whoever passes it in can repeat your measurement exactly, as long as you draw from it and from nothing else.
 
 # %% hints score_std [markdown]
 # Which cell above did this for 10,000 pairs? What is the shape of the queries there, and along which axis are the products summed?
 #
-# `torch.randn` takes a `generator`. Each pair gives one number; the standard deviation is taken over the pairs and not over the entries of a vector.
+# `torch.randn` takes a `generator`. Each pair gives one score. The standard deviation is taken over the pairs, not over the entries of a vector.
 #
-# Two Python numbers are asked for, not tensors. The second follows from the first, or from the scaled scores; both ways are right.
+# Return two Python floats, not tensors. You can compute the second from the first or measure it on the scaled scores. Both are right.
 
 
 # %% exercise score_std
@@ -145,18 +145,18 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# Now five widths and three factors: none, $1/\sqrt d$ and $1/d$.
+# Now five values of $d$, short for $d_k$, and three factors: none, $1/\sqrt d$ and $1/d$.
 
 # %%
 WIDTHS = (4, 16, 64, 256, 1024)
 FACTORS = {
-    "as they are": lambda d: 1.0,
+    "unscaled": lambda d: 1.0,
     "over √d": lambda d: d**-0.5,
     "over d": lambda d: 1 / d,
 }
 
 # %% [markdown]
-# For each width, 500 queries with 16 keys each, all from standard normal numbers:
+# For each $d$, 500 queries with 16 keys each, all with standard normal entries:
 
 
 # %%
@@ -167,7 +167,7 @@ def scores_of_width(d: int) -> Tensor:
 
 
 # %% [markdown]
-# How much does the favourite key get, on average over the queries? If all keys got the same, it would be $\tfrac1{16} \approx 0.06$.
+# How much does the favorite key get, averaged over the queries? If all keys got the same, it would be $\tfrac1{16} \approx 0.06$.
 
 
 # %%
@@ -181,16 +181,16 @@ largest = {
 plot.curves(
     WIDTHS,
     largest,
-    "Only √d keeps attention as it is",
+    "Only √d keeps the largest weight constant",
     xlabel="d",
     ylabel="largest weight",
     log=True,
 )
 
 # %% [markdown]
-# Left alone, the favourite's share climbs to 0.97: attention hardens as the vectors grow. Over $d$ it falls to 0.07, next to the 0.06 of no preference at all. Over $\sqrt d$ it stays at about 0.25 for every width. A model can be made wider without its attention changing character.
+# Left alone, the favorite's share climbs to 0.97: attention hardens as the dimension grows. Dividing by $d$ brings it down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$. A model can be made wider without its attention changing character.
 #
-# One query and sixteen keys, unscaled, to play with. At which d does one key have more than half?
+# Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key get more than half?
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -206,11 +206,11 @@ plot.slide(
 )
 
 # %% [markdown]
-# At d = 4 the leader has 0.19, at 8 by luck 0.98, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. Nothing was learned here; who wins so surely is chance.
+# At d = 4 the leader has 0.19, at 8, by luck, 0.98, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. Nothing was learned here. Which key wins so decisively is chance.
 #
 # ### What a saturated softmax does to learning
 #
-# A model learns by gradients, and a gradient passes through softmax. How does a weight change when a score does? The answer is a table, the *Jacobian*: row i, column j says how weight i answers to score j. Ask PyTorch for three scores. (Logarithms of weights serve as scores here: their softmax gives the weights back.)
+# A model learns from gradients, and here a gradient has to pass through softmax. How does a weight change when a score does? The answer is a table, the *Jacobian*: row i, column j says how weight i responds to score j. Ask PyTorch for the Jacobian at three scores. (Logarithms of weights serve as scores here, because their softmax gives the weights back.)
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -220,7 +220,7 @@ jacobian = torch.autograd.functional.jacobian(
 jacobian
 
 # %% [markdown]
-# On the diagonal, raising a score raises its own weight: by 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$. Off the diagonal all numbers are negative, $-w_i w_j$: what one key gains the others lose, so each column sums to 0. So does each row, because the same amount added to all scores changes nothing.
+# The diagonal says how fast raising a score raises its own weight: 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$. Off the diagonal all entries are negative, $-w_i w_j$: what one key gains, the others lose, so each column sums to 0. So does each row, because adding the same amount to all scores changes nothing.
 #
 # Both cases in one line, with $\delta_{ij}$ equal to 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 
@@ -230,31 +230,31 @@ plot.heatmap(
     jacobian,
     names,
     ["score 0", "score 1", "score 2"],
-    "What one gains the others lose",
+    "What one gains, the others lose",
     kind="numbers",
 )
 
 # %% [markdown]
-# Look at the formula with $w$ close to [0, 0, 1]. Every entry has a factor that is almost 0. A softmax that has made up its mind hardly answers to its scores any more.
+# Put $w$ close to [0, 0, 1] into the formula. Every entry has a factor that is almost 0. A softmax that has made up its mind, a *saturated* one, hardly responds to its scores anymore.
 #
 # ## Exercise 3.3: the Jacobian of softmax
 #
-# Write the table for any number of rows of weights at once. It gets weights, to which softmax has been applied already. PyTorch can derive Jacobians by itself; here the formula is the exercise, so that is not allowed.
+# Compute this table for any number of rows of weights at once. The input is weights: softmax has already been applied. PyTorch can compute Jacobians itself, but here the formula is the exercise, so that is not allowed.
 
 # %% hints softmax_jacobian [markdown]
-# For one row of n weights the answer is an n × n table. Which part of the formula sits on the diagonal only, and which part fills the whole table?
+# For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
 #
-# `torch.diag_embed` puts the last axis on the diagonal of a new matrix. The product of every weight with every other one is a column times a row.
+# `torch.diag_embed` puts the last axis on the diagonal of a new matrix. The products of every weight with every other are a column times a row.
 #
-# A column is made from the last axis by adding an axis behind it, a row by adding one before it. Broadcasting then makes the table, for any axes in front.
+# An axis added after the last one makes a column. An axis added before it makes a row. Broadcasting then fills the table, whatever the leading axes.
 
 
 # %% exercise softmax_jacobian
 def softmax_jacobian(weights: Tensor) -> Tensor:
-    """Return how each weight of a softmax answers to each of its scores.
+    """Return how each weight of a softmax responds to each of its scores.
 
     weights is (..., n), each row the result of a softmax. Returns (..., n, n):
-    entry [i, j] is the derivative of weight i by score j.
+    entry [i, j] is the derivative of weight i with respect to score j.
     """
     ### BEGIN SOLUTION
     products = weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., n, n)
@@ -265,7 +265,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% check softmax_jacobian
 
 # %% [markdown]
-# How much of the answer is left at 1024 numbers? The size of a table is its norm, the root of the sum of squares. For each way of scaling, the mean over the 500 queries, with PyTorch's own Jacobian:
+# How much of this response is left in dimension 1024? The size of a table is its norm, the square root of the sum of its squared entries. Here is its mean over the 500 queries, for each way of scaling, with PyTorch's own Jacobian:
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -275,11 +275,11 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# 0.05 without scaling, 0.31 with it: six times as much gets through. (0.24, over $d$, is what softmax answers when all weights are equal.) This is the reason that most texts give, "without scaling, gradients vanish". It is half of the truth.
+# 0.05 without scaling, 0.31 with it: six times as much gets through. (0.24, over $d$, is the response of a softmax whose weights are all equal.) This is the reason most texts give: "without scaling, gradients vanish". It is half the truth.
 #
 # ## Exercise 3.4: attention with scale
 #
-# First finish the function. It is lesson 2's attention with one more argument: `scale` is what scores are *multiplied* by. If it is None, use $1/\sqrt{d_k}$. Here is the whole computation once, step by step, for one query and three keys of four numbers:
+# First finish the function. It is lesson 2's attention with one more argument: `scale` is what the scores are *multiplied* by. If it is None, use $1/\sqrt{d_k}$. Here is the whole computation once, step by step, for one query and three keys of dimension 4:
 
 # %%
 q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -299,14 +299,14 @@ print(
 )
 
 # %% [markdown]
-# Key 2 fits best, 1.51, and key 0 almost as well, 1.37. Scaled, they are 0.755 and 0.685, and the weights 0.427 and 0.398 stay close. The output is mostly a mixture of their values.
+# Key 2 fits best, with a score of 1.51, and key 0 almost as well, with 1.37. Scaled, the scores are 0.755 and 0.685, and the weights, 0.427 and 0.398, are close too. The output is mostly a mixture of their values.
 
 # %% hints scaled_attend [markdown]
-# Which of the three inputs says how many numbers take part in a dot product? Is it the same number as the width of the values?
+# Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
 #
-# Do scores have to be scaled before softmax, or weights after it? Look at what each order would do to the sum of a row.
+# Should the scores be scaled before softmax, or the weights after it? Look at what each order would do to the sum of a row.
 #
-# A scale of 0.0 is a legal number: all keys alike. Python takes 0.0 for false, so ask whether `scale` is None, not whether it is true.
+# A scale of 0.0 is legal: it treats all keys the same. Python counts 0.0 as false, so ask whether `scale` is None, not whether it is true.
 
 
 # %% exercise scaled_attend
@@ -331,7 +331,7 @@ def scaled_attend(
 # %% [markdown]
 # ### Does a model notice?
 #
-# A small task that attention is made for. There are 64 symbols, each a fixed random vector of 256 numbers. An example shows 16 of them, each with a label from 0 to 15, and asks for one: which label did it have? The labels are new each time, so nothing can be learned by heart. (Sorting random numbers shuffles: `argsort` picks 16 different symbols for each example.)
+# Here is a small task that attention is made for. There are 64 symbols, each a fixed random vector of dimension 256. An example shows 16 of them, each with a label from 0 to 15, and asks about one: which label did it have? The labels are new each time, so nothing can be memorized. (Sorting random numbers is a shuffle: `argsort` picks 16 different symbols for each example.)
 
 # %%
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
@@ -345,7 +345,7 @@ def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% [markdown]
-# The model is one attention. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off what was mixed. The matrices start with a spread that keeps queries and keys at variance 1.
+# The model is a single attention layer. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off the mixture. The matrices start with a spread that keeps queries and keys at variance 1.
 
 
 # %%
@@ -366,9 +366,9 @@ class Lookup(nn.Module):
 
 
 # %% [markdown]
-# Training is the usual loop. It also keeps the size of the first gradient on the query matrix, because there is something to see in it.
+# Training is the usual loop. It also records the norm of the query matrix's first gradient, for a reason you will see.
 #
-# **Predict.** At the first step, before anything is learned: is the gradient on the query matrix smaller or larger without scaling?
+# **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
 
 # %%
 predict(
@@ -397,7 +397,7 @@ def train(scale: float, steps: int = 300) -> tuple[list[float], float]:
 
 
 # %% [markdown]
-# Three runs, which differ in the scale alone. Losses differ in their digits from computer to computer, so the cell prints what does not: whether the loss ever falls below 0.3. It starts near $\ln 16 \approx 2.8$, the loss of guessing.
+# Three runs, which differ only in scale. The digits of a loss vary from computer to computer, so the cell prints what does not: whether the loss ever falls below 0.3. It starts near $\ln 16 \approx 2.8$, the loss of a blind guess.
 
 
 # %%
@@ -410,7 +410,7 @@ for name, (losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Unscaled, the model does not get there in 300 steps, and yet its first gradient was the *largest* of the three. So it did not vanish. Over $d$ it was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores make up for it.
+# Unscaled, the model does not get there in 300 steps, and yet its first gradient was the *largest* of the three. So it did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores more than make up for it.
 
 # %%
 curves = {name: losses for name, (losses, _) in runs.items()}
@@ -420,17 +420,17 @@ plot.curves(
     "Without scaling, learning crawls",
     xlabel="step",
     ylabel="loss",
-    alt="Over √d the loss falls to nearly 0 at once, over d a little later. Unscaled it falls slowly and stays high.",
+    alt="Over √d the loss drops to nearly 0 at once, over d a little later. Unscaled, it falls slowly and stays high.",
 )
 
 # %% [markdown]
-# Over $\sqrt d$, the loss is near 0 after some 40 steps; over $d$ it takes about twice as long, because attention first has to learn to prefer anything. Unscaled, it crawls.
+# Over $\sqrt d$, the loss is near 0 after some 40 steps. Over $d$, it takes about twice as long, because attention first has to learn to prefer anything at all. Unscaled, it crawls.
 #
-# What fails there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Where the pick was wrong, softmax is saturated and hardly answers; the gradient that does come is mostly from the queries that were still undecided. Early, random winners are nearly frozen.
+# The trouble there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Where the pick was wrong, softmax is saturated and hardly responds. What gradient there is comes mostly from the queries that were still undecided. Early, random winners are nearly frozen.
 #
 # ## What can go wrong
 #
-# **Scaling after softmax.** The weights then sum to $1/\sqrt{d_k}$, and nothing about the saturation has changed.
+# **Scaling after softmax.** The weights then sum to $1/\sqrt{d_k}$, and the saturation is the same as before.
 
 # %%
 torch.manual_seed(0)
@@ -439,13 +439,13 @@ late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
 late, late.sum()
 
 # %% [markdown]
-# The favourite still has 0.108 of the 0.125 that a row now sums to.
+# The favorite still has 0.108 of the 0.125 that the row now sums to.
 #
-# **The wrong number under the root.** Not the width of the values, nor the number of keys. In a square example all of these are equal and nobody notices.
+# **The wrong number under the root.** It is neither the dimension of the values nor the number of keys. In a square example all of these are equal, and nobody notices.
 #
-# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1, which is how models begin. Vectors that have learned are neither. Then $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can become long.
+# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1, which is how models start out. Trained vectors have neither property. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can grow in norm.
 #
-# **Believing that saturation always stops learning.** If a loss is put on the scores themselves, as cross-entropy is on a classifier's, its gradient is what was predicted minus what was right: large exactly when the model is surely wrong.
+# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's *logits* (its scores before softmax), its gradient is the prediction minus the target: large exactly when the model is confidently wrong.
 
 # %%
 scores = torch.tensor([100.0, 0.0, 0.0], requires_grad=True)
@@ -453,41 +453,41 @@ functional.cross_entropy(scores, torch.tensor(1)).backward()
 scores.grad
 
 # %% [markdown]
-# [1, −1, 0]: the full push, through a softmax that is as saturated as can be. It is attention in the middle of a network that suffers, where softmax's answer to its scores is all there is.
+# [1, −1, 0]: the full push, through a softmax as saturated as can be. What suffers is attention in the middle of a network, where softmax's response to its scores is all there is.
 #
 # ## What you learned
 #
 # | | what it is | what to remember |
 # |---|---|---|
 # | spread of a score | standard deviation $\sqrt{d_k}$ | variances add, so the root |
-# | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character at every width |
+# | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | a mean | too much: attention turns into averaging |
-# | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is sure |
-# | unscaled training | crawls | random early winners, not a small gradient |
+# | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
+# | unscaled training | crawls | the reason is random early winners, not a small gradient |
 #
 # %%
 recap()
 
 # %% [markdown]
-# Which prediction was wrong? If it was the last: that scaling prevents small gradients is the common story, and the measured one is different.
+# Did one of your predictions go wrong? If it was the last one: that scaling prevents small gradients is the common story, and the measurements tell a different one.
 #
 # ## Questions
 #
 # **Question R3** (2 points, read by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled against 0.31 scaled. But the gradient on the query matrix at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails nevertheless: saturated weights, picked at random, hardly move. So "saturation freezes early random choices" is right, "gradients vanish" is not.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails all the same: saturated weights, picked at random, hardly move. So "saturation freezes early random choices" is right, "gradients vanish" is not.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Two measured numbers that pull in different directions (Jacobian smaller, first gradient larger; or gradient larger, loss stuck), each with what it shows |
-# | 1 | One number used rightly, or two numbers without saying what they show |
-# | 0 | Repeats the slogan, or numbers that are not from the notebook |
+# | 2 | Two measured numbers that point in different directions (Jacobian smaller, first gradient larger; or gradient larger, loss stuck), with what each one shows |
+# | 1 | One number used correctly, or two numbers without a word on what they show |
+# | 0 | Repeats the slogan, or cites numbers that are not from the notebook |
 
 # %% [markdown]
 # ## Further reading
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote: the variance argument in three lines.
-# - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): what else keeps the numbers in range, for lesson 8.
+# - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): what else keeps the numbers in range, a topic of lesson 8.
 #
 # **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). It has been a black box so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).

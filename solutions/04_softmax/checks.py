@@ -1,4 +1,4 @@
-"""The checks of lesson 4 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+"""The checks of lesson 4 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
 
 from typing import Any
 
@@ -21,23 +21,23 @@ NO_STREAMING_ATTEND = shortcut(
     "softmax",
     "logsumexp",
     "scaled_dot_product_attention",
-    because="The scores come in pieces: write the one pass.",
+    because="The scores arrive in pieces: write the single pass yourself.",
 )
 
 
 @check("stable_softmax", points=1, show=True)
 def a_table(stable_softmax: Any, draw: Inputs) -> Any:
-    """A table of small scores, each row for itself; rows of one score; and three axes along the middle one."""
+    """A table of small scores, each row separately; rows with a single score; and three axes, along the middle one."""
     return {
         "rows": stable_softmax(draw.normal(3, 5)),
-        "rows of one score": stable_softmax(draw.normal(2, 1)),
+        "rows with a single score": stable_softmax(draw.normal(2, 1)),
         "dim=1 of three axes": stable_softmax(draw.normal(2, 4, 3), dim=1),
     }
 
 
 @check("stable_softmax", points=1, show=True, tolerance=1e-3)
 def rows_far_apart(stable_softmax: Any, draw: Inputs) -> Any:
-    """Scores of ten thousand, and rows that lie far from one another."""
+    """Scores around ten thousand, and rows far apart from one another."""
     levels = torch.tensor([[0.0], [10_000.0], [-10_000.0]], dtype=torch.float64)
     apart, large = (
         draw.give(levels + draw.normal(3, 4)),
@@ -60,7 +60,7 @@ def what_happens(call: Any) -> str:
 
 @check("temperature_softmax", points=1, show=True)
 def cold_and_hot(temperature_softmax: Any, draw: Inputs) -> Any:
-    """The same scores at 0.5 and at 3; then what happens at 0 and at -1."""
+    """The same scores at temperatures 0.5 and 3, and what happens at 0 and -1."""
     x = draw.normal(2, 4)
     refused = [what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0.0, -1.0)]
     return {
@@ -79,21 +79,23 @@ def a_few_rows(attention_entropy: Any, draw: Inputs) -> Any:
 
 @check("attention_entropy", points=1, show=True)
 def one_key_and_all_keys(attention_entropy: Any, draw: Inputs) -> Any:
-    """Weights that are exactly 0: all on one key, which has an entropy of exactly 0, half and half, spread evenly."""
+    """Weights that may be exactly 0: all on one key, where the entropy is exactly 0; half and half; spread evenly."""
     rows = [[1.0, 0, 0, 0], [0, 0.5, 0.5, 0], [0.25, 0.25, 0.25, 0.25]]
     weights = torch.tensor(rows, dtype=torch.float64, requires_grad=True)
     entropy = attention_entropy(draw.give(weights))
     entropy.sum().backward()
     return {
         "entropy": entropy,
-        "exactly 0 where all is on one key": bool((entropy[:1].abs() < 1e-8).all()),
+        "exactly 0 where all weight is on one key": bool(
+            (entropy[:1].abs() < 1e-8).all()
+        ),
         "NaN in the gradient": bool(weights.grad.isnan().any()),
         "infinity in the gradient": bool(weights.grad.isinf().any()),
     }
 
 
 class LargestExp(TorchDispatchMode):
-    """Notes how many numbers went into exp at once."""
+    """Records the largest number of entries that went into exp at once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +104,7 @@ class LargestExp(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Run an operation, and look at what it makes."""
+        """Run an operation and inspect its result."""
         result = func(*args, **(kwargs or {}))
         if func.overloadpacket.__name__ in ("exp", "exp_", "exp2", "pow", "_softmax"):
             self.most = max(self.most, result.numel())
@@ -112,7 +114,7 @@ class LargestExp(TorchDispatchMode):
 def both_ways(
     streaming_attend: Any, scores: Tensor, values: Tensor, chunk: int
 ) -> dict[str, Tensor]:
-    """Let the largest score come last, then first."""
+    """Put the largest score last, then first."""
     rising = scores.sort().values
     return {
         "rising scores": streaming_attend(rising, values, chunk),
@@ -122,7 +124,7 @@ def both_ways(
 
 @check("streaming_attend", points=1, show=True)
 def two_pieces(streaming_attend: Any, draw: Inputs) -> Any:
-    """Six keys in two pieces of three: one piece after the other, whether scores rise or fall."""
+    """Six keys in two pieces of three, one piece at a time, with rising scores and with falling ones."""
     scores, values = draw.give(2 * draw.normal(6)), draw.normal(6, 4)
     with LargestExp() as counted:
         results = both_ways(streaming_attend, scores, values, 3)
@@ -131,7 +133,9 @@ def two_pieces(streaming_attend: Any, draw: Inputs) -> Any:
 
 @check("streaming_attend", points=1, show=True, tolerance=1e-3)
 def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
-    """Eleven keys in pieces of four: the last has three. Scores around 1000 and -1000, and from one to the other."""
+    """Eleven keys in pieces of four, so the last has three. Scores around 1000, around -1000, and falling from one to
+    the other.
+    """
     values = draw.normal(11, 3)
     falling = torch.tensor([1000.0, 900.0, -1000.0, 0.0], dtype=torch.float64)
     return {
@@ -142,5 +146,5 @@ def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
         "scores around -1000": streaming_attend(
             draw.give(2 * draw.normal(11) - 1000), values, 4
         ),
-        "a score of 1000 and lower ones": streaming_attend(falling, values[:4], 1),
+        "a score of 1000, then lower ones": streaming_attend(falling, values[:4], 1),
     }

@@ -8,12 +8,12 @@ from checks import both_ways, what_happens
 
 from autograder.checks import Inputs, check, mistake
 
-# A softmax that holds
+# A softmax that does not overflow
 
 
 @check("stable_softmax", points=1)
 def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
-    """Other axes, and half precision with scores beyond what exp can take."""
+    """Other axes, and half precision with scores beyond the range of exp."""
     x = draw.give(20 + draw.normal(2, 3, 4, dtype=torch.float16))
     return stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)
 
@@ -31,47 +31,51 @@ def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
 
 @mistake("stable_softmax")
 def no_shift(x, dim=-1):
-    """exp overflowed: of ten thousand it is infinite, and infinity over infinity is NaN. Shift the scores first."""
+    """exp overflowed: exp of ten thousand is infinite, and infinity over infinity is NaN. Shift the scores first."""
     return x.exp() / x.exp().sum(dim=dim, keepdim=True)
 
 
 @mistake("stable_softmax")
 def one_shift_for_all(x, dim=-1):
-    """The whole table was shifted by one number. Rows far below it underflow to 0/0: each row has a largest score."""
+    """The whole table was shifted by one number. Rows far below it underflow to 0/0: each row has a largest score of
+    its own.
+    """
     e = (x - x.max()).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
 @mistake("stable_softmax")
 def shifted_by_the_mean(x, dim=-1):
-    """Shifted by the mean. The largest score can still be far above it, and overflow. Shift by the largest."""
+    """Shifted by the mean. The largest score can still be far above it and overflow. Shift by the largest."""
     e = (x - x.mean(dim=dim, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
 @mistake("stable_softmax")
 def shifted_by_the_smallest(x, dim=-1):
-    """Shifted by the smallest score, so all exponents are positive, and large ones overflow. Shift by the largest."""
+    """The scores were shifted by the smallest, so no exponent is negative and large ones overflow. Shift by the
+    largest.
+    """
     e = (x - x.amin(dim=dim, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
 @mistake("stable_softmax")
 def sum_without_its_axis(x, dim=-1):
-    """The sums, or the largest scores, lost their axis and were lined up with columns. Keep it: keepdim."""
+    """The sums, or the largest scores, lost their axis and were matched with columns instead. Keep it, with keepdim."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
     return e / e.sum(dim=dim)
 
 
 @mistake("stable_softmax")
 def both_results_of_max(x, dim=-1):
-    """`max` with a `dim` returns the numbers and their places. You need the numbers: amax, or the first result."""
+    """`max` with a `dim` returns the maxima and their indices. You need only the maxima: amax, or the first result."""
     return (x - x.max(dim=dim, keepdim=True)).exp()
 
 
 @mistake("stable_softmax")
 def whole_table_sums_to_one(x, dim=-1):
-    """All weights together sum to 1. Each row must, so the sum needs the axis too."""
+    """All weights together sum to 1. Each row should, so the sum needs the axis too."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
     return e / e.sum()
 
@@ -91,7 +95,7 @@ def divided_by_the_mean(x, dim=-1):
 
 @mistake("stable_softmax")
 def another_axis_for_the_largest(x, dim=-1):
-    """The largest scores were taken along another axis than the sums. Both go along dim."""
+    """The largest scores were taken along a different axis than the sums. Both go along dim."""
     e = (x - x.amax(dim=0, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
@@ -105,27 +109,27 @@ def largest_along_the_last_axis(x, dim=-1):
 
 @mistake("stable_softmax")
 def axis_ignored(x, dim=-1):
-    """Right along the last axis; the argument dim had no effect."""
+    """Right along the last axis, but the argument dim had no effect."""
     return x.softmax(dim=-1)
 
 
 @mistake("stable_softmax")
 def scores_clipped(x, dim=-1):
-    """Large scores were cut off, so keys that differ got the same weight. A shift needs no cut."""
+    """Large scores were clipped, so keys with different scores got the same weight. A shift needs no clipping."""
     e = x.clamp(-80, 80).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
 @mistake("stable_softmax")
 def more_bits(x, dim=-1):
-    """The weights have another dtype than the scores. A shift needs no more bits."""
+    """The weights have a different dtype than the scores. With a shift, no extra bits are needed."""
     wide = torch.float32 if x.dtype != torch.float32 else torch.float64
     return x.to(wide).softmax(dim=dim)
 
 
 @mistake("stable_softmax")
 def gradient_cut_off(x, dim=-1):
-    """The weights are right, but no gradient comes back to the scores. Leave out detach and .data."""
+    """The weights are right, but no gradient reaches the scores. Leave out detach and .data."""
     return x.detach().softmax(dim=dim)
 
 
@@ -138,13 +142,15 @@ def scores_changed(x, dim=-1):
 
 @mistake("stable_softmax")
 def logarithms(x, dim=-1):
-    """These are logarithms of weights. Weights are positive and sum to 1."""
+    """These are the logarithms of the weights. Weights are positive and sum to 1."""
     return x.log_softmax(dim=dim)
 
 
 @mistake("stable_softmax")
 def small_number_added(x, dim=-1):
-    """Rows do not sum to 1 exactly: something was added to the sum. After the shift it is at least 1 and safe."""
+    """Rows do not sum to exactly 1: something was added to the sum. After the shift the sum is at least 1, so it is
+    safe.
+    """
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
     return e / (e.sum(dim=dim, keepdim=True) + 1e-2)
 
@@ -157,7 +163,7 @@ def divided_by_the_largest(x, dim=-1):
 
 @mistake("stable_softmax")
 def shifted_above_only(x, dim=-1):
-    """Rows do not sum to 1: the exponentials above and in the sum are not the same ones. Take them once."""
+    """Rows do not sum to 1: the exponentials in the numerator differ from those in the sum. Compute them once."""
     return (x - x.amax(dim=dim, keepdim=True)).exp() / x.exp().sum(
         dim=dim, keepdim=True
     )
@@ -173,14 +179,16 @@ def nan_replaced_by_zero(x, dim=-1):
 
 @mistake("stable_softmax")
 def shifted_by_the_sum(x, dim=-1):
-    """The scores were shifted by their sum, which can be anything. Only the largest keeps every exp between 0 and 1."""
+    """The scores were shifted by their sum, which can be anything. Only a shift by the largest keeps every exp between
+    0 and 1.
+    """
     e = (x - x.sum(dim=dim, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
 @mistake("stable_softmax")
 def first_axis_in_a_loop(x, dim=-1):
-    """The loop walks along the first axis and treats whatever it finds as one row, so `dim` plays no part."""
+    """The loop runs along the first axis and treats whatever it finds as one row, so `dim` plays no part."""
     rows = [(row - row.max()).exp() for row in x]
     return torch.stack([e / e.sum() for e in rows])
 
@@ -194,14 +202,16 @@ def sum_along_the_last_axis(x, dim=-1):
 
 @mistake("stable_softmax")
 def infinities_replaced(x, dim=-1):
-    """Right for finite scores. A score of minus infinity was replaced, and its key got a weight; it must get none."""
+    """Right for finite scores, but a score of minus infinity was replaced, so its key got some weight. It must get
+    none.
+    """
     return x.nan_to_num(neginf=0.0).softmax(dim=dim)
 
 
 @mistake("stable_softmax")
 def infinities_made_finite(x, dim=-1):
-    """Right as long as other scores are larger. A score of minus infinity was replaced by a finite one, and a row of
-    scores that are lower still gives its key all the weight.
+    """Right as long as the other scores are larger. A score of minus infinity was replaced by a finite one, so in a row
+    of even lower scores its key still gets all the weight.
     """
     return x.clamp(min=-10_000.0).softmax(dim=dim)
 
@@ -211,7 +221,7 @@ def infinities_made_finite(x, dim=-1):
 
 @check("temperature_softmax", points=1, tolerance=1e-3)
 def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
-    """Another axis, large scores, and a temperature of exactly zero as an integer."""
+    """Another axis, large scores, and a temperature of 0 given as an integer."""
     x = draw.normal(3, 4)
     refused = what_happens(lambda: temperature_softmax(x, 0))
     return (
@@ -224,25 +234,25 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
 
 @mistake("temperature_softmax")
 def multiplied(x, temperature, dim=-1):
-    """Turned around: hot came out sharper. A higher temperature makes differences smaller."""
+    """Inverted: hot came out sharper. A higher temperature makes differences smaller."""
     return (x * temperature).softmax(dim=dim)
 
 
 @mistake("temperature_softmax")
 def weights_divided(x, temperature, dim=-1):
-    """The weights were divided, after softmax: rows sum to 1/T. The temperature belongs to the scores."""
+    """The weights were divided after softmax, so rows sum to 1/T. The temperature should divide the scores."""
     return x.softmax(dim=dim) / temperature
 
 
 @mistake("temperature_softmax")
 def temperature_ignored(x, temperature, dim=-1):
-    """The temperature had no effect. Is it used at all, or did a division afterwards cancel it?"""
+    """The temperature had no effect. Is it used at all, or did a later division cancel it?"""
     return x.softmax(dim=dim)
 
 
 @mistake("temperature_softmax")
 def powers_of_weights(x, temperature, dim=-1):
-    """Right on paper. But a weight that softmax has rounded to 0 stays 0, whatever its power: divide the scores."""
+    """Right on paper. But a weight that softmax rounded to 0 stays 0, whatever power you take: divide the scores."""
     if temperature <= 0:
         raise ValueError("temperature")
     weights = x.softmax(dim=dim) ** (1 / temperature)
@@ -251,13 +261,13 @@ def powers_of_weights(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def any_temperature(x, temperature, dim=-1):
-    """Right where it makes sense, but temperatures of 0 and below are not refused. Raise a ValueError."""
+    """Right for temperatures above 0, but those of 0 and below are not rejected. Raise a ValueError."""
     return (x / temperature).softmax(dim=dim)
 
 
 @mistake("temperature_softmax")
 def zero_accepted(x, temperature, dim=-1):
-    """A negative temperature is refused, but 0 is not. It would divide by 0."""
+    """Negative temperatures are rejected, but 0 is not. It would divide by 0."""
     if temperature < 0:
         raise ValueError("negative")
     return (x / temperature).softmax(dim=dim)
@@ -265,14 +275,16 @@ def zero_accepted(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def another_error(x, temperature, dim=-1):
-    """The refusal is not a ValueError. `assert` raises AssertionError; use `raise ValueError(...)`."""
+    """A bad temperature raises something other than a ValueError. `assert` raises AssertionError; use `raise
+    ValueError(...)`.
+    """
     assert temperature > 0
     return (x / temperature).softmax(dim=dim)
 
 
 @mistake("temperature_softmax")
 def axis_ignored_here(x, temperature, dim=-1):
-    """Right along the last axis; the argument dim had no effect."""
+    """Right along the last axis, but the argument dim had no effect."""
     if temperature <= 0:
         raise ValueError("temperature")
     return (x / temperature).softmax(dim=-1)
@@ -280,7 +292,7 @@ def axis_ignored_here(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def power_of_the_scores(x, temperature, dim=-1):
-    """The scores were raised to a power. The temperature divides them."""
+    """The scores were raised to a power. The temperature should divide them."""
     if temperature <= 0:
         raise ValueError("temperature")
     return (x.sign() * x.abs() ** (1 / temperature)).softmax(dim=dim)
@@ -288,7 +300,7 @@ def power_of_the_scores(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def root_of_the_temperature(x, temperature, dim=-1):
-    """The scores were divided by the root of the temperature. The root belongs to d_k, not to this."""
+    """The scores were divided by the square root of the temperature. The square root belongs to d_k, not to T."""
     if temperature <= 0:
         raise ValueError("temperature")
     return (x / math.sqrt(temperature)).softmax(dim=dim)
@@ -296,7 +308,7 @@ def root_of_the_temperature(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def below_one_refused(x, temperature, dim=-1):
-    """A temperature that makes sense was refused. Only 0 and below have no meaning."""
+    """A valid temperature was rejected. Only 0 and below have no meaning."""
     if temperature < 1:
         raise ValueError("temperature")
     return (x / temperature).softmax(dim=dim)
@@ -304,7 +316,7 @@ def below_one_refused(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def rounded_down(x, temperature, dim=-1):
-    """The scores were rounded down: // cuts the fraction off. Use /."""
+    """The scores were rounded down: // drops the fraction. Use /."""
     if temperature <= 0:
         raise ValueError("temperature")
     return (x // temperature).softmax(dim=dim)
@@ -312,7 +324,7 @@ def rounded_down(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def overflow(x, temperature, dim=-1):
-    """Right for small scores. Large ones overflow: use PyTorch's softmax, or shift as in exercise 4.1."""
+    """Right for small scores, but large ones overflow: use PyTorch's softmax, or shift as in exercise 4.1."""
     if temperature <= 0:
         raise ValueError("temperature")
     e = (x / temperature).exp()
@@ -321,7 +333,7 @@ def overflow(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def multiplied_and_refusing(x, temperature, dim=-1):
-    """Bad temperatures are refused, as they should be; good ones multiply the scores. They divide."""
+    """Bad temperatures are rejected, as they should be, but good ones multiply the scores. They should divide them."""
     if temperature <= 0:
         raise ValueError("temperature")
     return (x * temperature).softmax(dim=dim)
@@ -329,7 +341,9 @@ def multiplied_and_refusing(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def weights_divided_and_refusing(x, temperature, dim=-1):
-    """Bad temperatures are refused, as they should be; good ones divide the weights. They divide the scores."""
+    """Bad temperatures are rejected, as they should be, but good ones divide the weights. They should divide the
+    scores.
+    """
     if temperature <= 0:
         raise ValueError("temperature")
     return x.softmax(dim=dim) / temperature
@@ -337,7 +351,7 @@ def weights_divided_and_refusing(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def error_returned(x, temperature, dim=-1):
-    """The error was returned like a result, so the caller goes on with it. `raise` stops the function."""
+    """The error was returned as a result, so the caller carries on with it. `raise` stops the function."""
     if temperature <= 0:
         return ValueError("a temperature is above 0")
     return (x / temperature).softmax(dim=dim)
@@ -345,7 +359,7 @@ def error_returned(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def negative_accepted(x, temperature, dim=-1):
-    """0 is refused, but a negative temperature is not. It would reverse the order."""
+    """0 is rejected, but negative temperatures are not. They would reverse the order."""
     if temperature == 0:
         raise ValueError("a temperature is above 0")
     return (x / temperature).softmax(dim=dim)
@@ -353,7 +367,7 @@ def negative_accepted(x, temperature, dim=-1):
 
 @mistake("temperature_softmax")
 def ignored_and_refusing(x, temperature, dim=-1):
-    """Bad temperatures are refused, as they should be; good ones have no effect. They divide the scores."""
+    """Bad temperatures are rejected, as they should be, but good ones have no effect. They should divide the scores."""
     if temperature <= 0:
         raise ValueError("temperature")
     return x.softmax(dim=dim)
@@ -364,7 +378,7 @@ def ignored_and_refusing(x, temperature, dim=-1):
 
 @check("attention_entropy", points=1)
 def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
-    """The gradient where weights are 0, weights that are nearly 0, and more axes in float32."""
+    """The gradient where weights are 0, weights that are nearly 0, and more axes, in float32."""
     w = torch.tensor(
         [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
     )
@@ -381,7 +395,7 @@ def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
 
 @mistake("attention_entropy")
 def logarithm_of_zero(weights):
-    """A weight of 0 gave NaN: its logarithm is minus infinity. It should count as nothing."""
+    """A weight of 0 gave NaN: its logarithm is minus infinity. It should contribute nothing."""
     return -(weights * weights.log()).sum(dim=-1)
 
 
@@ -395,50 +409,50 @@ def zero_mended_afterwards(weights):
 
 @mistake("attention_entropy")
 def built_in_entr(weights):
-    """The values are right, but the gradient at 0 is infinite: entr and xlogy have a pole there."""
+    """The values are right, but the gradient at 0 is infinite, as it is for entr and xlogy."""
     return torch.special.entr(weights).sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def small_number_added_to_weights(weights):
-    """A small number was added before the logarithm, so all weight on one key no longer gives exactly 0."""
+    """A small number was added before the logarithm, so a row with all weight on one key no longer gives exactly 0."""
     return -(weights * (weights + 1e-2).log()).sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def weights_clamped(weights):
-    """Small weights were raised to a lower bound, also in the product, so a row with zeros gets too much."""
+    """Small weights were raised to a lower bound, in the product too, so rows with zeros get too large an entropy."""
     w = weights.clamp(min=1e-3)
     return -(w * w.log()).sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def bits(weights):
-    """Measured in bits: the logarithm has base 2. Nats use the natural one."""
+    """This is in bits: the logarithm has base 2. Nats use the natural logarithm."""
     return torch.special.entr(weights).sum(dim=-1) / math.log(2)
 
 
 @mistake("attention_entropy")
 def sign_missing(weights):
-    """The entropy came out negative: the minus is missing."""
+    """The entropy came out negative: the minus sign is missing."""
     return -torch.special.entr(weights).sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def mean_of_terms(weights):
-    """The terms were averaged. They are summed; n equal weights then give ln n."""
+    """The terms were averaged. They should be summed: n equal weights then give ln n."""
     return torch.special.entr(weights).mean(dim=-1)
 
 
 @mistake("attention_entropy")
 def one_number_for_all(weights):
-    """All rows were summed into one number. Each row has an entropy of its own."""
+    """All rows were summed into one number. Each row has its own entropy."""
     return torch.special.entr(weights).sum()
 
 
 @mistake("attention_entropy")
 def along_the_first_axis(weights):
-    """The sum ran along the first axis. A row's weights are on the last one."""
+    """The sum ran along the first axis. A row's weights lie along the last one."""
     return torch.special.entr(weights).sum(dim=0)
 
 
@@ -450,38 +464,38 @@ def terms_not_summed(weights):
 
 @mistake("attention_entropy")
 def softmax_again(weights):
-    """Softmax was applied to the input, which holds weights already."""
+    """Softmax was applied to the input, which already holds weights."""
     return torch.special.entr(weights.softmax(dim=-1)).sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def effective_keys(weights):
-    """This is the effective number of keys, e to the entropy. The entropy itself was asked for."""
+    """This is the effective number of keys, e to the entropy. The exercise asks for the entropy itself."""
     return torch.special.entr(weights).sum(dim=-1).exp()
 
 
 @mistake("attention_entropy")
 def share_of_the_largest(weights):
-    """This is a share of the largest possible entropy: divided by ln n. The plain number, in nats, was asked for."""
+    """The entropy was divided by ln n, the largest it can be. The exercise asks for the entropy itself, in nats."""
     return torch.special.entr(weights).sum(dim=-1) / math.log(weights.size(-1))
 
 
 @mistake("attention_entropy")
 def logarithms_unweighted(weights):
-    """The logarithms were summed without their weights. Each counts as much as its weight."""
+    """The logarithms were summed without their weights. Each counts in proportion to its weight."""
     return -torch.where(weights > 0, weights, 1.0).log().sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def tiny_number_added(weights):
-    """A small number was added, so a row that is all on one key no longer has an entropy of exactly 0."""
+    """A small number was added, so a row with all its weight on one key no longer has an entropy of exactly 0."""
     w = weights + 1e-6
     return -(w * w.log()).sum(dim=-1)
 
 
 @mistake("attention_entropy")
 def axis_kept(weights):
-    """There is an axis too many: one number per row, so the last axis goes."""
+    """There is one axis too many: each row gives one number, so the last axis should be gone."""
     return torch.special.entr(weights).sum(dim=-1, keepdim=True)
 
 
@@ -490,7 +504,7 @@ def axis_kept(weights):
 
 @check("streaming_attend", points=1)
 def single_keys_and_one_piece(streaming_attend: Any, draw: Inputs) -> Any:
-    """Pieces of one key, and a piece larger than everything, in float32."""
+    """Pieces of one key, and a piece larger than the whole input, in float32."""
     scores, values = (
         draw.normal(5, dtype=torch.float32),
         draw.normal(5, 2, dtype=torch.float32),
@@ -502,7 +516,7 @@ def single_keys_and_one_piece(streaming_attend: Any, draw: Inputs) -> Any:
 
 @check("streaming_attend", points=1, tolerance=2e-3)
 def far_from_zero(streaming_attend: Any, draw: Inputs) -> Any:
-    """Scores of ten thousand, above and below zero."""
+    """Scores around ten thousand, above and below zero."""
     values = draw.normal(9, 3)
     return [
         both_ways(streaming_attend, draw.normal(9) + level, values, 4)
@@ -512,7 +526,7 @@ def far_from_zero(streaming_attend: Any, draw: Inputs) -> Any:
 
 @check("streaming_attend", points=1)
 def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
-    """The largest score comes first, or last; inputs are left as they were."""
+    """The largest score comes last, or first; the inputs are left unchanged."""
     ramp = torch.linspace(-30, 30, 12, dtype=torch.float64)
     values = draw.normal(12, 3)
     rising = ramp + draw.normal(12)
@@ -525,26 +539,26 @@ def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
 
 
 def pieces_of(scores, values, chunk):
-    """Cut scores and values alike."""
+    """Cut scores and values into the same pieces."""
     return list(zip(scores.split(chunk), values.split(chunk), strict=True))
 
 
 @mistake("streaming_attend")
 def pieces_averaged(scores, values, chunk):
-    """The pieces were averaged as equals. A piece counts as much as its sum of exponentials."""
+    """The pieces were averaged as equals. Each should count in proportion to its sum of exponentials."""
     outputs = [s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk)]
     return torch.stack(outputs).mean(dim=0)
 
 
 @mistake("streaming_attend")
 def pieces_added(scores, values, chunk):
-    """The pieces were added up, each with a whole unit of attention. Together they have one."""
+    """The pieces were added up, each with a whole unit of attention. Together they should have only one."""
     return sum(s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk))
 
 
 @mistake("streaming_attend")
 def pieces_by_their_length(scores, values, chunk):
-    """The pieces were weighted by how many keys they have. What counts is their sum of exponentials."""
+    """The pieces were weighted by their number of keys. What counts is their sum of exponentials."""
     outputs = [
         len(s) * (s.softmax(dim=-1) @ v) for s, v in pieces_of(scores, values, chunk)
     ]
@@ -553,7 +567,7 @@ def pieces_by_their_length(scores, values, chunk):
 
 @mistake("streaming_attend")
 def each_piece_its_own_measure(scores, values, chunk):
-    """Each piece was measured against its own largest score, and then added to the others. Remeasure the old ones."""
+    """Each piece was measured against its own largest score and then added to the others. Rescale the earlier ones."""
     mixed, total = 0, 0
     for s, v in pieces_of(scores, values, chunk):
         e = (s - s.max()).exp()
@@ -564,7 +578,7 @@ def each_piece_its_own_measure(scores, values, chunk):
 def one_pass(
     scores, values, chunk, sum_factor=1.0, mix_factor=1.0, start=-math.inf, divide=True
 ):
-    """Run the pass with its factors changed: the exponents of what shrinks the old sum and the old mixture."""
+    """Run the pass with altered factors on the exponents that shrink the old sum and the old mixture."""
     largest = scores.new_tensor(start)
     total, mixed = scores.new_zeros(()), values.new_zeros(values.size(-1))
     for s, v in pieces_of(scores, values, chunk):
@@ -579,7 +593,7 @@ def one_pass(
 
 @mistake("streaming_attend")
 def first_piece_twice(scores, values, chunk):
-    """The first piece counts twice: it is what the loop starts from, and the loop meets it again."""
+    """The first piece counts twice: the loop starts from it and then meets it again."""
     first, again = scores[:chunk], values[:chunk]
     pieces = [(first, again), *pieces_of(scores, values, chunk)]
     largest = max(piece.amax() for piece, _ in pieces)
@@ -589,7 +603,7 @@ def first_piece_twice(scores, values, chunk):
 
 @mistake("streaming_attend")
 def nothing_shrinks(scores, values, chunk):
-    """What is remembered never shrinks when a larger score arrives. Is the old largest score overwritten before the
+    """The old sum and mixture never shrink when a larger score arrives. Is the old largest score overwritten before the
     factor is computed from it?
     """
     return one_pass(scores, values, chunk, sum_factor=0.0, mix_factor=0.0)
@@ -597,7 +611,7 @@ def nothing_shrinks(scores, values, chunk):
 
 @mistake("streaming_attend")
 def factor_upside_down(scores, values, chunk):
-    """What is remembered grows when a larger score arrives. The factor is e to the power of old minus new: at most
+    """The old sum and mixture grow when a larger score arrives. The factor is e to the power of old minus new, at most
     1.
     """
     return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)
@@ -605,20 +619,21 @@ def factor_upside_down(scores, values, chunk):
 
 @mistake("streaming_attend")
 def only_the_sum_shrinks(scores, values, chunk):
-    """The old sum was remeasured, the old mixture was not. Both were measured against the same score."""
+    """The old sum was rescaled, but the old mixture was not. Both were measured against the same score."""
     return one_pass(scores, values, chunk, mix_factor=0.0)
 
 
 @mistake("streaming_attend")
 def only_the_mixture_shrinks(scores, values, chunk):
-    """The old mixture was remeasured, the old sum was not. Both were measured against the same score."""
+    """The old mixture was rescaled, but the old sum was not. Both were measured against the same score."""
     return one_pass(scores, values, chunk, sum_factor=0.0)
 
 
 @mistake("streaming_attend")
 def measured_against_the_old(scores, values, chunk):
-    """NaN came out. Each piece is measured against the new largest score, and what is remembered shrinks by e to the
-    power of old minus new, never the reverse."""
+    """The result is NaN. Measure each piece against the new largest score, and shrink the old sum and mixture by e to
+    the power of old minus new, never the reverse.
+    """
     largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
     for s, v in pieces_of(scores, values, chunk):
         e = (s - largest).exp()
@@ -629,7 +644,7 @@ def measured_against_the_old(scores, values, chunk):
 
 @mistake("streaming_attend")
 def largest_not_remembered(scores, values, chunk):
-    """Only the last piece is in the result: the largest score so far, or the sums, are not kept from piece to piece."""
+    """Only the last piece is in the result: the largest score so far, or the sums, are not carried over."""
     mixed, total = 0, 0
     for s, v in pieces_of(scores, values, chunk):
         e = (s - s.max()).exp()
@@ -639,7 +654,7 @@ def largest_not_remembered(scores, values, chunk):
 
 @mistake("streaming_attend")
 def divided_in_the_loop(scores, values, chunk):
-    """The mixture was divided by the sum after every piece. It is divided once, at the end."""
+    """The mixture was divided by the sum after every piece. Divide once, at the end."""
     largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
     for s, v in pieces_of(scores, values, chunk):
         new = torch.maximum(largest, s.amax())
@@ -658,7 +673,9 @@ def not_divided_by_the_sum(scores, values, chunk):
 
 @mistake("streaming_attend")
 def starts_at_zero(scores, values, chunk):
-    """The largest score so far starts at 0. If all scores are far below, everything rounds to 0/0. Start below all."""
+    """The largest score so far starts at 0. If all scores are far below 0, everything rounds to 0/0. Start below them
+    all.
+    """
     return one_pass(scores, values, chunk, start=0.0)
 
 
@@ -673,7 +690,7 @@ def never_shifted(scores, values, chunk):
 
 @mistake("streaming_attend")
 def last_piece_dropped(scores, values, chunk):
-    """The last, shorter piece was left out: whole pieces only were counted."""
+    """The last, shorter piece was left out: only whole pieces were counted."""
     whole = max(len(scores) // chunk, 1) * chunk
     return scores[:whole].softmax(dim=-1) @ values[:whole]
 
@@ -687,8 +704,8 @@ def first_piece_alone(scores, values, chunk):
 
 @mistake("streaming_attend")
 def largest_of_this_piece(scores, values, chunk):
-    """Measured against the largest score of the current piece. Where that is far lower than before, the factor for the
-    old sums overflows: keep the largest score so far.
+    """Everything was measured against the current piece's largest score. If that is far lower than before, the factor
+    for the old sums overflows: keep the largest score so far.
     """
     largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
     for s, v in pieces_of(scores, values, chunk):
@@ -703,12 +720,12 @@ def largest_of_this_piece(scores, values, chunk):
 
 @mistake("streaming_attend")
 def all_at_once(scores, values, chunk):
-    """The right result, but from all scores at once: `chunk` plays no part. Only one piece may be in use at a time."""
+    """The right result, but from all scores at once: `chunk` plays no part. Use only one piece at a time."""
     e = (scores - scores.max()).exp()
     return e @ values / e.sum()
 
 
 @mistake("streaming_attend")
 def row_of_a_matrix(scores, values, chunk):
-    """The result has an axis too many. One query gives one vector, (D_v,)."""
+    """The result has one axis too many. One query gives one vector, (D_v,)."""
     return one_pass(scores, values, chunk).unsqueeze(0)

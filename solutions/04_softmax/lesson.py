@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, turn it from picking to averaging with one number, measure where between the two it stands, and run attention over keys that arrive in pieces. You need lesson 3. About 60 minutes.
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You need lesson 3. About 60 minutes.
 #
 # ## The idea
 #
-# So far softmax was a word: take `exp` of each score, divide by the sum. Do exactly that, with three scores that are not even far apart.
+# So far softmax has been a recipe: take `exp` of each score, divide by the sum. Do exactly that, with three scores that are not even far apart.
 
 # %% setup
 import math
@@ -25,36 +25,36 @@ scores = torch.tensor([1000.0, 1001.0, 1002.0])
 scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 
 # %% [markdown]
-# Three times `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula on paper is right, and it fails on a computer. So what does PyTorch do that we did not?
+# Three times `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`. It grows so fast that the numbers a computer has run out, and what is left is infinity. How soon depends on how many bits a number has:
+# The trouble is `exp`. It grows so fast that it soon exceeds the largest number a computer can represent, and the result is infinity. How soon depends on how many bits a number has:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# `True` is infinity. With 32 bits `exp` ends between 88.7 and 88.8; with the 16 bits of float16 near 11. (bfloat16, the other 16-bit format, has the range of 32 bits and fewer digits.) Infinity divided by infinity is `nan`, and a number divided by infinity is 0: one such entry spoils its whole row.
+# `True` means infinity. With 32 bits `exp` overflows between 88.7 and 88.8, with the 16 bits of float16 near 11. (bfloat16, the other 16-bit format, has the range of 32 bits but fewer digits.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0: one such entry spoils its whole row.
 #
 # ## By hand
 #
-# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3, and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are divided by 3 and become $\tfrac13, \tfrac23, 1$. Their sum is 2. What are the weights now?
+# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3, and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are all divided by 3 and become $\tfrac13, \tfrac23, 1$. Their sum is 2. What are the weights now?
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# The same. Every exponential was divided by 3, so the sum was too, and the fraction did not notice. **Predict.** What if you add 100 to every score? And what if you multiply every score by 10?
+# The same. Every exponential was divided by 3, so the sum was too, and the fractions did not notice. **Predict.** What if you add 100 to every score? And what if you multiply every score by 10?
 
 # %%
 predict(
     "adding 100",
-    options=("nothing changes", "the largest gets more", "all get more alike"),
+    options=("nothing changes", "the largest gets more", "the weights even out"),
 )
 predict(
     "multiplying by 10",
-    options=("nothing changes", "the largest gets more", "all get more alike"),
+    options=("nothing changes", "the largest gets more", "the weights even out"),
 )
 
 # %%
@@ -63,13 +63,13 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax sees differences only. A shift leaves them as they are; a positive factor makes them larger or smaller. Here the third key went from a half to 0.983.
+# Softmax sees only differences. A shift leaves them as they are; a positive factor makes them larger or smaller. Here the third key's weight went from a half to 0.983.
 #
 # ## In PyTorch
 #
 # A shift is free, so use it: subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and no exponential exceeds 1. At least one *is* 1, so the sum cannot be 0 either.
 #
-# Which "largest"? A table of scores has many rows. A first attempt subtracts the largest number of the whole table:
+# The largest of what? A table of scores has many rows. A first attempt subtracts the largest score in the whole table:
 
 # %%
 table = torch.tensor([[0.0, 1.0], [-2000.0, -2001.0]])
@@ -77,18 +77,18 @@ shifted = (table - table.max()).exp()
 shifted / shifted.sum(dim=-1, keepdim=True)
 
 # %% [markdown]
-# The first row is right. In the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. Each row must be measured by its own largest score.
+# The first row is right. In the second, all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. Each row must be measured against its own largest score.
 #
-# ## Exercise 4.1: a softmax that holds
+# ## Exercise 4.1: a softmax that does not overflow
 #
-# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which stands for "not allowed" in the next lesson; each row has at least one finite one. Use `exp`, not PyTorch's softmax: this exercise is about what happens inside it.
+# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp`, not PyTorch's softmax: this exercise is about what happens inside it.
 
 # %% hints stable_softmax [markdown]
-# Which two steps of the recipe look along an axis? What must be true of their results so that they can be combined with the table again, whatever the axis is?
+# Which two steps of the recipe work along an axis? What shape must their results have so that they can be combined with the table again, whatever the axis is?
 #
-# `amax` takes a `dim` and a `keepdim`. A plain `max` with a `dim` returns two things, the numbers and their places, and you need the numbers only.
+# `amax` takes a `dim` and a `keepdim`. Plain `max` with a `dim` returns two things, the maxima and their indices, and you need only the maxima.
 #
-# Shift each row by its own largest score, take the exponentials once, and divide by their sum along the same axis. The caller still needs the scores, so make new tensors.
+# Shift each row by its own largest score, take the exponentials once, and divide by their sum along the same axis. The caller still needs the original scores, so make new tensors.
 
 
 # %% exercise stable_softmax
@@ -109,7 +109,7 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### One knob
 #
-# A factor on the scores changes how decided softmax is. It is usually written as a division, by the *temperature* $T$ of lesson 1. The name comes from the physics where this formula was found first.
+# A factor on the scores changes how concentrated the weights are. It is usually written as a division, by the *temperature* $T$ of lesson 1. The name comes from physics, where this formula was first found.
 
 # %%
 scores = torch.tensor([0.0, 1.0, 2.0])
@@ -123,7 +123,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# At a quarter the largest score takes 0.98, at 4 the three are nearly even. Between them lies everything attention can do with these scores, from picking one value to averaging all.
+# At a quarter, the largest score takes 0.98. At 4, the three weights are nearly even. In between lies everything attention can do with these scores, from picking one value to averaging them all.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -134,14 +134,14 @@ lines = {
 plot.curves(
     temperatures,
     lines,
-    "Every weight goes to 1/3 as it gets hotter",
+    "Every weight approaches 1/3 as the temperature rises",
     xlabel="temperature",
     ylabel="weight",
     log=True,
 )
 
 # %% [markdown]
-# No two lines cross. A temperature brings the keys together or drives them apart, and never changes which one leads. Move it yourself:
+# No two lines cross. The temperature brings the weights together or drives them apart, but never changes which key leads. Move it yourself:
 
 # %%
 plot.slide(
@@ -158,14 +158,14 @@ plot.slide(
 # %% [markdown]
 # ## Exercise 4.2: temperature
 #
-# Write softmax with a temperature. A temperature of 0 has no meaning here, nor has a negative one, which would turn the order around: refuse both with a `ValueError` that says so. You may use PyTorch's softmax.
+# Write softmax with a temperature. A temperature of 0 has no meaning here, and neither does a negative one, which would reverse the order: reject both with a `ValueError` that says so. You may use PyTorch's softmax.
 
 # %% hints temperature_softmax [markdown]
 # Hot should be flat. If T is large, should the differences between scores become larger or smaller before they enter softmax?
 #
 # What happens to the sum of a row if the temperature is applied after softmax? The row should still sum to 1.
 #
-# Check the temperature first, and `raise` the error with a message of your own. Which temperatures are refused: below zero only, or zero as well?
+# Check the temperature first, and `raise` the error with a message of your own. Which temperatures are rejected: only those below zero, or zero as well?
 
 
 # %% exercise temperature_softmax
@@ -177,7 +177,7 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
     """
     ### BEGIN SOLUTION
     if temperature <= 0:
-        raise ValueError(f"a temperature is above 0, not {temperature}")
+        raise ValueError(f"the temperature must be above 0, not {temperature}")
     return (x / temperature).softmax(dim=dim)
     ### END SOLUTION
 
@@ -185,31 +185,31 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% check temperature_softmax
 
 # %% [markdown]
-# ### How decided is a row?
+# ### How concentrated is a row?
 #
-# The largest weight says something, but [0.5, 0.5, 0] and [0.5, 0.25, 0.25] have the same largest weight and are not equally spread. A better measure uses all weights: the *entropy*
+# The largest weight says something, but [0.5, 0.5, 0] and [0.5, 0.25, 0.25] have the same largest weight but are not equally spread out. A better measure uses all the weights: the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
-# It is 0 when one weight is 1, and $\ln n$ when all n are equal. Measured with the natural logarithm its unit is the *nat*.
+# It is 0 when one weight is 1, and $\ln n$ when all n are equal. With the natural logarithm, its unit is the *nat*.
 
 # %%
 w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]])
 -(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
 
 # %% [markdown]
-# 0.693 is ln 2: the first row is spread over two keys. 1.099 is ln 3, all three alike. The second row, 1.040, is between. $e^H$ reads as "so many keys, effectively".
+# 0.693 is ln 2: the first row is spread over two keys. 1.099 is ln 3: all three weights are equal. The second row, 1.040, lies in between. You can read $e^H$ as the effective number of keys.
 #
-# The first row has a 1e-9 where it should have a 0. That was a dodge, because the formula as it stands cannot take a 0:
+# The first row has a 1e-9 where it should have a 0. That was a dodge, because the formula as written cannot handle a 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
 w.log(), w * w.log()
 
 # %% [markdown]
-# ln 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 when $w$ does, so a weight of 0 counts as nothing. Exact zeros do occur: small weights round to 0, and the next lesson makes zeros on purpose.
+# ln 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 contributes nothing. Exact zeros do occur: tiny weights round to 0, and the next lesson produces zeros on purpose.
 #
-# Replacing the `nan` afterwards mends the value. What about the gradient?
+# Replacing the `nan` in the result fixes the value. What about the gradient?
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
@@ -218,25 +218,25 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, 0.693 or ln 2, and the last gradient is `nan`: on its way back it passes through ln 0 after all. (The true slope at 0 is infinite, so any finite number there is a convention. A finite one keeps training alive.)
+# The entropy is right, 0.693 or ln 2, but the last gradient is `nan`: on its way back it passes through ln 0 after all. (The true slope at 0 is infinite, so any finite number there is a convention. But a finite one keeps training alive.)
 #
 # ## Exercise 4.3: entropy
 #
-# Measure each row. Weights of exactly 0 count as nothing, and the *gradient* must be finite there too: someone may want to train with this number.
+# Compute the entropy of each row. Weights of exactly 0 contribute nothing, and the *gradient* must be finite there too: someone may want to put this number in a loss.
 
 # %% hints attention_entropy [markdown]
-# Which entries make trouble, and what would their logarithm have to be so that the product comes out as 0? Any finite number will do.
+# Which entries cause trouble, and what would their logarithm have to be for the product to come out as 0? Any finite number will do.
 #
-# Adding a small number such as 1e-6 to all weights avoids the −∞, but then a row like [1, 0, 0] no longer has an entropy of exactly 0. Mending the product afterwards mends the value and not the gradient.
+# Adding a small number such as 1e-6 to all weights avoids the −∞, but then a row like [1, 0, 0] no longer has an entropy of exactly 0. Fixing the product, once it is computed, fixes the value but not the gradient.
 #
-# `torch.where` can replace the zeros *before* the logarithm sees them. Replace them by something whose logarithm is harmless, and multiply with the true weights.
+# `torch.where` can replace the zeros *before* the logarithm sees them. Replace them with something whose logarithm is harmless, and multiply by the true weights.
 
 
 # %% exercise attention_entropy
 def attention_entropy(weights: Tensor) -> Tensor:
     """Return the entropy of each row of attention weights, in nats.
 
-    weights is (..., n), each row sums to 1; entries may be exactly 0. Returns (...).
+    weights is (..., n); each row sums to 1, and entries may be exactly 0. Returns (...).
     Value and gradient are finite.
     """
     ### BEGIN SOLUTION
@@ -250,21 +250,21 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### In pieces
 #
-# Softmax needs the largest score and the sum of all exponentials before it can give the first weight. So it seems that all scores must be there at once. For a sequence of 100,000 tokens and one query that is 100,000 numbers, and for all queries 10 billion. Can attention be computed while the keys come by in pieces, without ever keeping them?
+# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once. For a sequence of 100,000 tokens that is 100,000 scores for one query, and 10 billion for all queries. Can attention be computed while the keys come by in pieces, without keeping any of them?
 #
-# Two numbers and a vector are enough to remember: the largest score so far, $m$; the sum of exponentials so far, measured against $m$; and the values so far, mixed with the same exponentials. When a larger score arrives, everything remembered was measured against the wrong $m$. But a shift is only a factor: multiply by $e^{m_\text{old} - m_\text{new}}$.
+# Two numbers and a vector are all you need to remember: the largest score so far, $m$; the sum of the exponentials so far, measured against $m$; and the values so far, mixed with the same exponentials. When a larger score arrives, everything you remember was measured against the wrong $m$. But a shift is only a factor: multiply by $e^{m_\text{old} - m_\text{new}}$.
 #
 # On paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and the values [6, 0], [0, 6] and [12, 12]:
 #
 # | | largest $m$ | sum | mixed values |
 # |---|---|---|---|
 # | first piece | ln 2 | $\tfrac12 + 1 = \tfrac32$ | $\tfrac12[6, 0] + 1\,[0, 6] = [3, 6]$ |
-# | the old, remeasured: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
+# | the old, rescaled: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
 # | with the second piece | ln 3 | $1 + 1 = 2$ | $[2, 4] + [12, 12] = [14, 16]$ |
 #
 # Divide: [14, 16] / 2 is [7, 8], the output that these scores and values gave in lesson 2. Check the factor: $e^{\ln 2 - \ln 3}$ is $\tfrac23$.
 #
-# A shorter way suggests itself: run attention on each piece, and average the outputs. This time the cut is after the first key. (With the table's cut it would come out right, by accident: measured against the same score, both pieces have the sum 1.)
+# A simpler way suggests itself: run attention on each piece and average the outputs. This time the cut comes after the first key. (With the table's cut it would come out right, but by accident: measured against the same score, both pieces have the sum 1.)
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -276,26 +276,26 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although the pieces together have only one. How much of it a piece deserves is in its sum of exponentials, and that is what the average forgot.
+# [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although there is only one for all of them together. How much of it a piece deserves is in its sum of exponentials, and that is what the average forgot.
 #
 # ## Exercise 4.4: attention in one pass
 #
 # Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows.
 
 # %% hints streaming_attend [markdown]
-# What are the three things in the table above, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
+# Which three quantities does the table above keep track of, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
 #
-# `split` cuts a tensor into pieces and leaves the last one short. For each piece: find the new largest score, shrink what is remembered, add the piece's share to the sum and to the mixture.
+# `split` cuts a tensor into pieces and leaves the last one shorter if need be. For each piece: find the new largest score, shrink what you remember, and add the piece's share to the sum and to the mixture.
 #
 # The factor that shrinks the old sum shrinks the old mixture as well, because both were measured against the same score. Divide once, at the end.
 
 
 # %% exercise streaming_attend
 def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
-    """Attention of one query over keys that come in pieces.
+    """Attention of one query over keys that arrive in pieces.
 
-    scores is (n,), values is (n, D_v); pieces have chunk keys, the last may have fewer.
-    Returns (D_v,), what softmax(scores) @ values gives, without a softmax over all scores.
+    scores is (n,), values is (n, D_v); each piece has chunk keys, the last may have fewer.
+    Returns (D_v,), the same as softmax(scores) @ values, without a softmax over all scores.
     """
     ### BEGIN SOLUTION
     largest = scores.new_tensor(-torch.inf)
@@ -313,22 +313,22 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% check streaming_attend
 
 # %% [markdown]
-# This loop, for many queries at once and laid out for a GPU, is the core of FlashAttention. Lesson 10 returns to it.
+# This loop is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention. Lesson 10 returns to it.
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help when the scores are infinite already. In float16 the largest number is 65504, and a dot product of 64 entries reaches it soon:
+# **An overflow before softmax.** A stable softmax does not help if the scores are already infinite. In float16 the largest number is 65504, and a dot product in 64 dimensions soon exceeds it:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)
 q @ q, (q / 8) @ q
 
 # %% [markdown]
-# $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Scaling the *query* before the product, by $\sqrt{64} = 8$, gives 12800 and is otherwise the same computation.
+# $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800 and is otherwise the same computation.
 #
-# **The wrong axis.** Softmax along `dim=0` sums to 1 as well, only over something else. Nothing crashes; lesson 2 showed it.
+# **The wrong axis.** Weights from a softmax along `dim=0` also sum to 1, but over something other than the keys. Nothing crashes, as lesson 2 showed.
 #
-# **Weights read as probabilities.** They are positive and sum to 1, as probabilities do. But nothing was counted and nothing is claimed: a weight of 0.7 is the share of a value in a mixture. A temperature changes it, and no fact about the keys has changed.
+# **Weights read as probabilities.** They are positive and sum to 1, as probabilities do. But nothing was counted and nothing is claimed: a weight of 0.7 is the share of a value in a mixture. A temperature changes it, although nothing about the keys has changed.
 #
 
 # %% [markdown]
@@ -337,33 +337,35 @@ q @ q, (q / 8) @ q
 # | | what it is | what to remember |
 # |---|---|---|
 # | shift | subtract each row's largest score | changes nothing, saves everything |
-# | temperature | scores over $T$, before softmax | cold picks, hot averages |
-# | entropy | $-\sum w \ln w$, in nats | 0 for one key, $\ln n$ for all; 0 counts as nothing |
-# | streaming | largest score, sum, mixture | a larger score shrinks the old by $e^{m_\text{old} - m_\text{new}}$ |
+# | temperature | scores divided by $T$, before softmax | cold picks, hot averages |
+# | entropy | $-\sum w \ln w$, in nats | 0 for all weight on one key, $\ln n$ for $n$ equal weights; a weight of 0 contributes nothing |
+# | online softmax | largest score, sum and mixture so far | a larger score shrinks the old sum and mixture by $e^{m_\text{old} - m_\text{new}}$ |
 #
 # %%
 recap()
 
 # %% [markdown]
-# Were your two predictions right? The first is why softmax can be computed at all, the second is why it has a temperature.
+# Were your two predictions right? The first is why softmax can be computed at all; the second is why it has a temperature.
 #
 # ## Questions
 #
-# **Question R4** (2 points, read by a person). Temperature and $\sqrt{d_k}$ both divide the scores. Are they the same knob? Say what each is for, and in which case it would make sense to *learn* one of them.
+# **Question R4** (2 points, read by a person). Temperature and $\sqrt{d_k}$ both divide the scores. Are they the same knob? Say what each is for, and when it would make sense to *learn* one of them.
 
 # %% question R4 [markdown] points=2
-# Mathematically the same: scores over a positive number. Their purposes differ. √d_k undoes a known effect, the growth of the scores' spread with the width, so that a model starts equally decided at any width; it follows from d_k and is not chosen. A temperature says how decided attention should be beyond that. Learning it makes sense where the model cannot change the lengths of queries and keys itself, for instance when they are normalised (cosine attention): then no matrix can make a query insistent, and a learned temperature per head gives that back. Where the projections are free, a learned temperature adds nothing that longer queries could not do.
+# Mathematically they are the same: both divide the scores by a positive number. Their purposes differ. √d_k undoes a known effect, the growth of the scores' spread with the dimension, so that attention starts out equally concentrated in any dimension. It follows from d_k and is not chosen. A temperature says how concentrated attention should be beyond that.
+#
+# Learning it makes sense where the model cannot change the norms of queries and keys itself, for instance when they are normalized (cosine attention): then no matrix can make a query insistent, and a learned temperature per head makes up for that. Where the projections are free, a learned temperature adds nothing that queries of larger norm could not do.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Same operation, different purpose (known spread against wanted sharpness), and a case for learning with its reason |
-# | 1 | Either the difference in purpose, or a sensible case for learning without its reason |
+# | 2 | Same operation, different purposes (undoing a known spread, setting a desired sharpness), and a case for learning, with a reason |
+# | 1 | Either the difference in purpose, or a sensible case for learning without a reason |
 # | 0 | "They are the same" or "they are different" without a reason |
 
 # %% [markdown]
 # ## Further reading
 #
 # - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the one-pass sum.
-# - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135), section 3.1: the same idea with the values, for a whole matrix.
+# - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135), section 3.1: the same idea with the values included, for a whole matrix.
 #
-# **Next:** [lesson 5, Masking](../05_masking/05_masking.ipynb). Some keys must not be seen: padding, or the future. What is their score? Back to [lesson 3](../03_scaling/03_scaling.ipynb).
+# **Next:** [lesson 5, Masking](../05_masking/05_masking.ipynb). Some keys must not be seen: padding, or the future. What score should they get? Back to [lesson 3](../03_scaling/03_scaling.ipynb).

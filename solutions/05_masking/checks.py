@@ -1,4 +1,4 @@
-"""The checks of lesson 5 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+"""The checks of lesson 5 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
 
 import contextlib
 from typing import Any
@@ -12,19 +12,19 @@ NO_MASKED_SOFTMAX = shortcut(
     "masked_softmax",
     "scaled_dot_product_attention",
     "multi_head_attention_forward",
-    because="Writing its steps is the exercise.",
+    because="The exercise is to write its steps yourself.",
 )
 NO_SCALED_DOT_PRODUCT_ATTENTION = shortcut(
     "scaled_dot_product_attention",
     "scaled_dot_product_attention",
     "MultiheadAttention",
     "multi_head_attention_forward",
-    because="Writing its steps is the exercise.",
+    because="The exercise is to write its steps yourself.",
 )
 
 
 def rule(draw: Inputs, *shape: int, empty: Any = None) -> Tensor:
-    """Draw a mask with about half of its entries True and at least one in each row, but for the empty ones."""
+    """Draw a mask with about half of its entries True and at least one True in each row, except in the empty ones."""
     mask = draw.normal(*shape) > 0
     mask[..., draw.integer(0, shape[-1] - 1)] = True
     if empty is not None:
@@ -33,10 +33,10 @@ def rule(draw: Inputs, *shape: int, empty: Any = None) -> Tensor:
 
 
 def made_there(make: Any) -> bool:
-    """Say whether a function makes a tensor on the device that it is told, on a computer that may have only one.
+    """Say whether a function creates its tensor on the requested device, on a computer that may have only one.
 
-    Tensors on the device "meta" have a shape and no numbers, so not every sound way can be tried with it. Where one
-    stops there, making a tensor on the CPU is tried, on a computer whose usual device is another.
+    Tensors on the "meta" device have a shape but no data, so some correct solutions fail on it. If one does, creating
+    a tensor on the CPU is tried instead, with another device as the default.
     """
     with contextlib.suppress(RuntimeError):
         return bool(make(torch.device("meta")).device.type == "meta")
@@ -47,7 +47,7 @@ def made_there(make: Any) -> bool:
 
 @check("causal_mask", points=1, show=True)
 def as_many_queries_as_keys(causal_mask: Any, draw: Inputs) -> Any:
-    """As many queries as keys, with k_len given and without."""
+    """As many queries as keys, with and without k_len."""
     n = draw.size(4, 5, 7)
     return {
         f"causal_mask({n})": causal_mask(n),
@@ -57,14 +57,14 @@ def as_many_queries_as_keys(causal_mask: Any, draw: Inputs) -> Any:
 
 @check("causal_mask", points=1, show=True)
 def two_new_queries(causal_mask: Any, draw: Inputs) -> Any:
-    """Fewer queries than keys, and the device that was asked for."""
+    """Fewer queries than keys, and the requested device."""
     few, more = draw.size(2, 1, 3), draw.size(3, 4, 6)
     tables = {
         f"causal_mask({few}, {few + 3})": causal_mask(few, few + 3),
         f"causal_mask({more}, {more + 1})": causal_mask(more, k_len=more + 1),
     }
     there = made_there(lambda device: causal_mask(2, 3, device=device))
-    return {**tables, "made on the device that was asked for": there}
+    return {**tables, "created on the requested device": there}
 
 
 @check("padding_mask", points=1, show=True)
@@ -76,13 +76,13 @@ def three_lengths(padding_mask: Any, draw: Inputs) -> Any:
 
 @check("padding_mask", points=1, show=True)
 def as_many_sentences_as_tokens(padding_mask: Any, draw: Inputs) -> Any:
-    """As many sentences as tokens, one of them empty; and the device of the lengths."""
+    """As many sentences as tokens, with one sentence empty; and the device of the lengths."""
     n = draw.size(4, 5, 7)
     mask = padding_mask(draw.give(torch.tensor([0, 1, 3, 2, 5, 4, 6][:n])), n)
     there = made_there(
         lambda device: padding_mask(torch.tensor([1, 3], device=device), 4)
     )
-    return {"the mask": mask, "made on the device of the lengths": there}
+    return {"the mask": mask, "created on the device of the lengths": there}
 
 
 @check("combine_masks", points=1, show=True)
@@ -97,7 +97,7 @@ def some_are_none(combine_masks: Any, draw: Inputs) -> Any:
     one, two = rule(draw, 2, 3), rule(draw, 2, 3)
     one[0, :2], two[0, :2] = torch.eye(
         2, dtype=torch.bool
-    )  # neither allows all of the other
+    )  # neither allows everything the other does
     return {
         "combine_masks(a)": combine_masks(one),
         "combine_masks(None, a, None, b)": combine_masks(None, one, None, two),
@@ -108,13 +108,13 @@ def some_are_none(combine_masks: Any, draw: Inputs) -> Any:
 
 @check("masked_softmax", points=1, show=True)
 def a_few_hidden(masked_softmax: Any, draw: Inputs) -> Any:
-    """Three rows of four keys, each with something to look at."""
+    """Three rows of four keys, each with at least one key to look at."""
     return masked_softmax(draw.normal(3, 4), rule(draw, 3, 4))
 
 
 @check("masked_softmax", points=1, show=True)
 def an_empty_row(masked_softmax: Any, draw: Inputs) -> Any:
-    """One row with nothing to look at: weights, and the gradient that comes back to the scores."""
+    """One row with nothing to look at: the weights, and the gradient that reaches the scores."""
     scores = draw.normal(3, 4).requires_grad_()
     mask = rule(draw, 3, 4, empty=1)
     mask[0, :2] = torch.tensor([False, True])
@@ -125,7 +125,7 @@ def an_empty_row(masked_softmax: Any, draw: Inputs) -> Any:
 
 @check("masked_softmax", points=1, show=True, tolerance=1e-3)
 def no_mask_broadcast_large(masked_softmax: Any, draw: Inputs) -> Any:
-    """No mask; one mask for three heads, with an empty sentence; scores of a million and far below, hidden ones too."""
+    """No mask; one mask for three heads, with an empty sentence; scores around a million, far below 0, or hidden."""
     scores, large = draw.normal(2, 3, 4, 5), draw.give(1e6 * draw.normal(6, 5))
     low = draw.give(
         (50 * draw.normal(6, 5)).round() * 1024 - 2.0**31
@@ -136,27 +136,27 @@ def no_mask_broadcast_large(masked_softmax: Any, draw: Inputs) -> Any:
         "without a mask": masked_softmax(scores),
         "with heads": masked_softmax(scores, mask=rule(draw, 2, 1, 1, 5, empty=1)),
         "with large scores": masked_softmax(large, rule(draw, 6, 5)),
-        "with a large score that is hidden": masked_softmax(hidden, after_it),
+        "with a large hidden score": masked_softmax(hidden, after_it),
         "with scores far below zero": masked_softmax(low, rule(draw, 6, 5)),
     }
 
 
 @check("scaled_dot_product_attention", points=1, show=True)
 def without_a_mask(attention: Any, draw: Inputs) -> Any:
-    """Three queries, five keys, values of another width, no mask."""
+    """Three queries, five keys, values of a different dimension, no mask."""
     return attention(draw.normal(3, 4), draw.normal(5, 4), draw.normal(5, 2))
 
 
 @check("scaled_dot_product_attention", points=1, show=True)
 def with_a_mask(attention: Any, draw: Inputs) -> Any:
-    """A mask, in two sentences with three heads; one query may look nowhere."""
+    """A mask, for two sentences and three heads; one query has nothing to look at."""
     q, k, v = draw.normal(2, 3, 5, 4), draw.normal(2, 3, 7, 4), draw.normal(2, 3, 7, 6)
     return attention(q, k, v, rule(draw, 2, 1, 5, 7, empty=(1, 0, 2)))
 
 
 @check("scaled_dot_product_attention", points=1, show=True)
 def with_a_scale(attention: Any, draw: Inputs) -> Any:
-    """Given scales: 2, 1 and 0, and 0 with a mask."""
+    """Scales of 2, 1 and 0, and a scale of 0 with a mask."""
     q, k, v, mask = (
         draw.normal(3, 4),
         draw.normal(5, 4),

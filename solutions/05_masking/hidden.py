@@ -14,7 +14,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("causal_mask", points=1)
 def one_query(causal_mask: Any, draw: Inputs) -> Any:
-    """A single query, a single key, longer sequences."""
+    """A single query, a single key, and longer sequences."""
     return (
         causal_mask(1, 5),
         causal_mask(1, 1),
@@ -26,7 +26,7 @@ def one_query(causal_mask: Any, draw: Inputs) -> Any:
 
 @check("causal_mask", points=1)
 def on_a_device(causal_mask: Any, draw: Inputs) -> Any:
-    """The device that was asked for, and a long sequence."""
+    """The requested device, and a long sequence."""
     return (
         made_there(lambda device: causal_mask(2, device=device)),
         causal_mask(2, 3, device="cpu"),
@@ -35,7 +35,7 @@ def on_a_device(causal_mask: Any, draw: Inputs) -> Any:
 
 
 def ones(q_len, k_len, device):
-    """Make a table of True, with as many keys as queries where nothing else was asked for."""
+    """Make a table of True, with as many keys as queries unless k_len is given."""
     return torch.ones(
         q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device
     )
@@ -43,33 +43,35 @@ def ones(q_len, k_len, device):
 
 @mistake("causal_mask")
 def hides_instead(q_len, k_len=None, *, device=None):
-    """True is where looking is forbidden. In these lessons, as in PyTorch's function, True means: may look."""
+    """True marks where looking is forbidden. In these lessons, as in PyTorch's function, True means "may look"."""
     m = ones(q_len, k_len, device)
     return m.triu(m.size(1) - m.size(0) + 1)
 
 
 @mistake("causal_mask")
 def top_left(q_len, k_len=None, *, device=None):
-    """The triangle starts at the top left. With kept keys the last query is the newest: it belongs at the last key."""
+    """The triangle starts at the top left. With cached keys, the last query is the newest: it lines up with the last
+    key.
+    """
     return ones(q_len, k_len, device).tril()
 
 
 @mistake("causal_mask")
 def hides_at_the_top_left(q_len, k_len=None, *, device=None):
-    """Two things: True must mean "may look", and with kept keys the triangle ends at the last key."""
+    """Two things: True must mean "may look", and with cached keys the triangle ends at the last key."""
     return ones(q_len, k_len, device).triu(1)
 
 
 @mistake("causal_mask")
 def not_oneself(q_len, k_len=None, *, device=None):
-    """A token cannot see itself here, so the first row is empty. Its own key is allowed: only later ones are not."""
+    """A token cannot see itself here, so the first row is empty. A query may see its own key, only not later ones."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0) - 1)
 
 
 @mistake("causal_mask")
 def one_ahead(q_len, k_len=None, *, device=None):
-    """Each query sees one key too many, the next one, which is exactly the answer it must not see."""
+    """Each query sees one key too many: the next one, which is exactly the answer it must not see."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0) + 1)
 
@@ -83,21 +85,23 @@ def past_hidden(q_len, k_len=None, *, device=None):
 
 @mistake("causal_mask")
 def floats(q_len, k_len=None, *, device=None):
-    """A mask of floats. PyTorch's function would add it to the scores; make it boolean."""
+    """This is a mask of floats, which PyTorch's function would add to the scores. Make it boolean."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0)).float()
 
 
 @mistake("causal_mask")
 def integers(q_len, k_len=None, *, device=None):
-    """A mask of integers. PyTorch's function refuses those, and ~ flips their bits; make it boolean."""
+    """This is a mask of integers. PyTorch's function rejects those, and ~ flips their bits. Make it boolean."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0)).long()
 
 
 @mistake("causal_mask")
 def numbers_to_add(q_len, k_len=None, *, device=None):
-    """Zeros and minus infinities are another convention, to be added to scores. Here a mask is True and False."""
+    """Zeros and minus infinities are another convention, a mask to be added to the scores. Here a mask is True and
+    False.
+    """
     m = ones(q_len, k_len, device)
     return torch.zeros(m.shape, device=device).masked_fill(
         ~m.tril(m.size(1) - m.size(0)), -torch.inf
@@ -106,13 +110,13 @@ def numbers_to_add(q_len, k_len=None, *, device=None):
 
 @mistake("causal_mask")
 def everything(q_len, k_len=None, *, device=None):
-    """Everything is allowed. Which keys come later than the query?"""
+    """Every key is allowed. Which keys come after the query?"""
     return ones(q_len, k_len, device)
 
 
 @mistake("causal_mask")
 def own_key_only(q_len, k_len=None, *, device=None):
-    """Each query sees one key and none of the earlier ones. Looking back is allowed."""
+    """Each query sees only one key and none of the earlier ones. Looking back is allowed."""
     m = ones(q_len, k_len, device)
     shift = m.size(1) - m.size(0)
     return m.tril(shift) & m.triu(shift)
@@ -133,28 +137,28 @@ def square_only(q_len, k_len=None, *, device=None):
 
 @mistake("causal_mask")
 def lying(q_len, k_len=None, *, device=None):
-    """The table lies on its side: rows belong to queries, columns to keys."""
+    """The table is transposed: rows belong to queries, columns to keys."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0)).mT
 
 
 @mistake("causal_mask")
 def device_ignored(q_len, k_len=None, *, device=None):
-    """The right table, always on the CPU: the argument device was not passed on."""
+    """The right table, but always on the CPU: the argument device was not passed on."""
     m = ones(q_len, k_len, None)
     return m.tril(m.size(1) - m.size(0))
 
 
 @mistake("causal_mask")
 def axes_in_front(q_len, k_len=None, *, device=None):
-    """Axes too many: a plain table (q_len, k_len) was asked for. It broadcasts over batch and heads by itself."""
+    """Too many axes: the mask should be a plain table, (q_len, k_len). It broadcasts over batch and heads by itself."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0))[None, None]
 
 
 @mistake("causal_mask")
 def earlier_keys_forgotten(q_len, k_len=None, *, device=None):
-    """The queries see one another but none of the kept keys. All keys before them are in their past."""
+    """The queries see one another but none of the cached keys. All keys before the queries are in their past."""
     m = ones(q_len, k_len, device)
     shift = m.size(1) - m.size(0)
     return m.tril(shift) & (torch.arange(m.size(1), device=device) >= shift)
@@ -165,13 +169,13 @@ def earlier_keys_forgotten(q_len, k_len=None, *, device=None):
 
 @check("padding_mask", points=1)
 def one_sentence(padding_mask: Any, draw: Inputs) -> Any:
-    """A single sentence, lengths of another integer type, a batch that is wider than every sentence."""
+    """A single sentence, lengths of another integer type, and a batch wider than every sentence."""
     lengths = draw.give(torch.tensor([3], dtype=torch.int32))
     return padding_mask(lengths, 7), padding_mask(draw.give(torch.tensor([1, 4])), 6)
 
 
 def real(lengths, max_len):
-    """Make the table (B, S)."""
+    """Make the (B, S) table."""
     return torch.arange(max_len) < lengths[:, None]
 
 
@@ -183,13 +187,15 @@ def one_too_many(lengths, max_len):
 
 @mistake("padding_mask")
 def one_too_few(lengths, max_len):
-    """The last token of each sentence is hidden: a length of n means positions 0 to n - 1, counted from 0."""
+    """The last token of each sentence is hidden: a length of n means positions 0 to n - 1, counting from 0."""
     return real(lengths - 1, max_len)[:, None, None]
 
 
 @mistake("padding_mask")
 def a_row_per_sentence(lengths, max_len):
-    """The shape is (B, S). Beside scores (B, H, L, S) its rows would be read as queries: it needs two axes between."""
+    """The shape is (B, S). Next to scores (B, H, L, S), its rows would be read as queries: it needs two axes in
+    between.
+    """
     return real(lengths, max_len)
 
 
@@ -201,25 +207,25 @@ def one_axis_between(lengths, max_len):
 
 @mistake("padding_mask")
 def axes_at_the_end(lengths, max_len):
-    """The new axes came last, so sentences meet heads and positions meet queries. Keys are the last axis."""
+    """The new axes came last, so positions line up with heads. Keys are the last axis."""
     return real(lengths, max_len)[:, :, None, None]
 
 
 @mistake("padding_mask")
 def queries_hidden(lengths, max_len):
-    """This hides queries: the positions are on the axis of the queries. Hide keys, which are the last axis."""
+    """This hides queries: the positions are on the query axis. Hide keys, which are on the last axis."""
     return real(lengths, max_len)[:, None, :, None]
 
 
 @mistake("padding_mask")
 def axes_in_front_of_all(lengths, max_len):
-    """The new axes came first, so sentences would meet queries. The batch stays the first axis."""
+    """The new axes came first, so sentences line up with queries. The batch stays the first axis."""
     return real(lengths, max_len)[None, None]
 
 
 @mistake("padding_mask")
 def true_at_padding(lengths, max_len):
-    """Inverted: True marks the padding. It means "may look"."""
+    """Inverted: True marks the padding. It should mean "may look"."""
     return ~real(lengths, max_len)[:, None, None]
 
 
@@ -231,44 +237,46 @@ def padded_in_front(lengths, max_len):
 
 @mistake("padding_mask")
 def keys_and_queries_hidden(lengths, max_len):
-    """Queries are hidden as well: the mask has an axis of queries. Padding is hidden as keys, for all queries alike."""
+    """Queries are hidden as well: the mask has a query axis. Padding is hidden as keys, the same for all queries."""
     m = real(lengths, max_len)
     return (m[:, :, None] & m[:, None, :])[:, None]
 
 
 @mistake("padding_mask")
 def floats_or_integers(lengths, max_len):
-    """The right entries as numbers. A mask is boolean: leave the comparison as it is."""
+    """The right entries, but as numbers. A mask is boolean: leave the comparison as it is."""
     return real(lengths, max_len)[:, None, None].float()
 
 
 @mistake("padding_mask")
 def integer_mask(lengths, max_len):
-    """The right entries as integers, which PyTorch's function refuses. Leave the comparison as it is, boolean."""
+    """The right entries, but as integers, which PyTorch's function rejects. Leave the comparison as it is, boolean."""
     return real(lengths, max_len)[:, None, None].long()
 
 
 @mistake("padding_mask")
 def as_wide_as_the_longest(lengths, max_len):
-    """The mask is as wide as the longest sentence, or as max_len by accident only. It must have max_len columns."""
+    """The mask is as wide as the longest sentence, equal to max_len only by chance. It must have max_len columns."""
     return real(lengths, int(lengths.max()))[:, None, None]
 
 
 @mistake("padding_mask")
 def only_at_the_length(lengths, max_len):
-    """Only one position per sentence came out True. All positions before the length are tokens."""
+    """Only one position per sentence came out True. All positions before the length hold tokens."""
     return (torch.arange(max_len) == lengths[:, None] - 1)[:, None, None]
 
 
 @mistake("padding_mask")
 def no_column(lengths, max_len):
-    """Positions and lengths were compared entry by entry. One of them has to be a column, so that each meets each."""
+    """Positions and lengths were compared entry by entry. One of them has to be a column, so that every pair is
+    compared.
+    """
     return (torch.arange(max_len) < lengths)[:, None, None]
 
 
 @mistake("padding_mask")
 def device_forgotten(lengths, max_len):
-    """The right table, but its positions are made on the default device. Make them where `lengths` are: device=."""
+    """The right table, but its positions are created on the default device. Create them where `lengths` is: device=."""
     return (torch.arange(max_len) < lengths[:, None])[:, None, None]
 
 
@@ -283,18 +291,21 @@ def positions_as_column(lengths, max_len):
 
 @check("combine_masks", points=1)
 def three_rules_left_alone(combine_masks: Any, draw: Inputs) -> Any:
-    """Three masks that broadcast against one another, and the masks themselves afterwards."""
-    rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), rule(draw, 1, 3, 4, 1)]
-    return combine_masks(*rules), rules
+    """Three masks that broadcast against one another and are left unchanged; a mask that allows everything."""
+    third = draw.normal(1, 3, 4, 1) > 0
+    third[0, 0, :2, 0] = torch.tensor([True, False])
+    rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), draw.give(third)]
+    everything = draw.give(torch.ones(3, 1, 1, dtype=torch.bool))
+    return combine_masks(*rules), rules, combine_masks(everything, rules[0])
 
 
 def present(masks):
-    """Leave out what is None."""
+    """Leave out every None."""
     return [m for m in masks if m is not None]
 
 
 def folded(masks, step):
-    """Combine masks with an operator of one's own."""
+    """Combine masks with a given operator."""
     found = present(masks)
     result = found[0] if found else None
     for m in found[1:]:
@@ -304,7 +315,7 @@ def folded(masks, step):
 
 @mistake("combine_masks")
 def missing_ones_counted(*masks):
-    """None was counted as a vote that somebody withholds: beside a None nothing is allowed. Leave None out."""
+    """None was counted as a missing vote, so nothing is allowed next to a None. Leave None out."""
     kept = [mask for mask in masks if mask is not None]
     if not kept:
         return None
@@ -313,13 +324,15 @@ def missing_ones_counted(*masks):
 
 @mistake("combine_masks")
 def either(*masks):
-    """Combined with "or": one permission is enough, so the future leaks through the padding mask. Both must allow."""
+    """Combined with "or": one permission is enough, so the future leaks in through the padding mask. Both must allow
+    it.
+    """
     return folded(masks, lambda a, b: a | b)
 
 
 @mistake("combine_masks")
 def exactly_one(*masks):
-    """Combined with "exactly one of them": where both allow, looking became forbidden."""
+    """Combined with "exactly one of them": where both masks allow looking, it came out forbidden."""
     return folded(masks, lambda a, b: a ^ b)
 
 
@@ -337,7 +350,7 @@ def floats_multiplied(*masks):
 
 @mistake("combine_masks")
 def numbers_added(*masks):
-    """The masks were added. A sum counts permissions; all of them are needed, which is &."""
+    """The masks were added. A sum counts permissions, but all of them are needed. That is what & is for."""
     return folded([m if m is None else m.int() for m in masks], lambda a, b: a + b)
 
 
@@ -355,14 +368,14 @@ def last_only(*masks):
 
 @mistake("combine_masks")
 def result_turned_round(*masks):
-    """The result is inverted: True is where a rule forbids."""
+    """The result is inverted: True marks where a rule forbids looking."""
     result = folded(masks, lambda a, b: a & b)
     return None if result is None else ~result
 
 
 @mistake("combine_masks")
 def none_not_expected(*masks):
-    """A mask of None stopped it, or no mask at all. None forbids nothing: leave it out before combining."""
+    """It failed on a mask of None, or on no masks at all. None forbids nothing: leave it out before combining."""
     result = masks[0] & masks[1]
     for m in masks[2:]:
         result = result & m
@@ -371,7 +384,7 @@ def none_not_expected(*masks):
 
 @mistake("combine_masks")
 def none_forbids_everything(*masks):
-    """One None among the masks made the whole result None. None is "no rule"; the other rules still hold."""
+    """One None among the masks made the whole result None. None means "no rule"; the other rules still hold."""
     return (
         None
         if any(m is None for m in masks) or not masks
@@ -381,27 +394,33 @@ def none_forbids_everything(*masks):
 
 @mistake("combine_masks")
 def true_for_nothing(*masks):
-    """Where nothing is forbidden something other than None came back. Return None in that case."""
+    """With no mask to combine, something other than None came back. Return None in that case."""
     result = folded(masks, lambda a, b: a & b)
     return torch.tensor(True) if result is None else result
 
 
 @mistake("combine_masks")
 def two_masks_only(*masks):
-    """Right for two masks. A third one was ignored: any number may come."""
+    """Right for two masks, but a third one was ignored. There may be any number of them."""
     return folded(present(masks)[:2], lambda a, b: a & b)
 
 
 @mistake("combine_masks")
+def full_masks_left_out(*masks):
+    """A mask that allows everything was left out, and its axes are missing from the shape. Only None is no mask."""
+    return folded([m for m in present(masks) if not m.all()], lambda a, b: a & b)
+
+
+@mistake("combine_masks")
 def same_shapes_only(*masks):
-    """It stopped on masks of different shapes. & lines up axes of size 1 by itself; stacking needs equal shapes."""
+    """It failed on masks of different shapes. & broadcasts axes of size 1 by itself; stacking needs equal shapes."""
     found = present(masks)
     return torch.stack(found).all(dim=0) if found else None
 
 
 @mistake("combine_masks")
 def written_into_a_mask(*masks):
-    """The combination is right, but somebody's mask was changed: &= works in place. Use &."""
+    """The combination is right, but one of the caller's masks was changed: &= works in place. Use &."""
     found = present(masks)
     for m in found[1:]:
         if m.shape == found[0].shape or found[0].dim() < m.dim():
@@ -413,7 +432,7 @@ def written_into_a_mask(*masks):
 
 @mistake("combine_masks")
 def python_and(*masks):
-    """`and`, `or`, `not` and `if` want one truth value, and a mask has many. Use &, and ask `is not None`."""
+    """`and`, `or`, `not` and `if` need a single truth value, and a mask has many. Use &, and check `is not None`."""
     found = [m for m in masks if m is not None]
     result = found[0] if found else None
     for m in found[1:]:
@@ -436,7 +455,7 @@ def gradients(masked_softmax: Any, draw: Inputs) -> Any:
 
 @check("masked_softmax", points=1, tolerance=1e-3)
 def precision_and_size(masked_softmax: Any, draw: Inputs) -> Any:
-    """Half precision, scores of ten thousand, inputs left as they were."""
+    """Half precision, scores around ten thousand, and inputs left unchanged."""
     mask = rule(draw, 4, 5, empty=0)
     half, large = (
         draw.normal(4, 5, dtype=torch.float16),
@@ -446,7 +465,7 @@ def precision_and_size(masked_softmax: Any, draw: Inputs) -> Any:
 
 
 def hide(scores, mask, fill=-math.inf):
-    """Write a number over hidden scores; without a mask nothing is hidden."""
+    """Overwrite hidden scores with a number; without a mask nothing is hidden."""
     return scores if mask is None else scores.masked_fill(~mask, fill)
 
 
@@ -458,7 +477,7 @@ def shares(scores):
 
 @mistake("masked_softmax")
 def cut_after_softmax(scores, mask=None):
-    """The weights were cut after softmax, so rows sum to less than 1: hidden keys already took their share."""
+    """Weights were zeroed after softmax, so rows sum to less than 1: the hidden keys had already taken their share."""
     return scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
 
 
@@ -476,16 +495,16 @@ def empty_row_is_nan(scores, mask=None):
 
 @mistake("masked_softmax")
 def minus_a_billion(scores, mask=None):
-    """The empty row spreads evenly over hidden keys, as softmax does with equal scores, such as one large negative
-    number. All its weights should be 0: set them to 0 afterwards.
+    """The empty row spreads its weight evenly over hidden keys, as softmax does with equal scores, such as one large
+    negative number. Set all its weights to 0 after softmax.
     """
     return hide(scores, mask, -1e9).softmax(dim=-1)
 
 
 @mistake("masked_softmax")
 def minus_a_billion_then_zeroed(scores, mask=None):
-    """Hidden keys got a large negative number, which is a score like any other: visible ones can be lower still, and
-    float16 cannot hold it. Only minus infinity loses against every score.
+    """Hidden keys got a large negative score, which is a score like any other: visible ones can be lower still, and
+    float16 cannot hold it. Only minus infinity loses to every score.
     """
     weights = hide(scores, mask, -1e9).softmax(dim=-1)
     return weights if mask is None else weights.masked_fill(~mask, 0.0)
@@ -493,13 +512,13 @@ def minus_a_billion_then_zeroed(scores, mask=None):
 
 @mistake("masked_softmax")
 def a_score_of_zero(scores, mask=None):
-    """Hidden keys still get weight: a score near 0 is a score like any other, e to the 0 is 1. Only −∞ gives 0."""
+    """Hidden keys still get weight: a score near 0 is a score like any other, and e to the 0 is 1. Only −∞ gives 0."""
     return hide(scores, mask, 0.0).softmax(dim=-1)
 
 
 @mistake("masked_softmax")
 def scores_times_mask_then_cut(scores, mask=None):
-    """Hidden scores became 0, entered the sum and were cut from the weights: rows sum to less than 1."""
+    """Hidden scores became 0 and entered the sum; only then were their weights zeroed, so rows sum to less than 1."""
     return (
         scores.softmax(dim=-1)
         if mask is None
@@ -525,7 +544,7 @@ def mask_not_used(scores, mask=None):
 
 @mistake("masked_softmax")
 def cut_and_shared_again(scores, mask=None):
-    """The cut weights were divided by their sum, which is 0 on an empty row: 0/0 is NaN."""
+    """The remaining weights were divided by their sum, which is 0 in an empty row: 0/0 is NaN."""
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     return w / w.sum(dim=-1, keepdim=True)
 
@@ -533,7 +552,7 @@ def cut_and_shared_again(scores, mask=None):
 @mistake("masked_softmax")
 def cut_and_shared_again_safely(scores, mask=None):
     """The mask came after softmax, or after its shift by the largest score. A hidden key with a large score then takes
-    all, and nothing is left to share out: hide first.
+    all the weight, and nothing is left to share: hide first.
     """
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     total = w.sum(dim=-1, keepdim=True)
@@ -542,7 +561,7 @@ def cut_and_shared_again_safely(scores, mask=None):
 
 @mistake("masked_softmax")
 def small_number_in_the_sum(scores, mask=None):
-    """Rows do not sum to 1 exactly: a small number was added to the sum to avoid 0/0. Treat the empty row by itself."""
+    """Rows do not sum to exactly 1: a small number was added to the sum to avoid 0/0. Treat empty rows separately."""
     e = torch.zeros_like(scores) if scores.numel() == 0 else scores.softmax(dim=-1)
     e = e if mask is None else e * mask
     return e / (e.sum(dim=-1, keepdim=True) + 1e-2)
@@ -550,7 +569,7 @@ def small_number_in_the_sum(scores, mask=None):
 
 @mistake("masked_softmax")
 def exponentials_by_hand(scores, mask=None):
-    """Right for small scores. Large ones overflow: exp without a shift. Use softmax, or shift as in lesson 4."""
+    """Right for small scores, but large ones overflow: exp without a shift. Use softmax, or shift as in lesson 4."""
     e = scores.exp() if mask is None else scores.exp() * mask
     total = e.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0)
@@ -558,8 +577,9 @@ def exponentials_by_hand(scores, mask=None):
 
 @mistake("masked_softmax")
 def nan_replaced(scores, mask=None):
-    """The values are right, the gradient of the empty row is NaN: minus infinity was added. Write it with masked_fill,
-    and zero the row."""
+    """The values are right, but the gradient of the empty row is NaN: minus infinity was added. Write it with
+    masked_fill, and zero the row.
+    """
     if mask is None:
         return scores.softmax(dim=-1)
     return (
@@ -571,7 +591,7 @@ def nan_replaced(scores, mask=None):
 
 @mistake("masked_softmax")
 def zero_times_infinity(scores, mask=None):
-    """NaN everywhere: infinity was multiplied with the mask, and 0 times infinity is NaN. Write it with masked_fill."""
+    """NaN everywhere: infinity was multiplied by the mask, and 0 times infinity is NaN. Write it with masked_fill."""
     return (
         scores.softmax(dim=-1)
         if mask is None
@@ -588,14 +608,14 @@ def along_queries(scores, mask=None):
 
 @mistake("masked_softmax")
 def along_axis_one(scores, mask=None):
-    """Softmax ran along axis 1, which is right for a table only. Count from the end: -1."""
+    """Softmax ran along axis 1, which is right only for a plain table. Count from the end: -1."""
     w = hide(scores, mask).softmax(dim=1)
     return w if mask is None else w.masked_fill(~mask, 0.0)
 
 
 @mistake("masked_softmax")
 def mask_required(scores, mask=None):
-    """It stopped when there was no mask. None allows everything."""
+    """It failed when there was no mask. None allows everything."""
     return (
         hide(scores, mask & torch.ones_like(mask))
         .softmax(dim=-1)
@@ -617,7 +637,7 @@ def scores_overwritten(scores, mask=None):
 
 @mistake("masked_softmax")
 def always_float32(scores, mask=None):
-    """The weights have another dtype than the scores. Nothing here needs more bits."""
+    """The weights have a different dtype than the scores. Nothing here needs more bits."""
     return shares(
         hide(scores.float() if scores.dtype != torch.float32 else scores.double(), mask)
     )
@@ -625,13 +645,13 @@ def always_float32(scores, mask=None):
 
 @mistake("masked_softmax")
 def no_gradient(scores, mask=None):
-    """The weights are right, but no gradient comes back to the scores. Leave out detach and .data."""
+    """The weights are right, but no gradient reaches the scores. Leave out detach and .data."""
     return shares(hide(scores.detach(), mask))
 
 
 @mistake("masked_softmax")
 def hidden_scores_only(scores, mask=None):
-    """These are scores with the hidden ones written over. Softmax is missing."""
+    """These are the scores with the hidden ones overwritten. Softmax is missing."""
     return hide(scores, mask)
 
 
@@ -647,13 +667,13 @@ def zero_times_infinity_then_hidden(scores, mask=None):
 
 @mistake("masked_softmax")
 def any_empty_row_zeroes_all(scores, mask=None):
-    """One empty row made all rows zero. Ask each row for itself: any along the last axis, with keepdim."""
+    """One empty row made all rows zero. Test each row separately: any along the last axis, with keepdim."""
     if mask is None:
         return scores.softmax(dim=-1)
     return shares(hide(scores, mask)) * bool(mask.any(dim=-1).all())
 
 
-# The whole
+# Scaled dot-product attention
 
 
 @check("scaled_dot_product_attention", points=1)
@@ -670,13 +690,13 @@ def empty_rows_and_gradients(attention: Any, draw: Inputs) -> Any:
 
 @check("scaled_dot_product_attention", points=1)
 def other_inputs(attention: Any, draw: Inputs) -> Any:
-    """A single query, half precision, inputs that are not contiguous, scores of any size."""
+    """A single query, half precision, inputs that are not contiguous, and scores of any size."""
     half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (1, 3, 3)]
     turned = [draw.give(draw.normal(3, n, 2).mT) for n in (5, 5, 6)]
     turned[2] = draw.give(draw.normal(3, 4, 5).mT[:, :2])
     large = [draw.normal(n, width) for n, width in ((2, 4), (6, 4), (6, 7))]
     large[0][:, 0] = large[1][:, 0] = (
-        60.0  # adds 1800 to every score, and weights stay as they are
+        60.0  # adds 1800 to every score and leaves the weights as they are
     )
     low = draw.give(
         -(2.0**15 + torch.arange(6, dtype=torch.float64))[:, None]
@@ -691,17 +711,17 @@ def other_inputs(attention: Any, draw: Inputs) -> Any:
 
 
 def scaled(query, key, scale=None):
-    """Return scaled scores."""
+    """Return the scaled scores."""
     return query @ key.mT * (query.size(-1) ** -0.5 if scale is None else scale)
 
 
 def mixed(weights, value):
-    """Return the pair that was asked for."""
+    """Return the pair of output and weights."""
     return weights @ value, weights
 
 
 def attention_with(factor):
-    """Make an attention whose default scale is another one."""
+    """Make an attention function with a different default scale."""
 
     def attention(query, key, value, mask=None, *, scale=None):
         own = factor(query, key, value) if scale is None else scale
@@ -711,19 +731,19 @@ def attention_with(factor):
 
 
 def weighted(query, key, value, mask=None, *, scale=None):
-    """Do it right."""
+    """Do it the right way."""
     return mixed(shares(hide(scaled(query, key, scale), mask)), value)
 
 
 @mistake("scaled_dot_product_attention")
 def not_scaled(query, key, value, mask=None, *, scale=None):
-    """The scores were not scaled. Without an argument the scale is 1 over the root of d_k."""
+    """The scores were not scaled. By default the scale is 1 over the square root of d_k."""
     return attention_with(lambda q, k, v: 1.0)(query, key, value, mask, scale=scale)
 
 
 @mistake("scaled_dot_product_attention")
 def over_d(query, key, value, mask=None, *, scale=None):
-    """Divided by d_k instead of its root: the weights are too even (lesson 3)."""
+    """The scores were divided by d_k instead of its square root: the weights are too even (lesson 3)."""
     return attention_with(lambda q, k, v: 1 / q.size(-1))(
         query, key, value, mask, scale=scale
     )
@@ -731,7 +751,7 @@ def over_d(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def times_root(query, key, value, mask=None, *, scale=None):
-    """Multiplied by the root of d_k where the scores should be divided by it."""
+    """The scores were multiplied by the square root of d_k. They should be divided by it."""
     return attention_with(lambda q, k, v: q.size(-1) ** 0.5)(
         query, key, value, mask, scale=scale
     )
@@ -739,7 +759,7 @@ def times_root(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def over_value_width(query, key, value, mask=None, *, scale=None):
-    """Scaled by the width of the values. It is the width of queries and keys that made the scores large."""
+    """Scaled by the dimension of the values. It is the dimension of queries and keys that made the scores large."""
     return attention_with(lambda q, k, v: v.size(-1) ** -0.5)(
         query, key, value, mask, scale=scale
     )
@@ -747,7 +767,7 @@ def over_value_width(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def over_number_of_keys(query, key, value, mask=None, *, scale=None):
-    """Scaled by the number of keys. It is the width of queries and keys that made the scores large."""
+    """Scaled by the number of keys. It is the dimension of queries and keys that made the scores large."""
     return attention_with(lambda q, k, v: k.size(-2) ** -0.5)(
         query, key, value, mask, scale=scale
     )
@@ -755,55 +775,56 @@ def over_number_of_keys(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def scaled_after_softmax(query, key, value, mask=None, *, scale=None):
-    """The weights were scaled, after softmax: rows do not sum to 1. The scale belongs to the scores."""
+    """The weights were scaled after softmax, so rows do not sum to 1. The scale belongs to the scores."""
     own = query.size(-1) ** -0.5 if scale is None else scale
     return mixed(shares(hide(query @ key.mT, mask)) * own, value)
 
 
 @mistake("scaled_dot_product_attention")
 def divided_by_the_scale(query, key, value, mask=None, *, scale=None):
-    """The scores were divided by the scale that was passed in. It multiplies them."""
+    """The scores were divided by the scale that was passed in. It should multiply them."""
     own = query.size(-1) ** 0.5 if scale is None else scale
     return mixed(shares(hide(query @ key.mT / own, mask)), value)
 
 
 @mistake("scaled_dot_product_attention")
 def scale_ignored(query, key, value, mask=None, *, scale=None):
-    """A scale of one's own had no effect: the argument is not used."""
+    """Passing a scale had no effect: the argument is not used."""
     return weighted(query, key, value, mask)
 
 
 @mistake("scaled_dot_product_attention")
 def scale_of_zero_lost(query, key, value, mask=None, *, scale=None):
-    """A scale of 0.0 was taken for "not given": Python counts 0.0 as false. Ask whether it is None."""
+    """A scale of 0.0 was taken for "not given": Python treats 0.0 as false. Test whether it is None."""
     return weighted(query, key, value, mask, scale=scale or query.size(-1) ** -0.5)
 
 
 @mistake("scaled_dot_product_attention")
 def scaled_twice(query, key, value, mask=None, *, scale=None):
-    """The given scale came on top of the usual one. It replaces it."""
+    """The given scale came on top of the default one. It should replace it."""
     own = query.size(-1) ** -0.5 * (1.0 if scale is None else scale)
     return weighted(query, key, value, mask, scale=own)
 
 
 @mistake("scaled_dot_product_attention")
 def over_queries(query, key, value, mask=None, *, scale=None):
-    """Softmax ran over the queries: the columns of the weights sum to 1. It runs along the last axis, over keys."""
+    """Softmax ran over the queries: the columns of the weights sum to 1. It should run over keys, the last axis."""
     w = hide(scaled(query, key, scale), mask).softmax(dim=-2)
     return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)
 
 
 @mistake("scaled_dot_product_attention")
 def over_axis_one(query, key, value, mask=None, *, scale=None):
-    """Softmax ran along axis 1, which is the keys only for a table. Count from the end: -1."""
+    """Softmax ran along axis 1, which is the key axis only in a plain table. Count from the end: -1."""
     w = hide(scaled(query, key, scale), mask).softmax(dim=1)
     return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)
 
 
 @mistake("scaled_dot_product_attention")
 def over_axis_zero(query, key, value, mask=None, *, scale=None):
-    """Softmax ran along the first axis, so weights of different queries or sentences sum to 1. It runs along the last
-    axis."""
+    """Softmax ran along the first axis, so weights of different queries or sentences sum to 1. It should run along the
+    last axis.
+    """
     w = hide(scaled(query, key, scale), mask).softmax(dim=0).nan_to_num(0.25)
     return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)
 
@@ -829,7 +850,7 @@ def mask_turned_round(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def mask_ignored(query, key, value, mask=None, *, scale=None):
-    """The mask had no effect: hidden keys have weight. masked_fill returns a new tensor; is its result used?"""
+    """The mask had no effect: hidden keys get weight. masked_fill returns a new tensor; is its result used?"""
     return weighted(query, key, value, None, scale=scale)
 
 
@@ -841,26 +862,26 @@ def hidden_with_zero(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def hidden_after_softmax(query, key, value, mask=None, *, scale=None):
-    """The weights were cut after softmax: rows sum to less than 1, and hidden keys shaped the rest."""
+    """Weights were zeroed after softmax: rows sum to less than 1, and hidden keys shaped the rest."""
     w = scaled(query, key, scale).softmax(dim=-1)
     return mixed(w if mask is None else w * mask, value)
 
 
 @mistake("scaled_dot_product_attention")
 def hidden_with_a_billion(query, key, value, mask=None, *, scale=None):
-    """A large negative number instead of minus infinity: a query with nothing to look at mixes hidden values."""
+    """A large negative number took the place of minus infinity: a query with nothing to look at mixes hidden values."""
     return mixed(hide(scaled(query, key, scale), mask, -1e9).softmax(dim=-1), value)
 
 
 @mistake("scaled_dot_product_attention")
 def nan_in_empty_rows(query, key, value, mask=None, *, scale=None):
-    """A query with nothing to look at came out as NaN. It should get zeros: exercise 5.4 has the softmax for that."""
+    """A query with nothing to look at came out as NaN. It should get zeros; exercise 5.4 has the softmax for that."""
     return mixed(hide(scaled(query, key, scale), mask).softmax(dim=-1), value)
 
 
 @mistake("scaled_dot_product_attention")
 def nan_mended_afterwards(query, key, value, mask=None, *, scale=None):
-    """The values are right, the gradients are NaN: the empty row was fixed after softmax. See exercise 5.4."""
+    """The values are right, but the gradients are NaN: the empty row was fixed after softmax. See exercise 5.4."""
     s = scaled(query, key, scale)
     s = s if mask is None else s + torch.zeros_like(s).masked_fill(~mask, -math.inf)
     return mixed(s.softmax(dim=-1).nan_to_num(0.0), value)
@@ -876,20 +897,20 @@ def output_only_mended(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def mask_as_numbers(query, key, value, mask=None, *, scale=None):
-    """The mask was added to the scores as 0 and 1, so that hidden keys stay visible."""
+    """The mask was added to the scores as 0 and 1, so hidden keys stay visible."""
     s = scaled(query, key, scale)
     return mixed(shares(s if mask is None else s + mask.to(s.dtype)), value)
 
 
 @mistake("scaled_dot_product_attention")
 def keys_mixed(query, key, value, mask=None, *, scale=None):
-    """The keys were mixed. They decide how much; the values are what is mixed."""
+    """The keys were mixed. Keys decide how much; values are what is mixed."""
     return weighted(query, key, key, mask, scale=scale)
 
 
 @mistake("scaled_dot_product_attention")
 def query_and_key_swapped(query, key, value, mask=None, *, scale=None):
-    """Queries and keys changed places: the table of scores lies on its side. Rows belong to queries."""
+    """Queries and keys were swapped, so the table of scores is transposed. Rows belong to queries."""
     w = shares(scaled(key, query, scale))
     return w.mT @ value, w
 
@@ -902,7 +923,7 @@ def pair_swapped(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def output_alone(query, key, value, mask=None, *, scale=None):
-    """Only the output came back. The weights are asked for as well."""
+    """Only the output came back. The exercise asks for the weights as well."""
     return weighted(query, key, value, mask, scale=scale)[0]
 
 
@@ -922,13 +943,13 @@ def scores_returned(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def mask_is_needed(query, key, value, mask=None, *, scale=None):
-    """It stopped when no mask was given. None allows everything."""
+    """It failed when no mask was given. None allows everything."""
     return weighted(query, key, value, mask & torch.ones_like(mask), scale=scale)
 
 
 @mistake("scaled_dot_product_attention")
 def scores_before_scale_overflow(query, key, value, mask=None, *, scale=None):
-    """Right for small scores. Large ones overflow: exp without a shift. Use softmax, as in lesson 4."""
+    """Right for small scores, but large ones overflow: exp without a shift. Use softmax, as in lesson 4."""
     e = scaled(query, key, scale).exp()
     e = e if mask is None else e * mask
     total = e.sum(dim=-1, keepdim=True)
@@ -939,7 +960,7 @@ def scores_before_scale_overflow(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def masked_before_scaling(query, key, value, mask=None, *, scale=None):
-    """The mask came before the scale: minus infinity times 0 is NaN. Scale the scores first, then hide."""
+    """The mask was applied before the scale: minus infinity times 0 is NaN. Scale the scores first, then hide."""
     s = hide(query @ key.mT, mask) * (
         query.size(-1) ** -0.5 if scale is None else scale
     )
@@ -953,7 +974,9 @@ def masked_before_scaling(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def all_axes_turned(query, key, value, mask=None, *, scale=None):
-    """Right for tables. With batches and heads, the wrong axes of the key were swapped: swap the last two, with .mT."""
+    """Right for plain tables. With batches and heads, the wrong axes of the key were swapped: swap the last two, with
+    .mT.
+    """
     turned = key.permute(*range(key.dim() - 1, -1, -1))
     s = query @ turned * (query.size(-1) ** -0.5 if scale is None else scale)
     return mixed(shares(hide(s, mask)), value)

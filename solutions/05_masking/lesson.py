@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide keys from queries, whether they are the future or padding, test for leaks, and read the four ways in which libraries write a mask. You need lesson 4. About 75 minutes.
+# After this lesson you can hide keys from queries, be they the future or padding, test for leaks, and read the four conventions in which libraries write masks. You need lesson 4. About 75 minutes.
 #
 # ## The idea
 #
-# A fair coin is flipped eight times. A small model reads the flips and says, at each of them, what the *next* one will be.
+# A fair coin is flipped eight times. A small model reads the flips and says, at each one, what the *next* will be.
 
 # %% setup
 import math
@@ -31,7 +31,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence. The model is the attention of lessons 2 and 3, between a table that turns flip and position into a vector and a matrix that turns the output into two scores, one for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
+# Each row is one sequence. The model is the attention of lessons 2 and 3, with something at each end: tables that turn flip and position into a vector, and a matrix that turns the output into two *logits*, one raw score for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
 
 
 # %%
@@ -49,7 +49,7 @@ class Guesser(nn.Module):
 
 
 # %% [markdown]
-# It trains on fresh flips in every step, 200 steps. Afterwards we count how often it is right on 2000 sequences that it has never seen. The last flip has no next one, so seven guesses per sequence count.
+# It trains for 200 steps, on fresh flips in each. Then we count how often it is right on 2000 more sequences, freshly flipped. The last flip has no next one, so seven guesses per sequence count.
 
 
 # %%
@@ -68,7 +68,7 @@ def trained(mask: Tensor | None) -> Guesser:
 
 
 # %% [markdown]
-# **Predict.** Nothing in a fair coin's past tells its next side. How often will the model be right?
+# **Predict.** Nothing in a fair coin's past tells you its next flip. How often will the model be right?
 
 # %%
 predict("right guesses", options=("about half", "about three quarters", "always"))
@@ -81,14 +81,14 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# It predicts coins, every time, on sequences it has never seen. Do not bet yet. Let it guess as it would have to at the table, where the later flips have not happened. It is shown the first five and asked for the sixth:
+# It predicts a fair coin, every time, on fresh flips. Do not bet on it yet. Let it guess as it would have to at the table, where the later flips have not happened. Show it the first five and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
 print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
 
 # %% [markdown]
-# Half, as for anybody. In training the whole sequence lay open, and the answer to each question was the next entry of the input. The model's weights show what it learned, averaged over the 2000 sequences:
+# Half, like anybody else. In training the whole sequence lay open, and the answer to each question was the next entry of the input. The attention weights show what the model learned, averaged over the 2000 sequences:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -99,13 +99,13 @@ plot.heatmap(
     names,
     names,
     "Each flip looks at the next one",
-    alt="Rows 0 to 6 put nearly all weight one place to the right of the diagonal. The last row has no next flip.",
+    alt="Rows 0 to 6 put nearly all their weight one place to the right of the diagonal. The last row has no next flip.",
 )
 
 # %% [markdown]
-# It copied from its neighbour. This is what a *leak* looks like: perfect in training, worthless in use, and no error anywhere. A model that writes text is trained in exactly this way, on sentences whose ends are known, so it must be kept from looking ahead.
+# It copied its neighbor. This is what a *leak* looks like: perfect in training, worthless in use, and no error anywhere. An *autoregressive* model, one that writes text token by token, is trained in exactly this way, on sentences whose ends are known, so it must be kept from looking ahead.
 #
-# A leak can be tested for without training. Change the last flip. Whatever is said *before* it must not move:
+# You can test for a leak without training. Change the last flip. The outputs *before* it must not move:
 
 
 # %%
@@ -119,11 +119,11 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Everything moved, in a model that has not even been trained. That is the *leak test*. (The thorough version changes every flip in turn and not the last one only.)
+# Everything moved, in a model that has not even been trained. That is the *leak test*. (The thorough version changes every flip in turn, not only the last.)
 #
 # ## By hand
 #
-# The scores of one query are 0, ln 2 and ln 3, its weights $\tfrac16, \tfrac13, \tfrac12$. The third key shall be hidden from it. Three ways suggest themselves. The first: set its weight to 0.
+# The scores of one query are 0, ln 2 and ln 3, and its weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. Three ways suggest themselves. The first: set the key's weight to 0.
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -131,7 +131,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, and the rest sums to a half. Its exponential was in the sum that the others were divided by, so from the *sizes* of the remaining weights one can tell how large it was. It shaped the result without being seen.
+# The hidden key gets nothing, and the rest sum to a half. Its exponential was in the sum that the others were divided by, so the *sizes* of the remaining weights tell you how large it was. It shaped the result without being seen.
 #
 # The second: set its score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -143,27 +143,27 @@ reveal("hidden by a score of 0", "1/4")
 scores.masked_fill(~may_look, 0.0).softmax(dim=-1)
 
 # %% [markdown]
-# A quarter. A score of 0 is a score like any other: $e^0 = 1$, so the exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`; `~` turns a boolean mask around.)
+# A quarter. A score of 0 is a score like any other: $e^0 = 1$, so the exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`; `~` inverts a boolean mask.)
 #
-# What score has the exponential 0? On paper none that is finite. So take −∞. Which weights do the scores 0, ln 2 and −∞ have, and which output, if the values are [6, 0], [0, 6] and [12, 12]?
+# What score has the exponential 0? On paper, no finite one. So take −∞. What weights do the scores 0, ln 2 and −∞ give, and what output, if the values are [6, 0], [0, 6] and [12, 12]?
 
 # %%
 weights = scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# One third and two thirds of the first two values: [2, 4]. It is as if the third key did not exist, which is what hiding means. Its own score may be anything; it no longer enters.
+# One third and two thirds of the first two values: [2, 4]. It is as if the third key did not exist, which is what hiding means. Its own score can be anything; it no longer matters.
 #
 # ## In PyTorch
 #
-# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means: this query may look at this key**. `scaled_dot_product_attention` reads masks in this way too. For "do not look ahead" query i may look at keys 0 to i. That is a triangle, and it is called a *causal mask*.
+# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means: this query may look at this key**. `scaled_dot_product_attention` reads masks this way too. To rule out looking ahead, query i may look at keys 0 to i. That makes a triangle, called a *causal mask*.
 
 # %%
 causal = torch.ones(3, 3, dtype=torch.bool).tril()
 causal
 
 # %% [markdown]
-# Three tokens, small enough to follow. Queries and keys are the same here, and the scores are divided by $\sqrt2$ before anything is hidden.
+# Three tokens, few enough to follow. Queries and keys are the same here, and the scores are divided by $\sqrt2$ before anything is hidden.
 
 # %%
 q = k = torch.tensor([[1.0, 0], [0, 1], [1, 1]])
@@ -174,13 +174,13 @@ plot.heatmap(
     weights,
     ["token 0", "token 1", "token 2"],
     ["token 0", "token 1", "token 2"],
-    "The future is hidden, each row still sums to 1",
+    "The future is hidden, and each row still sums to 1",
     mask=causal,
 )
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
-# Token 0 can see only itself and gives back its own value, [1, 2, 3]. Token 1 mixes two values, and the last row is the same with and without the mask, because the last token may see everything.
+# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. Token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything.
 #
 # Now train the coin model again, with the mask, and put it through both tests.
 
@@ -192,9 +192,9 @@ print(f"right: {accuracy:.1f}")
 moved(honest, mask)
 
 # %% [markdown]
-# Half, at last. And in the leak test only the last output moved, which is where the changed flip itself stands.
+# Half, at last. And in the leak test only the last output moved, the one at the changed flip itself.
 #
-# When a model writes, it keeps the keys and values of all earlier tokens, in a *cache*, and computes queries for the new ones only. There are fewer queries than keys then, and the *last* query belongs to the *last* key. The triangle sits at the bottom right:
+# When a model writes, it keeps the keys and values of all earlier tokens in a *KV cache* and computes queries only for the new ones. Then there are fewer queries than keys, and the *last* query belongs to the *last* key. The triangle sits at the bottom right:
 
 # %%
 plot.masks(
@@ -209,14 +209,14 @@ plot.masks(
 # %% [markdown]
 # ## Exercise 5.1: the causal mask
 #
-# Make the mask for any number of queries and keys, the last query standing at the last key. Without `k_len` there are as many keys as queries. `device` is where the tensor shall live; PyTorch's functions that make tensors take an argument of that name.
+# Make the mask for any number of queries and keys, with the last query lined up with the last key. Without `k_len` there are as many keys as queries. `device` is the device to create the tensor on; PyTorch's functions that create tensors take an argument of that name.
 
 # %% hints causal_mask [markdown]
 # Write down which keys the *first* of 2 new queries may see if there are 5 keys. How many more is that than the first of 5 queries may see?
 #
-# `tril` keeps a triangle and takes a `diagonal`: 0 starts in the top left corner, larger numbers move the edge to the right. By how many columns must it move?
+# `tril` keeps a triangle and takes a `diagonal`: 0 starts at the top left corner, and larger numbers move the edge to the right. By how many columns must it move?
 #
-# The result is boolean from the start: `torch.ones` takes a `dtype`. Test the case of equal lengths and of one query on paper, with your formula for the diagonal.
+# Make the result boolean from the start: `torch.ones` takes a `dtype`. Try your formula for the diagonal on paper, with equal lengths and with a single query.
 
 
 # %% exercise causal_mask
@@ -225,8 +225,8 @@ def causal_mask(
 ) -> Tensor:
     """Return which keys each query may look at when none may look ahead.
 
-    The last of q_len queries stands at the last of k_len keys. k_len is at least q_len, and q_len if it is not given.
-    Returns a boolean tensor (q_len, k_len) on the device, True where the query may look.
+    The last of q_len queries lines up with the last of k_len keys. k_len is at least q_len and defaults to it.
+    Returns a boolean tensor (q_len, k_len) on the device, True where a query may look.
     """
     ### BEGIN SOLUTION
     k_len = q_len if k_len is None else k_len
@@ -240,7 +240,7 @@ def causal_mask(
 # %% [markdown]
 # ### Sentences of different lengths
 #
-# A batch is a rectangle and sentences are not. The short ones are filled up with a *padding* token that means nothing, and nobody may look at it. For the batch "the cat sat" and "the cat sat on the mat", with lengths 3 and 6:
+# A batch is a rectangle, but its sentences differ in length. The short ones are extended with a *padding* token that means nothing, and no query may look at it. For the batch "the cat sat" and "the cat sat on the mat", with lengths 3 and 6:
 
 # %%
 is_token = torch.tensor(
@@ -248,7 +248,7 @@ is_token = torch.tensor(
 )  # (B, S)
 
 # %% [markdown]
-# This table has a row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch lines up shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, nothing even complains:
+# This table has a row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch aligns shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, there is not even an error:
 
 # %%
 two_by_two = torch.tensor([[True, False], [True, True]])  # lengths 1 and 2
@@ -258,18 +258,18 @@ with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
 as_it_is[0, 0], with_axes[0, 0]
 
 # %% [markdown]
-# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. On the left, query 1 still sees it. On the right the mask has the shape `(B, 1, 1, S)`: one row of keys per sentence, the same for all heads and all queries.
+# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table, query 1 still sees it. For the second, the mask has the shape `(B, 1, 1, S)`: one row of keys per sentence, the same for all heads and all queries.
 #
 # ## Exercise 5.2: the padding mask
 #
 # Turn lengths into such a mask.
 
 # %% hints padding_mask [markdown]
-# A sentence of length 3 in a batch of width 5: which positions are real, counted from 0? Is position 3 one of them?
+# A sentence of length 3 in a batch of width 5: which positions hold real tokens, counting from 0? Is position 3 one of them?
 #
-# Compare all positions with each length. Which of the two has to become a column so that the comparison makes a table?
+# Compare all positions with each length. Which of the two has to become a column for the comparison to give a table?
 #
-# The table has a row per sentence and a column per key. Heads and queries go between the two, as axes of size 1. The lengths may live on another device; positions should be made there.
+# The table has a row per sentence and a column per key. Heads and queries go between the two, as axes of size 1. The lengths may be on another device, and the positions should be created there.
 
 
 # %% exercise padding_mask
@@ -290,7 +290,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# A model that writes in batches needs both: no future *and* no padding. Say it as a sentence and you have the operator. A query may look at a key if the first rule allows it **and** the second does.
+# A model that writes in batches needs both: no future *and* no padding. Say it as a sentence and you have the operator: a query may look at a key if the first rule allows it **and** the second does.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -307,23 +307,23 @@ plot.masks(
 )
 
 # %% [markdown]
-# The last one, a *sliding window*, lets each query see itself and the token before. Queries 3 and 4 of the third mask stand at padding. They may look at the tokens before them; what they get is ignored later.
+# The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding. They may look at the tokens before them, but what they get is ignored later.
 #
 # ## Exercise 5.3: combine masks
 #
-# Combine any number of masks. `None` stands for "no rule", and a mask's axes of size 1 stand for "the same for all".
+# Combine any number of masks. `None` means "no rule", and an axis of size 1 means "the same for all".
 
 # %% hints combine_masks [markdown]
-# If one of the masks is `None`, what does it forbid? If all of them are, or none was given at all, what should come back?
+# If one of the masks is `None`, what does it forbid? If all of them are `None`, or no masks were given at all, what should come back?
 #
-# First leave out what is `None`. Then there are zero, one or more masks left, and only the last case needs work.
+# First leave out every `None`. Then there are zero, one or more masks left, and only the last case needs work.
 #
-# `&` works entry by entry and lines up axes of size 1. It makes a new tensor, where an assignment with it would write into somebody's mask.
+# `&` works entry by entry and broadcasts axes of size 1. It makes a new tensor, whereas its in-place form would write into one of the caller's masks.
 
 
 # %% exercise combine_masks
 def combine_masks(*masks: Tensor | None) -> Tensor | None:
-    """Allow what every mask allows.
+    """Allow only what every mask allows.
 
     Each mask is boolean, True where a query may look, with shapes that broadcast; None forbids nothing.
     Returns a boolean tensor of their common shape (..., L, S), or None if there is no mask at all.
@@ -342,7 +342,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# Combine rules and sooner or later a row has no `True` left: an empty sentence in a batch is enough. Its scores are all −∞. **Predict** what softmax makes of them.
+# Combine rules, and sooner or later a row has no `True` left: an empty sentence in a batch is enough. Its scores are all −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))
@@ -355,7 +355,7 @@ nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 # %% [markdown]
 # `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch.
 #
-# In the next figure, with the scores of the three tokens from above, the mask is yours: every button lets a query look at a key, or forbids it. Hide token 2 from everybody, as if it were padding, and see who gets its weight. Then take everything from one query.
+# In the next figure, with the scores of the three tokens from above, the mask is yours: each button allows or forbids one query to look at one key. Hide token 2 from every query, as if it were padding, and see where its weight goes. Then hide every key from one query.
 
 # %%
 three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
@@ -365,9 +365,9 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# The weight of a hidden key goes to the others in its row. As for the empty row: older code, the second result above, writes minus one billion instead of −∞. No `nan`, and something worse: the query looks at all *hidden* keys alike. Padding enters the output, and nothing complains. (In float16, where numbers end at 65504, `masked_fill` refuses a billion.)
+# The weight of a hidden key goes to the others in its row. As for the empty row, older code writes minus one billion instead of −∞: that is the second result above. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
 #
-# The honest answer is: nothing to look at, nothing gets weight, the output is 0. PyTorch's function agrees:
+# The honest answer: with nothing to look at, nothing gets weight, and the output is 0. PyTorch's function agrees:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -375,7 +375,7 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. The tempting repair is to let softmax make its `nan` and replace it afterwards. Here it is done twice, for a row in which everything is hidden: first −∞ is *added* to the scores, as older code does, then it is written over them.
+# Query 1 gets zeros. The tempting fix is to let softmax produce its `nan` and then replace it. Here that is done twice, for a row in which everything is hidden: first −∞ is *added* to the scores, as older code does, then it is written over them.
 
 # %%
 for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(s == s, -torch.inf)):
@@ -385,28 +385,28 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(s == s, -torch.inf
     print(weights.detach(), scores.grad)
 
 # %% [markdown]
-# The weights are right both times. The first gradient is `nan`, and one optimizer step later the model is `nan` as well. A gradient comes back through softmax first, where it meets the `nan` that was replaced too late, and then through the step that hid the scores. An addition passes on whatever arrives. `masked_fill` passes on *nothing* from the entries that it wrote over: their gradient is exactly 0.
+# The weights are right both times. The first gradient is `nan`, and one optimizer step later the model is `nan` as well. On its way back, a gradient passes first through softmax, where it meets the `nan` that was replaced too late, and then through the step that hid the scores. An addition passes on whatever arrives. `masked_fill` passes on *nothing* to the entries that it overwrote: their gradient is exactly 0.
 #
-# So use it on both sides. Before softmax it stops the gradient, after softmax it writes the zeros.
+# So use it on both sides of softmax. Before, it stops the gradient; after, it writes the zeros.
 #
 # ## Exercise 5.4: masked softmax
 #
-# Hidden keys get exactly 0, visible ones share 1. A row without visible keys is all zeros. Gradients are finite everywhere.
+# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros. Gradients are finite everywhere.
 
 # %% hints masked_softmax [markdown]
 # Which steps does a row with at least one visible key need? What is different about a row with none, and at which point can you still tell the two apart?
 #
-# Hide scores with `masked_fill`, take softmax, and clean up with `masked_fill` once more. The second one writes zeros. Where?
+# Hide the scores with `masked_fill`, take the softmax, and clean up with `masked_fill` once more. The second one writes zeros. Where?
 #
-# Ask what a hidden key should get, whether its row is empty or not. If one answer fits both cases, the empty row needs no treatment of its own.
+# Ask what weight a hidden key should get, whether its row is empty or not. If one answer fits both cases, the empty row needs no special treatment.
 
 
 # %% exercise masked_softmax
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Share out each row among the keys that the mask allows.
+    """Softmax of each row, over the keys that the mask allows.
 
-    scores is (..., L, S); mask is boolean, broadcasts to it, True where a query may look; None allows all.
-    Returns weights (..., L, S) of the same dtype, 0 where hidden. A row that may look nowhere is 0.
+    scores is (..., L, S); mask is boolean, broadcasts to that shape, True where a query may look; None allows all.
+    Returns weights (..., L, S) of the same dtype, 0 where hidden. A row with no visible keys is all zeros.
     Values and gradients are finite, for scores of any size.
     """
     ### BEGIN SOLUTION
@@ -422,14 +422,14 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% [markdown]
 # ## Exercise 5.5: scaled dot-product attention
 #
-# Everything so far in one function: scores, scale, mask, softmax, values. It is PyTorch's function of this name, with the weights in addition. You may use what you wrote in exercise 5.4. PyTorch's own attention is not allowed here: the steps are the exercise.
+# Put everything so far into one function: scores, scale, mask, softmax, values. It is PyTorch's function of the same name, except that it returns the weights as well. You may use what you wrote in exercise 5.4. PyTorch's own attention is not allowed here: the steps are the exercise.
 
 # %% hints scaled_dot_product_attention [markdown]
-# Does it matter whether the mask or the scale comes first? Try minus infinity times a scale of 0. And by which number did lesson 3 divide, if nothing else was asked for?
+# Does it matter whether the mask or the scale comes first? Try minus infinity times a scale of 0. And what did lesson 3 divide the scores by? That is your default.
 #
-# A scale of 0.0 is a scale, although Python counts it as false. How do you ask whether an argument was given at all?
+# A scale of 0.0 is a scale, although Python treats it as false. How do you test whether an argument was given at all?
 #
-# The mask has to act on the scores and the empty rows have to come out as 0, in the weights and so in the output. Return the pair in the order of lesson 2.
+# The mask has to act on the scores, and the empty rows have to come out as 0, in the weights and therefore in the output. Return the pair in the same order as in lesson 2.
 
 
 # %% exercise scaled_dot_product_attention
@@ -444,8 +444,8 @@ def scaled_dot_product_attention(
     """Attention with a scale and a mask (Vaswani et al. 2017, equation 1).
 
     query is (..., L, D), key is (..., S, D), value is (..., S, D_v); mask is boolean, broadcasts to (..., L, S),
-    True where a query may look. scale multiplies the scores; it is 1/sqrt(D) if it is not given.
-    Returns output (..., L, D_v) and weights (..., L, S). A query that may look nowhere gets zeros in both.
+    True where a query may look. scale multiplies the scores and defaults to 1/sqrt(D).
+    Returns output (..., L, D_v) and weights (..., L, S). A query with no visible keys gets zeros in both.
     """
     ### BEGIN SOLUTION
     scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
@@ -461,7 +461,7 @@ def scaled_dot_product_attention(
 #
 # ### The test that likes everything
 #
-# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? Here are 21, made from PyTorch's with one fault each. Eight have a wrong scale or mix up their inputs:
+# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? Here are 21, each made from PyTorch's with one fault. Eight have a wrong scale or mix up their inputs:
 
 # %%
 sdpa = functional.scaled_dot_product_attention
@@ -477,7 +477,7 @@ WRONG = {
 }
 
 # %% [markdown]
-# Five do something else than softmax along the last axis. They start from scores that are scaled and masked as they should be:
+# Five do something other than softmax along the last axis. They start from scores that are scaled and masked correctly:
 
 
 # %%
@@ -497,7 +497,7 @@ WRONG |= {
 }
 
 # %% [markdown]
-# And eight do something wrong with the mask. Where there is none, they are right. Some write another number over hidden scores than −∞:
+# And eight do something wrong with the mask. Without one, they are right. Some overwrite hidden scores with a number other than −∞:
 
 
 # %%
@@ -506,7 +506,7 @@ def filled(q: Tensor, k: Tensor, v: Tensor, m: Tensor, fill: float) -> Tensor:
 
 
 WRONG_MASK = {
-    "turned round": lambda q, k, v, m: sdpa(q, k, v, ~m),
+    "inverted": lambda q, k, v, m: sdpa(q, k, v, ~m),
     "ignored": lambda q, k, v, m: sdpa(q, k, v),
     "weights cut": lambda q, k, v, m: (scores_of(q, k, None).softmax(-1) * m) @ v,
     "0 or 1 added": lambda q, k, v, m: sdpa(q, k, v, m.to(q.dtype)),
@@ -533,7 +533,7 @@ def survives(name: str, q: Tensor, k: Tensor, v: Tensor, m: Tensor | None) -> bo
 
 
 # %% [markdown]
-# Five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens with queries, keys and values all alike and no mask: how many of the 21 does it let through?
+# Five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens whose queries, keys and values are all the same, with no mask: how many of the 21 does it let through?
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -552,15 +552,15 @@ reveal("survivors of the first example", "about 12")
 for example, inputs in {
     "a sentence with itself, L = D": (same, same, same, None),
     "the three tokens from above": (t, t, v3, None),
-    "every size another one": (q, k, v, None),
-    "the same with a mask": (q, k, v, holes),
-    "the same with an empty row": (q, k, v, empty),
+    "every size different": (q, k, v, None),
+    "the same, with a mask": (q, k, v, holes),
+    "the same, with an empty row": (q, k, v, empty),
 }.items():
     alive = [name for name in [*WRONG, *WRONG_MASK] if survives(name, *inputs)]
     print(f"{len(alive):2} of 21 survive: {example}", alive if len(alive) < 5 else "")
 
 # %% [markdown]
-# The first example accepts 12 of 21 wrong functions: without a mask no mask can be wrong, and where queries, keys and values are the same and all sizes are 4, nothing that is confused shows. With different sizes everywhere only the faults of masks are left, all eight. A mask with holes leaves two of those, and a single empty row finds them.
+# The first example accepts 12 of the 21 wrong functions: without a mask no mask can be wrong, and where queries, keys and values are the same and all sizes are 4, no mix-up shows. With a different size everywhere, only the mask faults are left, all eight. A mask with holes leaves two of those, and a single empty row catches them.
 #
 # ### Four conventions
 #
@@ -573,7 +573,7 @@ for example, inputs in {
 # | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
 # | added to the scores | also accepted by both of the first two | −∞ | zeros, filled with −∞ where `~mask` |
 #
-# A mask in the wrong convention rarely raises an error. Here is ours, causal, given to PyTorch's module as it is, and then turned round:
+# A mask in the wrong convention rarely raises an error. Here is our causal mask, passed to PyTorch's module as it is, and then inverted:
 
 # %%
 torch.manual_seed(0)
@@ -583,9 +583,9 @@ for mask in (causal, ~causal):
     print(module(tokens, tokens, tokens, attn_mask=mask)[1][0].detach() > 0)
 
 # %% [markdown]
-# The first table is the opposite of causal: token 0 looks at tokens 1 and 2, and the last token, with nothing left, at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table is right.
+# The first table is the opposite of causal: token 0 looks at tokens 1 and 2, and the last token, with nothing left to see, at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table is right.
 #
-# The most treacherous is a mask of *floats* 0 and 1 given to `scaled_dot_product_attention`. Floats are read as the fourth convention and added: allowed scores rise by 1, hidden ones stay. A mask of integers it refuses:
+# The most treacherous mistake is a mask of *floats*, 0 and 1, passed to `scaled_dot_product_attention`. Floats are read in the fourth convention and added: allowed scores rise by 1, hidden ones stay as they are. A mask of integers is rejected:
 
 # %%
 q = k = torch.zeros(1, 3, 4)
@@ -597,16 +597,16 @@ except RuntimeError as error:
     print(str(error)[:52])
 
 # %% [markdown]
-# Token 0 gives 0.576 to itself and 0.212 to each token of its future: $e / (e + 2)$ and $1 / (e + 2)$. Integers have one more trap. On them `~` flips bits, so that `~torch.tensor([1, 0])` is [−2, −1], which is true twice.
+# Token 0 gives 0.576 to itself and 0.212 to each token in its future: $e / (e + 2)$ and $1 / (e + 2)$. Integers hold one more trap. `~` flips their bits, so `~torch.tensor([1, 0])` is [−2, −1], and both count as true.
 #
-# **`is_causal=True` starts at the top left.** PyTorch's shortcut puts the triangle into the other corner. With as many queries as keys there is no difference. With one new query and a cache of five keys it lets the query see the *first* key only:
+# **`is_causal=True` starts at the top left.** PyTorch's shortcut puts the triangle in the other corner. With as many queries as keys there is no difference. With one new query and five keys in the KV cache, it lets the query see only the *first* key:
 
 # %%
 q, k, v = torch.zeros(1, 1, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
 sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 
 # %% [markdown]
-# **A mask shapes what is seen, not who sees.** Padding masks hide padding as *keys*. The queries at padding still get outputs, and whoever reads those or trains on them has to leave them out.
+# **A mask decides what is seen, not who sees.** Padding masks hide padding as *keys*. The queries at padding positions still produce outputs, and it is up to you to leave those out of the loss and of everything else.
 
 # %%
 recap()
@@ -617,7 +617,7 @@ recap()
 # | | rule | what to remember |
 # |---|---|---|
 # | mask | boolean, `True` = may look | applied to scores, before softmax, with −∞ |
-# | causal mask | keys up to the query's own | ends at the last key; without it training is a leak |
+# | causal mask | keys up to the query's own | ends at the last key; without it, training leaks |
 # | padding mask | keys that are tokens | `(B, 1, 1, S)`, the same for all heads and queries |
 # | several rules | `&` | `None` forbids nothing |
 # | empty row | weights 0, output 0 | finite in value *and* gradient |
@@ -627,35 +627,35 @@ recap()
 #
 # ## Questions
 #
-# **Question R5a** (2 points, read by a person). A colleague's mask has worked for a year in `nn.MultiheadAttention`. Moved to `scaled_dot_product_attention`, the loss falls much faster than before and the texts that the model writes are nonsense. What happened, why was there no error, and which test of five lines would have shown it?
+# **Question R5a** (2 points, read by a person). A colleague's mask has worked for a year in `nn.MultiheadAttention`. After a move to `scaled_dot_product_attention`, the loss falls much faster than before, and the text that the model writes is nonsense. What happened, why was there no error, and which five-line test would have shown it?
 
 # %% question R5a [markdown] points=2
-# In nn.MultiheadAttention True means "hide", in scaled_dot_product_attention it means "may look". Both take the same boolean tensor of the same shape, so nothing can complain. After the move each token sees its future and not its past (a causal mask turned round), so the next token is there to be copied: the loss falls, and when the model writes there is no future to copy from. The repair is ~mask. The leak test shows it: change the last token, and compare all earlier outputs; they must not move.
+# In nn.MultiheadAttention True means "hide"; in scaled_dot_product_attention it means "may look". Both accept a boolean tensor of the same shape, so nothing can complain. After the move each token sees its future and not its past (the causal mask is inverted), so the next token is there to be copied: the loss falls, but when the model writes, there is no future to copy from. The fix is ~mask. The leak test shows it: change the last token and compare all earlier outputs. They must not move.
 #
 # | points | rubric |
 # |---|---|
 # | 2 | The opposite meaning of True, why that is a leak (or why no error), and the leak test or an equivalent one |
 # | 1 | The opposite meaning, without a test or without explaining the falling loss |
-# | 0 | Neither, or "the mask was wrong" without how |
+# | 0 | Neither, or "the mask was wrong" without saying how |
 
 # %% [markdown]
-# **Question R5b** (2 points, read by a person). Padding could be handled in three places: hidden as keys, the *outputs* at padding set to 0, or its positions left out of the loss. Which of the three are necessary in a model that stacks several attentions, and what does each of the others change?
+# **Question R5b** (2 points, read by a person). Padding could be handled in three places: hide it as keys, set the *outputs* at padding to 0, or leave its positions out of the loss. Which of the three are necessary in a model that stacks several attention layers, and what does each of the others change?
 
 # %% question R5b [markdown] points=2
-# Hidden as keys: necessary, in every layer. Otherwise real tokens mix padding into their outputs, and how much depends on how long the other sentences of the batch are. Left out of the loss: necessary wherever a loss is taken per position, or the model is trained to predict padding, and its loss looks better than it is.
+# Hiding it as keys: necessary, in every layer. Otherwise real tokens mix padding into their outputs, and how much depends on how long the other sentences in the batch are. Leaving it out of the loss: necessary wherever a loss is computed per position. Otherwise the model is trained to predict padding, and its loss looks better than it is.
 #
-# Outputs set to 0: not necessary. What comes out at a padding position is never seen by real tokens, because it is hidden as a key in the next layer, and it does not count in the loss. Nor is it enough for an average over positions: the zeros still count in the denominator.
+# Setting the outputs to 0: not necessary. What comes out at a padding position is never seen by real tokens, because it is hidden as a key in the next layer, and it does not count in the loss. Nor would it be enough for an average over positions: the zeros still count in the denominator.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Keys and loss with a reason each, and why the outputs need nothing |
-# | 1 | Keys with a reason, one of the other two wrong or without a reason |
+# | 2 | Keys and loss, with a reason for each, and why the outputs need nothing |
+# | 1 | Keys with a reason, but one of the other two wrong or without a reason |
 # | 0 | No reason, or outputs instead of keys |
 
 # %% [markdown]
 # ## Further reading
 #
-# - PyTorch's documentation of [scaled_dot_product_attention](https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html): read what it says about `attn_mask` and `is_causal` with this lesson beside it.
-# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3: where a translating network needs which mask.
+# - PyTorch's documentation of [scaled_dot_product_attention](https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html): read what it says about `attn_mask` and `is_causal` with this lesson open beside it.
+# - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.3: which mask a translation model needs where.
 #
-# **Next:** [lesson 6, Multi-head attention](../06_multi_head_attention/06_multi_head_attention.ipynb). One attention can look at one place at a time; what if two are needed? Back to [lesson 4](../04_softmax/04_softmax.ipynb).
+# **Next:** [lesson 6, Multi-head attention](../06_multi_head_attention/06_multi_head_attention.ipynb). One attention can look in one place at a time. What if you need two? Back to [lesson 4](../04_softmax/04_softmax.ipynb).

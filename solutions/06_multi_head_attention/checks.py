@@ -29,22 +29,22 @@ def what_happens(call: Callable[[], Any]) -> str:
 
 
 def numbered(*shape: int) -> Tensor:
-    """Make a tensor that holds 0, 1, 2 and so on, so that one sees where each number went."""
+    """Make a tensor that holds 0, 1, 2 and so on, so that you can see where each entry went."""
     return torch.arange(torch.Size(shape).numel(), dtype=torch.float32).view(shape)
 
 
 @check("split_heads", points=1, show=True)
 def numbered_tokens(split_heads: Any, draw: Inputs) -> Any:
-    """Two sentences of five tokens with twelve numbers each, in three heads."""
+    """Two sentences of five tokens with twelve entries each, in three heads."""
     return split_heads(draw.give(numbered(2, 5, 12) + draw.size(0, 1, 99)), 3)
 
 
 @check("split_heads", points=1, show=True)
 def widths_that_do_not_fit(split_heads: Any, draw: Inputs) -> Any:
-    """Widths that the heads do not divide are refused, and others are not."""
+    """Model dimensions that num_heads does not divide are refused, and others are not."""
     x = draw.normal(1, 4, 10)
     refused = {
-        f"what {n} heads of 10 numbers raise": what_happens(
+        f"the error for {n} heads and dimension 10": what_happens(
             lambda n=n: split_heads(x, n)
         )
         for n in (3, 4, 5)
@@ -54,7 +54,7 @@ def widths_that_do_not_fit(split_heads: Any, draw: Inputs) -> Any:
 
 @check("merge_heads", points=1, show=True)
 def numbered_heads(merge_heads: Any, draw: Inputs) -> Any:
-    """Two sentences, three heads of four numbers, five tokens."""
+    """Two sentences, three heads of dimension 4, five tokens."""
     return merge_heads(draw.give(numbered(2, 3, 5, 4) + draw.size(0, 1, 99)))
 
 
@@ -65,7 +65,7 @@ def as_many_heads_as_tokens(merge_heads: Any, draw: Inputs) -> Any:
 
 
 def filled(module: nn.Module, draw: Inputs, bias: bool = False) -> nn.Module:
-    """Give a module's four layers drawn numbers in float64, and no other."""
+    """Draw float64 parameters for a module's four layers, and for no others."""
     module = module.double()
     for name in LAYERS:
         layer = getattr(module, name)
@@ -78,20 +78,20 @@ def filled(module: nn.Module, draw: Inputs, bias: bool = False) -> nn.Module:
 
 
 def parameters_of(module: nn.Module) -> str:
-    """List what a module learns: names and shapes."""
+    """List the names and shapes of a module's parameters."""
     found = sorted(module.named_parameters())
     return ", ".join(f"{name} {tuple(p.shape)}" for name, p in found) or "none"
 
 
 @check("MultiHeadAttention", points=2)
 def its_layers(attention_class: Any, draw: Inputs) -> Any:
-    """The four layers, with and without bias, and the refusal of 3 heads for a width of 10."""
+    """The four layers, with and without bias, and a refusal of 3 heads for a model dimension of 10."""
     kept = isinstance(attention_class(12, 3), nn.Module)
     refused = what_happens(lambda: attention_class(10, 3))
     with_bias = parameters_of(attention_class(4, 2, bias=True))
     return {
         "the class is a module": kept,
-        "10 numbers in 3 heads": refused,
+        "the error for 3 heads and dimension 10": refused,
         "the list of its parameters": parameters_of(attention_class(12, 3)),
         "the list of its parameters with bias=True": with_bias,
     }
@@ -99,8 +99,8 @@ def its_layers(attention_class: Any, draw: Inputs) -> Any:
 
 @check("MultiHeadAttention", points=3, show=True)
 def tokens_among_themselves(attention_class: Any, draw: Inputs) -> Any:
-    """Self-attention of two sentences in three heads, without a mask: output and weights in eval mode,
-    and the weights in training.
+    """Self-attention of two sentences in three heads, without a mask: the output and weights in eval mode, and the
+    weights in training.
     """
     module, x = filled(attention_class(6, 3, dropout=0.5), draw), draw.normal(2, 4, 6)
     output, weights = module(x, need_weights=True)
@@ -108,13 +108,13 @@ def tokens_among_themselves(attention_class: Any, draw: Inputs) -> Any:
     return {
         "output": output,
         "weights": weights,
-        "weights in training, which are those before dropout": in_training,
+        "weights in training (before dropout)": in_training,
     }
 
 
 @check("MultiHeadAttention", points=2, show=True)
 def another_sequence(attention_class: Any, draw: Inputs) -> Any:
-    """Keys and values from another sequence, values from a third, and None for weights that nobody needs."""
+    """Keys and values from another sequence, values from a third, and None for weights that nobody asked for."""
     module = filled(attention_class(6, 2, bias=True), draw, bias=True)
     query, key, value = draw.normal(2, 3, 6), draw.normal(2, 5, 6), draw.normal(2, 5, 6)
     return {
@@ -126,7 +126,7 @@ def another_sequence(attention_class: Any, draw: Inputs) -> Any:
 
 @check("MultiHeadAttention", points=2, show=True)
 def masks_of_each_kind(attention_class: Any, draw: Inputs) -> Any:
-    """Masks of two, three and four axes, as many sentences as heads, a query that may look nowhere."""
+    """Masks with two, three and four axes, as many sentences as heads, and a query with no visible keys."""
     module, x = filled(attention_class(6, 2), draw), draw.normal(2, 4, 6)
     x.requires_grad_()
     rules = [
@@ -145,7 +145,7 @@ def masks_of_each_kind(attention_class: Any, draw: Inputs) -> Any:
 
 
 class FourLayers(nn.Module):
-    """Holds layers as a MultiHeadAttention does, and does nothing with them."""
+    """Has the layers of a MultiHeadAttention and does nothing with them."""
 
     def __init__(self, width: int, bias: bool) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ class FourLayers(nn.Module):
 
 
 def pair(draw: Inputs, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
-    """Make two modules, the second with drawn numbers in float64."""
+    """Make two float64 modules, the second with drawn parameters."""
     reference = nn.MultiheadAttention(6, 2, bias=bias, batch_first=True).double()
     for parameter in reference.parameters():
         parameter.data = draw.normal(*parameter.shape)
@@ -165,7 +165,7 @@ def pair(draw: Inputs, bias: bool) -> tuple[nn.Module, nn.MultiheadAttention]:
 
 @check("copy_torch_weights", points=1, show=True)
 def four_matrices(copy_torch_weights: Any, draw: Inputs) -> Any:
-    """The four weights after copying, without biases."""
+    """The four weight matrices after copying, without biases."""
     mine, reference = pair(draw, bias=False)
     copy_torch_weights(mine, reference)
     return {name: getattr(mine, name).weight for name in LAYERS}
@@ -173,7 +173,7 @@ def four_matrices(copy_torch_weights: Any, draw: Inputs) -> Any:
 
 @check("copy_torch_weights", points=1, show=True)
 def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
-    """The four weights and the four biases, in the parameters that were there before."""
+    """The four weight matrices and four biases, in the same parameter objects as before."""
     mine, reference = pair(draw, bias=True)
     before = dict(mine.named_parameters())
     copy_torch_weights(mine, reference)
@@ -189,13 +189,13 @@ def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
     return {
         **numbers,
         "the parameters are the same objects": same,
-        "changing the reference afterwards leaves the copy alone": own,
+        "changing the reference afterward leaves the copy alone": own,
     }
 
 
 @check("count_parameters", points=1)
 def two_sizes(count_parameters: Any, draw: Inputs) -> Any:
-    """Two widths, with and without bias, with few heads and many."""
+    """Two model dimensions, with and without bias, with few heads and with many."""
     few, many = 3 * draw.size(4, 5, 9), 8 * draw.size(8, 9, 15)
     return {
         f"count_parameters({width}, {heads}, {bias})": count_parameters(

@@ -15,7 +15,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("split_heads", points=1)
 def other_memory_order(split_heads: Any, draw: Inputs) -> Any:
-    """Tokens that do not lie in memory in their order, half precision, gradients."""
+    """Tokens that are not contiguous in memory, half precision, and gradients."""
     moved, x = (
         draw.give(draw.normal(3, 6, 4, dtype=torch.float16).mT),
         draw.normal(1, 2, 4).requires_grad_(),
@@ -26,13 +26,13 @@ def other_memory_order(split_heads: Any, draw: Inputs) -> Any:
 
 @check("split_heads", points=1)
 def one_head_and_many(split_heads: Any, draw: Inputs) -> Any:
-    """One head, as many heads as numbers, a single token."""
+    """One head, as many heads as dimensions, and a single token."""
     x = draw.normal(2, 3, 4)
     return split_heads(x, 1), split_heads(x, 4), split_heads(draw.normal(1, 1, 8), 2)
 
 
 def fitting(x, num_heads):
-    """Refuse what cannot be divided, and return the width of a head."""
+    """Refuse what cannot be divided, and return the head dimension."""
     if x.size(-1) % num_heads:
         raise ValueError("heads do not divide the width")
     return x.size(-1) // num_heads
@@ -40,21 +40,22 @@ def fitting(x, num_heads):
 
 @mistake("split_heads")
 def sequence_cut(x, num_heads):
-    """The sequence was cut: head 0 holds parts of few tokens instead of a part of each. Cut the last axis, then
-    move it."""
+    """The sequence was split: head 0 holds pieces of a few tokens instead of a part of every token. Split the last
+    axis, then move the new one.
+    """
     return x.reshape(x.size(0), num_heads, x.size(1), fitting(x, num_heads))
 
 
 @mistake("split_heads")
 def numbers_interleaved(x, num_heads):
-    """The numbers are interleaved: head 0 has every third one or so. Of the two new axes the head comes first."""
+    """The entries are interleaved: head 0 has every third one or so. Of the two new axes, the head comes first."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), d, num_heads).permute(0, 3, 1, 2)
 
 
 @mistake("split_heads")
 def heads_left_behind_tokens(x, num_heads):
-    """The shape is (B, L, H, D): the heads come after the tokens. Attention would run over heads then."""
+    """The shape is (B, L, H, D): the heads come after the tokens. Attention would then run over the heads."""
     return x.reshape(x.size(0), x.size(1), num_heads, fitting(x, num_heads))
 
 
@@ -67,41 +68,43 @@ def heads_first(x, num_heads):
 
 @mistake("split_heads")
 def heads_last(x, num_heads):
-    """Tokens and numbers changed places: each head is (D, L). It should be (L, D), a row per token."""
+    """Tokens and entries are swapped: each head is (D, L). It should be (L, D), one row per token."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 2, 3, 1)
 
 
 @mistake("split_heads")
 def scrambled_after_the_move(x, num_heads):
-    """The axes were moved first and cut afterwards, so numbers of different tokens ended up in one row."""
+    """The axes were moved first and split afterward, so entries of different tokens ended up in one row."""
     d = fitting(x, num_heads)
     return x.transpose(1, 2).reshape(x.size(0), num_heads, x.size(1), d)
 
 
 @mistake("split_heads")
 def any_width(x, num_heads):
-    """Widths that the heads do not divide stop with an error other than ValueError, or with none. Ask first."""
+    """Where num_heads does not divide E, there is an error other than ValueError, or none at all. Check before you
+    split.
+    """
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
 @mistake("split_heads")
 def rest_dropped(x, num_heads):
-    """A width that the heads do not divide was accepted, or the error was returned. `raise` a ValueError."""
+    """An E that num_heads does not divide was accepted, or the error was returned. `raise` a ValueError."""
     d = x.size(-1) // num_heads
     return torch.stack([x[..., h * d : (h + 1) * d] for h in range(num_heads)], dim=1)
 
 
 @mistake("split_heads")
 def assertion(x, num_heads):
-    """Widths that do not fit are refused, with an error other than ValueError. `assert` raises AssertionError."""
+    """An E that num_heads does not divide is refused, but not with a ValueError. `assert` raises AssertionError."""
     assert x.size(-1) % num_heads == 0
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
 @mistake("split_heads")
 def fitting_widths_refused(x, num_heads):
-    """A width that fits was refused. The remainder of the division decides, not the quotient."""
+    """An E that num_heads does divide was refused. What decides is the remainder of the division, not the quotient."""
     if x.size(-1) % num_heads == 0:
         raise ValueError("refused")
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
@@ -116,41 +119,43 @@ def stacked_behind(x, num_heads):
 
 @mistake("split_heads")
 def list_of_heads(x, num_heads):
-    """This is a tuple or list of heads. One tensor was asked for, with the heads as axis 1."""
+    """This is a tuple or list of heads. Return one tensor, with the heads as axis 1."""
     return list(x.split(fitting(x, num_heads), dim=-1))
 
 
 @mistake("split_heads")
 def number_as_width(x, num_heads):
-    """num_heads was taken for the width of a head. It is how many heads there are."""
+    """num_heads was taken for the head dimension. It is the number of heads."""
     fitting(x, num_heads)
     return torch.stack(x.split(num_heads, dim=-1), dim=1)
 
 
 @mistake("split_heads")
 def only_contiguous(x, num_heads):
-    """It stopped on tokens that do not lie in memory in order: `view` needs that. `reshape` and `unflatten` do not."""
+    """It stopped on tokens that are not contiguous in memory. `view` needs them to be, `reshape` and `unflatten` do
+    not.
+    """
     d = fitting(x, num_heads)
     return x.view(-1).view(x.size(0), x.size(1), num_heads, d).transpose(1, 2)
 
 
 @mistake("split_heads")
 def joined_to_the_batch(x, num_heads):
-    """The heads were joined to the sentences. They get an axis of their own: stack makes one, cat does not."""
+    """The heads were joined along the batch axis. They need an axis of their own: stack makes one, cat does not."""
     fitting(x, num_heads)
     return torch.cat(x.chunk(num_heads, dim=-1))
 
 
 @mistake("split_heads")
 def head_and_number_swapped(x, num_heads):
-    """Heads and numbers changed places: (B, D, L, H). The heads are axis 1, the numbers of a head come last."""
+    """Heads and entries are swapped: (B, D, L, H). The heads are axis 1, and the entries of a head come last."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 3, 1, 2)
 
 
 @mistake("split_heads")
 def heads_in_the_batch(x, num_heads):
-    """The heads were merged into the batch axis, (B * H, L, D). Leave them an axis of their own: (B, H, L, D)."""
+    """The heads were merged into the batch axis: (B * H, L, D). Leave them an axis of their own: (B, H, L, D)."""
     return (
         x.unflatten(-1, (num_heads, fitting(x, num_heads)))
         .transpose(1, 2)
@@ -160,7 +165,9 @@ def heads_in_the_batch(x, num_heads):
 
 @mistake("split_heads")
 def cut_off(x, num_heads):
-    """The result is right, but no gradient passes: it is cut off from x. Leave out detach, .data and numpy."""
+    """The result is right, but no gradient reaches x: the result is detached from it. Leave out detach, .data and
+    numpy.
+    """
     fitting(x, num_heads)
     return x.detach().unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
@@ -170,7 +177,7 @@ def cut_off(x, num_heads):
 
 @check("merge_heads", points=1)
 def moved_heads(merge_heads: Any, draw: Inputs) -> Any:
-    """Heads that do not lie in memory in order, one head, heads of one number, gradients."""
+    """Heads that are not contiguous in memory, one head, heads of dimension 1, and gradients."""
     moved, x = (
         draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2)),
         draw.normal(1, 2, 3, 2).requires_grad_(),
@@ -185,7 +192,7 @@ def moved_heads(merge_heads: Any, draw: Inputs) -> Any:
 
 @mistake("merge_heads")
 def tokens_scrambled(x):
-    """Tokens are scrambled: rows hold numbers of several of them. Bring heads next to the numbers, then join."""
+    """The tokens are scrambled: rows mix entries of several. Move the heads next to the entries, then join."""
     b, h, n, d = x.shape
     return x.reshape(b, n, h * d)
 
@@ -198,7 +205,7 @@ def heads_added(x):
 
 @mistake("merge_heads")
 def sentences_side_by_side(x):
-    """The sentences came side by side, not the heads: a loop over a tensor walks along its first axis, the batch."""
+    """The sentences ended up side by side, not the heads: a loop over a tensor runs along its first axis, the batch."""
     return torch.cat(list(x), dim=-1)
 
 
@@ -210,7 +217,9 @@ def heads_averaged(x):
 
 @mistake("merge_heads")
 def view_of_moved_numbers(x):
-    """It stopped: after a transpose the numbers do not lie in order, which `view` needs. Use `reshape` or `flatten`."""
+    """It stopped: after a transpose the entries are no longer in memory order, which `view` needs. Use `reshape` or
+    `flatten`.
+    """
     b, h, n, d = x.shape
     return (
         x.permute(0, 2, 1, 3).expand(b, n, h, d).view(b, n * h * d // (h * d), h * d)
@@ -221,19 +230,19 @@ def view_of_moved_numbers(x):
 
 @mistake("merge_heads")
 def numbers_interleaved_back(x):
-    """The numbers of the heads are interleaved. All numbers of head 0 come first, then those of head 1."""
+    """The entries of the heads are interleaved. All entries of head 0 come first, then those of head 1."""
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
 @mistake("merge_heads")
 def tokens_behind(x):
-    """Tokens came last. The result is (B, L, E), a row per token."""
+    """The tokens came last. The result is (B, L, E), one row per token."""
     return x.transpose(1, 2).flatten(2).mT
 
 
 @mistake("merge_heads")
 def moved_only(x):
-    """The axes were moved and not joined: the result has four axes, it should have three."""
+    """The axes were moved but not joined: the result has four axes and should have three."""
     return x.transpose(1, 2)
 
 
@@ -245,33 +254,37 @@ def first_head_only(x):
 
 @mistake("merge_heads")
 def joined_along_tokens(x):
-    """The heads were joined with the tokens, one below the other. They belong side by side, along the last axis."""
+    """The heads were joined along the tokens, one below the other. They belong side by side, along the last axis."""
     return torch.cat(list(x.unbind(dim=1)), dim=1)
 
 
 @mistake("merge_heads")
 def everything_joined(x):
-    """Too many axes were joined. Sentences and tokens stay apart."""
+    """Too many axes were joined. Sentences and tokens stay separate axes."""
     return x.transpose(1, 2).flatten(1)
 
 
 @mistake("merge_heads")
 def numbers_and_tokens_swapped(x):
-    """Tokens and numbers changed places before joining. Heads and tokens must: bring heads next to the numbers."""
+    """Tokens and entries were swapped before joining. Swap heads and tokens instead: move the heads next to the
+    entries.
+    """
     b, h, n, d = x.shape
     return x.transpose(2, 3).reshape(b, n, h * d)
 
 
 @mistake("merge_heads")
 def sentences_moved(x):
-    """Sentences and heads changed places. Heads and tokens must: axes 1 and 2, counted from 0."""
+    """Sentences and heads were swapped. Heads and tokens should be: axes 1 and 2, counted from 0."""
     b, h, n, d = x.shape
     return x.transpose(0, 1).reshape(b, n, h * d)
 
 
 @mistake("merge_heads")
 def cut_off_from_heads(x):
-    """The result is right, but no gradient passes: it is cut off from x. Leave out detach, .data and numpy."""
+    """The result is right, but no gradient reaches x: the result is detached from it. Leave out detach, .data and
+    numpy.
+    """
     return x.detach().transpose(1, 2).flatten(2)
 
 
@@ -280,7 +293,7 @@ def cut_off_from_heads(x):
 
 @check("MultiHeadAttention", points=1)
 def dropout_in_training_only(attention_class: Any, draw: Inputs) -> Any:
-    """Dropout on the weights, in training and not otherwise."""
+    """Dropout on the weights, in training and at no other time."""
     module = filled(attention_class(8, 2, dropout=0.25), draw)
     x = draw.normal(1, 6, 8)
     calm = [module(x, need_weights=True) for _ in range(2)]
@@ -288,7 +301,7 @@ def dropout_in_training_only(attention_class: Any, draw: Inputs) -> Any:
     query, key = draw.normal(200, 1, 8), draw.normal(1, 1, 8).expand(200, 1, 8)
     single = module(query, key)[
         0
-    ]  # one key: its weight is 1, so each head is its value, dropped or doubled
+    ]  # one key: its weight is 1, so each head is its value, dropped or scaled up
     module.train()
     output, weights = module(query, key, need_weights=True)
     factors = (output / single).view(200, 2, 4).round(decimals=6)
@@ -304,7 +317,7 @@ def dropout_in_training_only(attention_class: Any, draw: Inputs) -> Any:
 
 @check("MultiHeadAttention", points=1)
 def learning(attention_class: Any, draw: Inputs) -> Any:
-    """Gradients of every parameter and of the input, with a query that may look nowhere; names for saving."""
+    """Gradients of every parameter and of the input, with a query that has no visible keys; names for saving."""
     module, x = (
         filled(attention_class(4, 2, bias=True), draw, bias=True),
         draw.normal(2, 3, 4).requires_grad_(),
@@ -318,7 +331,7 @@ def learning(attention_class: Any, draw: Inputs) -> Any:
 
 
 class Heads(nn.Module):
-    """Attention in heads with one thing after another to get wrong."""
+    """Multi-head attention in steps, so that a mistake can get one of them wrong."""
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         super().__init__()
@@ -377,7 +390,9 @@ class Heads(nn.Module):
 
 @mistake("MultiHeadAttention")
 class RootOfTheWholeWidth(Heads):
-    """Scaled by the root of the whole width. The products are taken between vectors of ONE head: use its width."""
+    """Scaled by the root of the whole model dimension. The dot products are between vectors of ONE head: use its
+    dimension.
+    """
 
     def scale(self, q):
         return math.sqrt(q.size(-1) * self.num_heads)
@@ -385,7 +400,7 @@ class RootOfTheWholeWidth(Heads):
 
 @mistake("MultiHeadAttention")
 class NotScaled(Heads):
-    """The scores were not scaled. Divide by the root of one head's width."""
+    """The scores were not scaled. Divide by the root of the head dimension."""
 
     def scale(self, q):
         return 1.0
@@ -393,7 +408,7 @@ class NotScaled(Heads):
 
 @mistake("MultiHeadAttention")
 class WidthWithoutRoot(Heads):
-    """Divided by the width of a head instead of its root."""
+    """The scores were divided by the head dimension instead of its root."""
 
     def scale(self, q):
         return q.size(-1)
@@ -401,7 +416,7 @@ class WidthWithoutRoot(Heads):
 
 @mistake("MultiHeadAttention")
 class RootOfTheHeads(Heads):
-    """Scaled by the root of the number of heads. It is the width of a head that makes scores large."""
+    """Scaled by the root of the number of heads. It is the dimension of a head that makes scores large."""
 
     def scale(self, q):
         return math.sqrt(self.num_heads)
@@ -409,7 +424,7 @@ class RootOfTheHeads(Heads):
 
 @mistake("MultiHeadAttention")
 class NoOutputProjection(Heads):
-    """The heads are side by side but are never mixed: out_proj was not applied."""
+    """The heads are side by side but never mixed: out_proj was not applied."""
 
     def finish(self, x):
         return x
@@ -417,7 +432,7 @@ class NoOutputProjection(Heads):
 
 @mistake("MultiHeadAttention")
 class MergedWithoutMoving(Heads):
-    """Tokens were scrambled when the heads were merged: bring heads next to the numbers first (exercise 6.2)."""
+    """The tokens were scrambled when the heads were merged: move the heads next to the entries first (exercise 6.2)."""
 
     def merge(self, x):
         b, h, n, d = x.shape
@@ -426,7 +441,7 @@ class MergedWithoutMoving(Heads):
 
 @mistake("MultiHeadAttention")
 class SequenceCut(Heads):
-    """The sequence was cut instead of the width: a head holds parts of few tokens (exercise 6.1)."""
+    """The sequence was split instead of the model dimension: a head holds pieces of a few tokens (exercise 6.1)."""
 
     def split(self, x):
         return x.reshape(x.size(0), self.num_heads, x.size(1), -1)
@@ -437,7 +452,7 @@ class SequenceCut(Heads):
 
 @mistake("MultiHeadAttention")
 class Interleaved(Heads):
-    """The numbers are interleaved among the heads. Head 0 gets the first D numbers of each token (exercise 6.1)."""
+    """The entries are interleaved among the heads. Head 0 gets the first D entries of each token (exercise 6.1)."""
 
     def split(self, x):
         return x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)
@@ -445,7 +460,7 @@ class Interleaved(Heads):
 
 @mistake("MultiHeadAttention")
 class OverHeads(Heads):
-    """Attention ran over heads: the weights are (B, L, H, H). Move the heads in front of the tokens first."""
+    """Attention ran over the heads: the weights are (B, L, H, H). Move the heads in front of the tokens first."""
 
     def split(self, x):
         return x.unflatten(-1, (self.num_heads, -1))
@@ -456,7 +471,7 @@ class OverHeads(Heads):
 
 @mistake("MultiHeadAttention")
 class OneHeadOnly(Heads):
-    """There is one head, whatever num_heads says: the width was never cut."""
+    """There is only one head, whatever num_heads says: the model dimension was never split."""
 
     def split(self, x):
         return x[:, None]
@@ -467,7 +482,7 @@ class OneHeadOnly(Heads):
 
 @mistake("MultiHeadAttention")
 class HeadsAveraged(Heads):
-    """The weights were averaged over the heads. Each head's own are asked for: (B, H, L, S)."""
+    """The weights were averaged over the heads. Return each head's own: (B, H, L, S)."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         output, weights = self.attend(query, key, value, mask)
@@ -484,7 +499,7 @@ class SecondSequenceIgnored(Heads):
 
 @mistake("MultiHeadAttention")
 class ValueFromTheQuery(Heads):
-    """A missing value was replaced by the query. It defaults to the KEY, which may be another sequence."""
+    """A missing value was replaced by the query. It defaults to the KEY, which may be a different sequence."""
 
     def sources(self, query, key, value):
         return query, query if key is None else key, query if value is None else value
@@ -492,7 +507,7 @@ class ValueFromTheQuery(Heads):
 
 @mistake("MultiHeadAttention")
 class ValueNotProjected(Heads):
-    """The values are mixed as they came: v_proj was not applied to them."""
+    """The values were mixed as they came in: v_proj was not applied to them."""
 
     def attend(self, query, key, value, mask):
         query, key, value = self.sources(query, key, value)
@@ -507,7 +522,7 @@ class ValueNotProjected(Heads):
 
 @mistake("MultiHeadAttention")
 class ValueIgnored(Heads):
-    """Values of their own had no effect: the keys were mixed instead."""
+    """The values that were passed in had no effect: the keys were mixed instead."""
 
     def sources(self, query, key, value):
         key = query if key is None else key
@@ -526,7 +541,9 @@ class KeysNeeded(Heads):
 
 @mistake("MultiHeadAttention")
 class MaskWithoutHeadAxis(Heads):
-    """A mask (B, L, S) met the heads with its sentences. Give it a head axis behind the batch: (B, 1, L, S)."""
+    """The batch axis of a (B, L, S) mask lined up with the heads. Give the mask a head axis after the batch: (B, 1, L,
+    S).
+    """
 
     def axes(self, mask):
         return mask
@@ -534,7 +551,7 @@ class MaskWithoutHeadAxis(Heads):
 
 @mistake("MultiHeadAttention")
 class HeadAxisForEveryMask(Heads):
-    """A head axis was put into every mask. Only one with three axes needs it; the others line up by themselves."""
+    """Every mask was given a head axis. Only one with three axes needs it. The others line up as they are."""
 
     def axes(self, mask):
         return mask.unsqueeze(1)
@@ -552,7 +569,7 @@ class MaskTurnedRound(Heads):
 
 @mistake("MultiHeadAttention")
 class MaskIgnored(Heads):
-    """The mask had no effect. Is the result of masked_fill used, and is softmax taken after it?"""
+    """The mask had no effect. Is the result of masked_fill used, and does softmax come after it?"""
 
     def share(self, scores, mask):
         return scores.softmax(dim=-1)
@@ -560,7 +577,7 @@ class MaskIgnored(Heads):
 
 @mistake("MultiHeadAttention")
 class EmptyRowIsNan(Heads):
-    """A query that may look nowhere came out as NaN. Its weights are zeros, as in exercise 5.4."""
+    """A query with no visible keys came out as NaN. Its weights should be zeros, as in exercise 5.4."""
 
     def share(self, scores, mask):
         return (
@@ -570,8 +587,9 @@ class EmptyRowIsNan(Heads):
 
 @mistake("MultiHeadAttention")
 class LargeNegativeNumber(Heads):
-    """A query that may look nowhere looked at hidden keys: a large negative number is finite. Hide with minus
-    infinity, then zero."""
+    """A query with no visible keys looked at hidden ones: a large negative number is finite. Hide with minus infinity,
+    then zero the weights.
+    """
 
     def share(self, scores, mask):
         return (
@@ -581,7 +599,7 @@ class LargeNegativeNumber(Heads):
 
 @mistake("MultiHeadAttention")
 class CutAfterSoftmax(Heads):
-    """The weights were cut after softmax: rows sum to less than 1. Hide scores, before softmax."""
+    """The weights were zeroed after softmax, so rows sum to less than 1. Hide the scores, before softmax."""
 
     def share(self, scores, mask):
         return scores.softmax(dim=-1) * (1.0 if mask is None else self.axes(mask))
@@ -589,7 +607,9 @@ class CutAfterSoftmax(Heads):
 
 @mistake("MultiHeadAttention")
 class MendedAfterwards(Heads):
-    """The values are right, the gradients are NaN: an empty row was fixed after softmax. See exercise 5.4."""
+    """The values are right, but the gradients are NaN: a row with no visible keys was fixed after softmax. See exercise
+    5.4.
+    """
 
     def share(self, scores, mask):
         hidden = (
@@ -602,7 +622,7 @@ class MendedAfterwards(Heads):
 
 @mistake("MultiHeadAttention")
 class OverQueries(Heads):
-    """Softmax ran over the queries: columns sum to 1. It runs along the last axis, over keys."""
+    """Softmax ran over the queries: columns sum to 1. It should run along the last axis, over the keys."""
 
     def share(self, scores, mask):
         return scores.softmax(dim=-2)
@@ -626,7 +646,7 @@ class NeverDropping(Heads):
 
 @mistake("MultiHeadAttention")
 class OutputDropped(Heads):
-    """Dropout acts on the output instead of the weights: single numbers vanish where a whole value should."""
+    """Dropout acts on the output instead of the weights: single entries vanish where a whole value should."""
 
     def drop(self, weights):
         return weights
@@ -637,7 +657,7 @@ class OutputDropped(Heads):
 
 @mistake("MultiHeadAttention")
 class DroppedWeightsReturned(Heads):
-    """The returned weights were taken after dropout: their rows do not sum to 1. Return those from before it."""
+    """The returned weights were taken after dropout, so their rows do not sum to 1. Return those from before it."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         seen = []
@@ -655,7 +675,7 @@ class DroppedWeightsReturned(Heads):
 
 @mistake("MultiHeadAttention")
 class ShareThatIsKept(Heads):
-    """dropout was taken for the share that is kept. It is the share that is set to 0."""
+    """dropout was used as the probability of keeping a weight. It is the probability of setting it to 0."""
 
     def drop(self, weights):
         return functional.dropout(weights, 1 - self.p, self.training)
@@ -663,8 +683,8 @@ class ShareThatIsKept(Heads):
 
 @mistake("MultiHeadAttention")
 class PlainList(Heads):
-    """No parameters are registered, so nothing would be learned: a plain list of layers and plain tensors are not seen.
-    Store each nn.Linear as an attribute.
+    """No parameters are registered, so nothing would be learned: nn.Module does not see plain tensors or layers in a
+    plain list. Store each nn.Linear as an attribute.
     """
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
@@ -686,7 +706,7 @@ class PlainList(Heads):
 
 @mistake("MultiHeadAttention")
 class OneSharedProjection(Heads):
-    """One layer serves several roles: parameters are missing. Queries, keys and values each have their own."""
+    """One layer serves several roles, so parameters are missing. Queries, keys and values each have their own layer."""
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
@@ -695,7 +715,7 @@ class OneSharedProjection(Heads):
 
 @mistake("MultiHeadAttention")
 class OneStackedProjection(Heads):
-    """Queries, keys and values share one stacked layer. Here they have a layer each, named as in the docstring."""
+    """Queries, keys and values share one stacked layer. Here each has its own, named as in the docstring."""
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
@@ -730,7 +750,7 @@ class OutputWithoutBias(Heads):
 
 @mistake("MultiHeadAttention")
 class NarrowLayers(Heads):
-    """The layers project to the width of one head. They go from E to E; the cut into heads comes after them."""
+    """The layers project to the dimension of one head. They go from E to E, and the split into heads comes later."""
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         Heads.__init__(self, d_model, num_heads, dropout=dropout, bias=bias)
@@ -740,7 +760,7 @@ class NarrowLayers(Heads):
 
 @mistake("MultiHeadAttention")
 class AnyWidth(Heads):
-    """A width that the heads do not divide was accepted. Raise a ValueError in __init__."""
+    """A model dimension that num_heads does not divide was accepted. Raise a ValueError in __init__."""
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         Heads.__init__(self, d_model, 1, dropout=dropout, bias=bias)
@@ -749,8 +769,9 @@ class AnyWidth(Heads):
 
 @mistake("MultiHeadAttention")
 class RefusedByAssert(Heads):
-    """A width that the heads do not divide is refused with an error other than ValueError. `assert` raises
-    AssertionError."""
+    """A model dimension that num_heads does not divide is refused, but not with a ValueError. `assert` raises
+    AssertionError.
+    """
 
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
         assert d_model % num_heads == 0
@@ -759,7 +780,7 @@ class RefusedByAssert(Heads):
 
 @mistake("MultiHeadAttention")
 class WeightsAlways(Heads):
-    """Weights came back although nobody needed them. Without need_weights the second result is None."""
+    """Weights came back although nobody asked for them. Without need_weights the second result is None."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         return self.attend(query, key, value, mask)
@@ -767,7 +788,7 @@ class WeightsAlways(Heads):
 
 @mistake("MultiHeadAttention")
 class OutputAlone(Heads):
-    """Only the output came back. A pair is asked for: the output, and the weights or None."""
+    """Only the output came back. Return a pair: the output, and the weights or None."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         output, weights = self.attend(query, key, value, mask)
@@ -776,7 +797,7 @@ class OutputAlone(Heads):
 
 @mistake("MultiHeadAttention")
 class WeightsNever(Heads):
-    """The weights did not come back although they were needed. Without return or need_weights?"""
+    """The weights did not come back although they were asked for. Are they in the return, and is need_weights used?"""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         return self.attend(query, key, value, mask)[0], None
@@ -784,7 +805,7 @@ class WeightsNever(Heads):
 
 @mistake("MultiHeadAttention")
 class ScoresReturned(Heads):
-    """The second result holds scores. Weights are what softmax makes of them."""
+    """The second result holds scores. The weights are what softmax makes of them."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         output, weights = self.attend(query, key, value, mask)
@@ -802,7 +823,7 @@ class ResidualAdded(Heads):
 
 @mistake("MultiHeadAttention")
 class KeysAndValuesSwapped(Heads):
-    """k_proj and v_proj changed places: keys are compared, values are mixed."""
+    """k_proj and v_proj are swapped: keys are compared, values are mixed."""
 
     def attend(self, query, key, value, mask):
         query, key, value = self.sources(query, key, value)
@@ -817,7 +838,7 @@ class KeysAndValuesSwapped(Heads):
 
 @mistake("MultiHeadAttention")
 class VisibleKeysHidden(Heads):
-    """The mask was read inverted, and rows where everything may be seen became NaN. Hide where ~mask."""
+    """The mask was read inverted, so rows where every key is visible became NaN. Hide where ~mask."""
 
     def share(self, scores, mask):
         hidden = (
@@ -828,7 +849,9 @@ class VisibleKeysHidden(Heads):
 
 @mistake("MultiHeadAttention")
 class MaskAdded(Heads):
-    """The mask was added to the scores as 0 and 1: hidden keys stay visible. Write minus infinity over them."""
+    """The mask was added to the scores as 0 and 1, so hidden keys stay visible. Overwrite their scores with minus
+    infinity.
+    """
 
     def share(self, scores, mask):
         return (scores if mask is None else scores + self.axes(mask)).softmax(dim=-1)
@@ -836,7 +859,7 @@ class MaskAdded(Heads):
 
 @mistake("MultiHeadAttention")
 class OverHeadsSoftmax(Heads):
-    """Softmax ran over the heads: axis 1. It runs over the keys, the last axis."""
+    """Softmax ran over the heads, axis 1. It should run over the keys, the last axis."""
 
     def share(self, scores, mask):
         return scores.softmax(dim=1)
@@ -858,7 +881,7 @@ class QueryProjectionForKeys(Heads):
 
 @mistake("MultiHeadAttention")
 class PairSwapped(Heads):
-    """The right tensors in the wrong order: first the output, then the weights or None."""
+    """These are the right tensors in the wrong order: the output comes first, then the weights or None."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         output, weights = self.attend(query, key, value, mask)
@@ -867,7 +890,7 @@ class PairSwapped(Heads):
 
 @mistake("MultiHeadAttention")
 class OutputOnlyMended(Heads):
-    """The output of an empty row was fixed, but its weights are still NaN. Zero the weights themselves."""
+    """The output of a query with no visible keys was fixed, but its weights are still NaN. Zero the weights too."""
 
     def attend(self, query, key, value, mask):
         output, weights = super(self.__class__, self).attend(query, key, value, mask)
@@ -882,7 +905,7 @@ class OutputOnlyMended(Heads):
 
 @check("copy_torch_weights", points=1)
 def still_two_modules(copy_torch_weights: Any, draw: Inputs) -> Any:
-    """The two modules do not share numbers afterwards."""
+    """The two modules do not share tensors afterward."""
     mine, reference = pair(draw, bias=True)
     copy_torch_weights(mine, reference)
     with torch.no_grad():
@@ -895,7 +918,7 @@ def still_two_modules(copy_torch_weights: Any, draw: Inputs) -> Any:
 
 @check("copy_torch_weights", points=1)
 def same_objects(copy_torch_weights: Any, draw: Inputs) -> Any:
-    """The parameters stay the same objects and still learn, and the reference is as it was."""
+    """The parameters stay the same objects and still learn, and the reference is unchanged."""
     mine, reference = pair(draw, bias=True)
     before = dict(mine.named_parameters())
     kept = {name: p.detach().clone() for name, p in reference.named_parameters()}
@@ -908,7 +931,7 @@ def same_objects(copy_torch_weights: Any, draw: Inputs) -> Any:
 
 
 def copied(mine, weights, biases=None):
-    """Copy given tensors into the four layers, in place."""
+    """Copy the given tensors into the four layers, in place."""
     layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
     with torch.no_grad():
         for layer, weight in zip(layers, weights, strict=True):
@@ -919,12 +942,12 @@ def copied(mine, weights, biases=None):
 
 
 def parts(reference):
-    """Cut the stacked weights."""
+    """Split the stacked weights."""
     return (*reference.in_proj_weight.chunk(3), reference.out_proj.weight)
 
 
 def bias_parts(reference):
-    """Cut the stacked biases, where there are any."""
+    """Split the stacked biases, if there are any."""
     if reference.in_proj_bias is None:
         return None
     return (*reference.in_proj_bias.chunk(3), reference.out_proj.bias)
@@ -932,13 +955,13 @@ def bias_parts(reference):
 
 @mistake("copy_torch_weights")
 def transposed(mine, reference):
-    """The matrices were transposed on the way. Both modules keep weights as (out, in)."""
+    """The matrices were transposed on the way. Both modules store weights as (out, in)."""
     copied(mine, [w.mT for w in parts(reference)], bias_parts(reference))
 
 
 @mistake("copy_torch_weights")
 def cut_across(mine, reference):
-    """The stacked matrix was cut along the wrong axis. Rows belong to outputs: cut along axis 0."""
+    """The stacked matrix was split along the wrong axis. Rows belong to outputs: split along axis 0."""
     pieces = [
         w.reshape(mine.q_proj.weight.shape)
         for w in reference.in_proj_weight.chunk(3, dim=1)
@@ -948,13 +971,13 @@ def cut_across(mine, reference):
 
 @mistake("copy_torch_weights")
 def chunked_across(mine, reference):
-    """It stopped, because the stacked matrix was cut along the wrong axis: cut (3E, E) along its rows, axis 0."""
+    """It stopped because the stacked matrix was split along the wrong axis: split (3E, E) along its rows, axis 0."""
     copied(mine, [*reference.in_proj_weight.chunk(3, dim=1), reference.out_proj.weight])
 
 
 @mistake("copy_torch_weights")
 def another_order(mine, reference):
-    """The order is another one: queries, keys, values, from top to bottom."""
+    """The parts are in the wrong order. From top to bottom, the stack holds queries, keys, values."""
     q, k, v, out = parts(reference)
     biases = bias_parts(reference)
     copied(mine, (k, q, v, out), biases and (biases[1], biases[0], *biases[2:]))
@@ -962,7 +985,7 @@ def another_order(mine, reference):
 
 @mistake("copy_torch_weights")
 def keys_and_values_mixed_up(mine, reference):
-    """Keys and values changed places. The stack holds queries, keys, values, from top to bottom."""
+    """Keys and values are swapped. From top to bottom, the stack holds queries, keys, values."""
     q, k, v, out = parts(reference)
     biases = bias_parts(reference)
     copied(
@@ -972,7 +995,7 @@ def keys_and_values_mixed_up(mine, reference):
 
 @mistake("copy_torch_weights")
 def values_first(mine, reference):
-    """The order is reversed: queries, keys, values, from top to bottom."""
+    """The order is reversed. From top to bottom, the stack holds queries, keys, values."""
     q, k, v, out = parts(reference)
     biases = bias_parts(reference)
     copied(mine, (v, k, q, out), biases and (*biases[2::-1], biases[3]))
@@ -980,7 +1003,7 @@ def values_first(mine, reference):
 
 @mistake("copy_torch_weights")
 def every_third_row(mine, reference):
-    """The rows are mixed up: queries are the first E rows of the stack, not every third one."""
+    """The rows are mixed up: the queries are the first E rows of the stack, not every third one."""
     w, b = reference.in_proj_weight, reference.in_proj_bias
     biases = None if b is None else (b[0::3], b[1::3], b[2::3], reference.out_proj.bias)
     copied(mine, (w[0::3], w[1::3], w[2::3], reference.out_proj.weight), biases)
@@ -988,7 +1011,7 @@ def every_third_row(mine, reference):
 
 @mistake("copy_torch_weights")
 def output_forgotten(mine, reference):
-    """out_proj was not copied. It is a layer of its own in both modules."""
+    """out_proj was not copied. It is a separate layer in both modules."""
     biases = bias_parts(reference)
     own = mine.out_proj
     copied(
@@ -1006,7 +1029,7 @@ def first_part_everywhere(mine, reference):
 
 @mistake("copy_torch_weights")
 def biases_forgotten(mine, reference):
-    """The weights are right, but the biases were not copied. in_proj_bias is stacked as the weights are."""
+    """The weights are right, but the biases were not copied. in_proj_bias is stacked like the weights."""
     biases = bias_parts(reference)
     copied(mine, parts(reference), biases and [b * 0 for b in biases])
 
@@ -1020,7 +1043,7 @@ def output_bias_forgotten(mine, reference):
 
 @mistake("copy_torch_weights")
 def biases_expected(mine, reference):
-    """It stopped where there are no biases: in_proj_bias is None then. Ask first."""
+    """It stopped where there are no biases: in_proj_bias is None then. Check for that first."""
     copied(
         mine,
         parts(reference),
@@ -1030,7 +1053,7 @@ def biases_expected(mine, reference):
 
 @mistake("copy_torch_weights")
 def shared_numbers(mine, reference):
-    """Both modules share their numbers now: training one would change the other. Copy the numbers, with copy_."""
+    """Both modules now share their tensors: training one would change the other. Copy the entries, with copy_."""
     for layer, weight in zip(
         (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj),
         parts(reference),
@@ -1059,20 +1082,20 @@ def new_parameters(mine, reference):
 
 @mistake("copy_torch_weights")
 def autograd_in_the_way(mine, reference):
-    """It stopped: a parameter that learns must not be written to while autograd watches. Use torch.no_grad()."""
+    """It stopped: a parameter that learns cannot be overwritten while autograd is recording. Use torch.no_grad()."""
     mine.q_proj.weight.copy_(reference.in_proj_weight.chunk(3)[0])
 
 
 @mistake("copy_torch_weights")
 def frozen(mine, reference):
-    """The copied parameters no longer learn: requires_grad was turned off and not on again."""
+    """The copied parameters no longer learn: requires_grad was turned off and never turned back on."""
     mine.requires_grad_(False)
     copied(mine, parts(reference), bias_parts(reference))
 
 
 @mistake("copy_torch_weights")
 def wrong_direction(mine, reference):
-    """The copy went the other way, or nothing was copied: mine must get the numbers of reference."""
+    """The copy went the wrong way, or nothing was copied: mine must get the weights of reference."""
     copied(mine, [torch.full_like(w, 0.0) for w in parts(reference)])
     for parameter in mine.parameters():
         parameter.data.zero_()
@@ -1099,7 +1122,7 @@ def three_matrices(d_model, num_heads, bias):
 
 @mistake("count_parameters")
 def times_heads(d_model, num_heads, bias):
-    """The heads were counted as if each had matrices of full size. They share four E × E matrices."""
+    """Each head was counted as if it had matrices of full size. The heads share four E × E matrices."""
     return 4 * num_heads * (d_model * d_model + d_model * bias)
 
 
@@ -1111,25 +1134,25 @@ def three_biases(d_model, num_heads, bias):
 
 @mistake("count_parameters")
 def one_bias(d_model, num_heads, bias):
-    """One bias was counted. Each of the four layers has one of its own."""
+    """One bias was counted. Each of the four layers has its own."""
     return 4 * d_model * d_model + d_model * bias
 
 
 @mistake("count_parameters")
 def one_head(d_model, num_heads, bias):
-    """This counts matrices D × D, of the width of a head. The layers go from E to E."""
+    """This counts D × D matrices, with the dimension of one head. The layers go from E to E."""
     return 4 * (d_model // num_heads) ** 2 + 4 * (d_model // num_heads) * bias
 
 
 @mistake("count_parameters")
 def narrow_inputs(d_model, num_heads, bias):
-    """This counts E × D per layer, one head only. All heads together are E wide."""
+    """This counts E × D per layer, for one head only. All heads together have dimension E."""
     return 4 * d_model * (d_model // num_heads) + 4 * d_model * bias
 
 
 @mistake("count_parameters")
 def three_narrow_layers(d_model, num_heads, bias):
-    """q_proj, k_proj and v_proj were counted for one head alone, E × D. All heads together are E wide: E × E."""
+    """q_proj, k_proj and v_proj were counted for one head only, E × D. For all heads together they are E × E."""
     return (3 * (d_model // num_heads) + d_model) * (d_model + bias)
 
 
@@ -1141,26 +1164,28 @@ def matrices_times_heads(d_model, num_heads, bias):
 
 @mistake("count_parameters")
 def projections_times_heads(d_model, num_heads, bias):
-    """q_proj, k_proj and v_proj were counted once per head. The heads share one E × E matrix each, cut into strips."""
+    """q_proj, k_proj and v_proj were counted once per head. Each is one E × E matrix that all heads share, cut into
+    strips.
+    """
     return (3 * num_heads + 1) * (d_model * d_model + d_model * bias)
 
 
 @mistake("count_parameters")
 def square_heads(d_model, num_heads, bias):
-    """Each head was given D × D matrices. A head reads all E numbers of a token: its part of a layer is E × D."""
+    """Each head was given D × D matrices. A head reads all E entries of a token, so its part of a layer is E × D."""
     narrow = 3 * num_heads * (d_model // num_heads) ** 2 + d_model * d_model
     return narrow + 4 * d_model * bias
 
 
 @mistake("count_parameters")
 def caret(d_model, num_heads, bias):
-    """`^` is not a power in Python but a bitwise operation: 12 ^ 2 is 14. A square is written d_model ** 2."""
+    """In Python `^` is not a power but a bitwise operation: 12 ^ 2 is 14. A square is written d_model ** 2."""
     return ((4 * d_model) ^ 2) + 4 * d_model * bias
 
 
 @mistake("count_parameters")
 def bias_ignored(d_model, num_heads, bias):
-    """Right without bias. With it there are four vectors more."""
+    """Right without bias. With bias there are four more vectors."""
     return 4 * d_model * d_model
 
 
@@ -1172,47 +1197,49 @@ def bias_always(d_model, num_heads, bias):
 
 @mistake("count_parameters")
 def one_number_per_bias(d_model, num_heads, bias):
-    """A bias was counted as a single number. It has one per output of its layer."""
+    """A bias was counted as a single number. It has one entry per output of its layer."""
     return 4 * d_model * d_model + 4 * bias
 
 
 @mistake("count_parameters")
 def bias_as_a_matrix(d_model, num_heads, bias):
-    """A bias was counted like a matrix, E × E. It is a vector: one number per output of its layer."""
+    """A bias was counted like a matrix, E × E. It is a vector: one entry per output of its layer."""
     return 4 * d_model * d_model * (2 if bias else 1)
 
 
 @mistake("count_parameters")
 def sides_added(d_model, num_heads, bias):
-    """The two sides of a matrix were added. A matrix of E rows and E columns holds E times E numbers."""
+    """The two sides of a matrix were added. A matrix with E rows and E columns has E times E entries."""
     return 8 * d_model + 4 * d_model * bias
 
 
 @mistake("count_parameters")
 def bytes_not_numbers(d_model, num_heads, bias):
-    """These are bytes, at four per number. The numbers themselves were asked for."""
+    """These are bytes, four per number. Count the numbers themselves."""
     return 16 * (d_model * d_model + d_model * bias)
 
 
 @mistake("count_parameters")
 def a_float(d_model, num_heads, bias):
-    """The right number as a float. A count is an int: use // instead of /, or leave the division out."""
+    """The right number, but as a float. A count is an int: use // instead of /, or leave out the division."""
     return 4.0 * (d_model * d_model + d_model * bias)
 
 
 @mistake("count_parameters")
 def precedence(d_model, num_heads, bias):
-    """0 without a bias: `a + b if bias else 0` reads as `(a + b) if bias else 0`. Put the condition in parentheses."""
+    """0 without a bias: Python reads `a + b if bias else 0` as `(a + b) if bias else 0`. Put the condition in
+    parentheses.
+    """
     return 4 * d_model * d_model + 4 * d_model if bias else 0
 
 
 @mistake("count_parameters")
 def tensors_counted(d_model, num_heads, bias):
-    """The tensors were counted. How many numbers does each of them hold?"""
+    """The tensors were counted. How many numbers does each one hold?"""
     return 8 if bias else 4
 
 
 @mistake("count_parameters")
 def whole_layer(d_model, num_heads, bias):
-    """The small network of a transformer layer was counted too. The module has attention's four matrices only."""
+    """The feed-forward network of a transformer layer was counted too. This module has attention's matrices only."""
     return 12 * d_model * d_model + 4 * d_model * bias

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, cut a model's width into heads and put it together again, and write the module that sits in every transformer, equal to PyTorch's. You need lesson 5 and `nn.Module`. About 90 minutes.
+# After this lesson you can say what a second head is good for, split the model dimension into heads and merge them again, and write the module that sits in every transformer, equal to PyTorch's. You need lesson 5 and `nn.Module`. About 90 minutes.
 #
 # ## The idea
 #
-# Eight places hold a random digit each. A request names two of the places, a first and a second, and the answer is the two digits, in that order.
+# Eight places each hold a random digit. A request names two of the places, a first and a second, and the answer is their two digits, in that order.
 
 # %% setup
 import math
@@ -33,9 +33,9 @@ def questions(n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 questions(1, seed=0)
 
 # %% [markdown]
-# Digits, the two places (counted from 0), and the answer. For attention this should be easy: a query made from both places, a key per place, a value per digit, and a matrix that reads both answers off the output.
+# The digits, the two places (counted from 0), and the answer. For attention this should be easy: a query made from both places, a key per place, a value per digit, and a matrix that reads both answers off the output.
 #
-# The model below has one new number, `num_heads`. With 1 it is what you know. With 2, queries, keys and values of 32 numbers are cut into two halves, each half does attention by itself, and the two outputs are laid side by side. How that is done comes later, and PyTorch's module does it for now; what it is good for comes first.
+# The model below has one new argument, `num_heads`. With 1 it is what you know. With 2, the 32-dimensional queries, keys and values are split into two halves, each half does attention on its own, and the two outputs are placed side by side. What that is good for comes first. How it is done comes later, and until then PyTorch's module does it.
 
 
 # %%
@@ -55,7 +55,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# Two scores for each of ten digits come out: ten for the first answer, ten for the second. Training is as in lesson 5.
+# The output is twenty logits, one per digit for the first answer and one per digit for the second. Training works as in lesson 5.
 
 
 # %%
@@ -74,9 +74,9 @@ def trained(num_heads: int) -> Reader:
 
 
 # %% [markdown]
-# Both models have the same number of parameters. An answer counts as right if both digits are. Of 2000 new requests we take those whose two digits differ, because equal ones can be read from any mixture.
+# Both models have the same number of parameters. An answer counts as right if both digits are. Of 2000 new requests we count those whose two digits differ, because two equal digits can be read from any mixture.
 #
-# **Predict.** What will one head reach? And two?
+# **Predict.** How often will one head be right? And two?
 
 # %%
 predict("one head", options=("nearly always right", "about half", "rarely right"))
@@ -97,9 +97,9 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong most of the time; two are right nearly always. Same width, same parameters, same training. What does the second head have that the first lacks?
+# One head is wrong most of the time. Two are nearly always right. Same dimension, same number of parameters, same training. What can two heads do that one cannot?
 #
-# Look at where they look, for the request "places 2 and 5", averaged over the 2000 sequences:
+# See where they look, for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -113,13 +113,13 @@ plot.heatmap(
     torch.cat([gaze(one_head), gaze(two_heads)]),
     ["the only head", "head 0 of 2", "head 1 of 2"],
     [f"place {i}" for i in range(8)],
-    "Asked for places 2 and 5: one head reads one of them, two divide the work",
+    "Asked for places 2 and 5: one head reads one of them, two share the work",
     kind="shares",
-    alt="The only head puts nearly all its weight on place 5. Of two heads each reads one of the two places.",
+    alt="The only head puts nearly all its weight on place 5. With two heads, each reads one of the two.",
 )
 
 # %% [markdown]
-# With two heads, one reads the first place and the other the second. The only head has one row of weights, so it can give one mixture. Count its digits one by one:
+# With two heads, one reads the first place and the other the second. The only head has one row of weights per query, so it can make one mixture. Score its two digits separately:
 
 # %%
 digits, places, answers = questions(2000, seed=999)
@@ -127,26 +127,26 @@ right = (one_head(digits, places)[0].argmax(dim=-1) == answers).double().mean(di
 print(f"the only head: first digit {right[0]:.1f}, second digit {right[1]:.1f}")
 
 # %% [markdown]
-# It has given up on the first place, where it is right as often as a guess among ten, and reads the second. Trained from other random numbers it sometimes does the reverse, or shares its weight between both. Then both digits are in the mixture, and which is which is lost.
+# It has given up on the first place, where it is right as often as a guess among ten, and reads the second. From a different random start it sometimes does the opposite, or splits its weight between the two. Then both digits are in the mixture, but which is which is lost.
 #
 # ## By hand
 #
-# Two places hold the values a = [6, 0] and b = [0, 6]. One head looks at both alike. What does it hand on for "a, then b"? And for "b, then a"?
+# Two places hold the values a = [6, 0] and b = [0, 6]. One head gives both the same weight. What does it pass on for "a, then b"? And for "b, then a"?
 
 # %%
 a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 (a + b) / 2, (b + a) / 2
 
 # %% [markdown]
-# [3, 3] both times. A sum has no order, and no matrix behind it can find one that is not there. Two heads, each with a weight of 1 on its own place, hand on four numbers instead of two:
+# [3, 3] both times. A sum has no order, and no matrix applied to it can find one that is not there. Two heads, each with a weight of 1 on its own place, pass on four numbers instead of two:
 
 # %%
 torch.cat([a, b]), torch.cat([b, a])
 
 # %% [markdown]
-# Laying the heads' outputs side by side is called *concatenating*. Here it keeps apart what adding would mix.
+# Placing the heads' outputs side by side is called *concatenating*. It keeps apart what adding would mix.
 #
-# Did we pay for it? Take a width of 12, once as one head and once cut into three heads of 4. **Predict**: how many multiplications do the scores of the three heads take, compared to the one?
+# Did we pay for it? Take a *model dimension* of 12, once as one head and once split into three heads of dimension 4. **Predict**: how many multiplications do the scores of the three heads take, compared with the one?
 
 # %%
 predict("cost of three heads of 4", options=("a third", "the same", "three times"))
@@ -157,54 +157,54 @@ reveal("cost of three heads of 4", "the same")
 {H: H * L * L * (E // H) for H in (1, 3, 12)}
 
 # %% [markdown]
-# 120,000 for every number of heads: a score of a narrow head is cheaper by as much as there are more of them. What grows with H is the number of tables, and with them memory. What a head loses is width: with 12 heads each would compare single numbers.
+# 120,000 for any number of heads: three heads have three times as many scores, and each score costs a third. What grows with H is the number of score tables, and with them the memory. What each head loses is dimension: with 12 heads, each would compare single numbers.
 #
 # ## In PyTorch
 #
-# Now the cutting. The letters are those of lesson 2, with `E` for the width of a token, `H` heads, and `D` numbers per head, so that $E = H \cdot D$. To see where each number goes, number them: two sentences, five tokens, twelve numbers each.
+# Now for the split. The letters are those of lesson 2, with `E` for the model dimension, `H` for the number of heads, and `D` for the head dimension, so that $E = H \cdot D$. To see where each entry goes, number them: two sentences, five tokens each, twelve entries per token.
 
 # %%
 x = torch.arange(120).view(2, 5, 12)  # (B, L, E)
 x[0, 0], x[0, 1]
 
 # %% [markdown]
-# Token 0 of sentence 0 holds 0 to 11, token 1 holds 12 to 23. With three heads, head 0 gets the first four numbers of *each token*, head 1 the next four, and so on. Slices say it plainly:
+# Token 0 of sentence 0 holds 0 to 11, token 1 holds 12 to 23. With three heads, head 0 gets the first four entries of *each token*, head 1 the next four, and so on. Slices say it plainly:
 
 # %%
 head_0, head_1 = x[:, :, 0:4], x[:, :, 4:8]
 head_0[0], head_1[0, :2]
 
 # %% [markdown]
-# A loop over such slices, attention for each, and a `cat` at the end would be a correct multi-head attention. But GPUs like one large product better than H small ones, and the code is shorter without the loop. Attention carries all axes in front of the last two along, so the heads should become such an axis: `(B, H, L, D)`. One `view` to that shape is tempting. Look at head 0:
+# A loop over such slices, attention on each, and a `cat` at the end would be a correct multi-head attention. But GPUs prefer one large product to H small ones, and the code is shorter without the loop. Attention carries along any axes in front of the last two, so the heads should become such an axis: `(B, H, L, D)`. A single `view` to that shape is tempting. Look at head 0:
 
 # %%
 x.view(2, 3, 5, 4)[0, 0]
 
 # %% [markdown]
-# The shape is right and the contents are not. Its second row holds 4 to 7, which are still numbers of *token 0*. A view only cuts up the numbers in the order in which they lie in memory, and there the numbers of one token lie together. So this "head" has cut the sequence: its five rows are not five tokens. Attention on it runs without complaint.
+# The shape is right, but the contents are not. The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in memory order, and in memory the entries of one token lie together. So this "head" has split the sequence: its five rows are not five tokens. Attention runs on it without complaint.
 #
 # ## Exercise 6.1: split into heads
 #
-# Head h gets the numbers h·D to (h + 1)·D − 1 of every token.
+# Head h gets entries h·D to (h + 1)·D − 1 of every token.
 
 # %% hints split_heads [markdown]
-# In memory the twelve numbers of a token lie together. Into which two sizes must *that* axis be cut, and which of the two comes first: the head, or the number within it?
+# In memory the twelve entries of a token lie together. Into which two sizes must *that* axis be split, and which of the two comes first: the head, or the entry within it?
 #
-# Write down the shape after the last axis was cut in two, beside the shape that is asked for. What has to move? `unflatten` cuts an axis, and you know how to swap two.
+# Write down the shape once the last axis is split in two, and beside it the shape you want. What has to move? `unflatten` splits an axis, and you know how to swap two.
 #
-# Python's `%` tells whether a width can be divided. The error should come before the cut, and say both numbers.
+# Python's `%` tells you whether one number divides another. The error should come before the split, and name both numbers.
 
 
 # %% exercise split_heads
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
-    """Cut each token's numbers into heads.
+    """Split each token into heads.
 
-    x is (B, L, E). Returns (B, H, L, D) with D = E / H: head h holds numbers h * D to (h + 1) * D - 1 of each token.
+    x is (B, L, E). Returns (B, H, L, D) with D = E / H: head h holds entries h * D to (h + 1) * D - 1 of each token.
     Raises ValueError if num_heads does not divide E.
     """
     ### BEGIN SOLUTION
     if x.size(-1) % num_heads:
-        raise ValueError(f"{x.size(-1)} numbers cannot be cut into {num_heads} heads")
+        raise ValueError(f"{x.size(-1)} entries cannot be split into {num_heads} heads")
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
     ### END SOLUTION
 
@@ -214,23 +214,23 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %% [markdown]
 # ### And back
 #
-# After attention each head has an output `(B, H, L, D)`, and the next layer expects tokens again: for each token the heads side by side.
+# After attention the output is `(B, H, L, D)`, one head after another. The next layer expects tokens again: for each token, its heads side by side.
 #
 # ## Exercise 6.2: merge heads
 #
 # Undo the split.
 
 # %% hints merge_heads [markdown]
-# Which two axes must lie next to each other, and in which order, before they can become one axis of width E?
+# Which two axes must be next to each other, and in which order, before they can become one axis of size E?
 #
-# Undo the steps of the split in the opposite order: the axis that was moved last moves back first. `flatten` joins neighbouring axes.
+# Undo the steps of the split in reverse order: the axis that was moved last moves back first. `flatten` joins neighboring axes.
 #
-# After a `transpose` the numbers lie in memory in another order than the axes say. `view` refuses to work then; `reshape` and `flatten` copy where they must.
+# After a `transpose`, the order of the axes no longer matches the order in memory. `view` refuses to work then, while `reshape` and `flatten` copy where they must.
 
 
 # %% exercise merge_heads
 def merge_heads(x: Tensor) -> Tensor:
-    """Put the heads of each token side by side: the inverse of split_heads.
+    """Put each token's heads side by side: the inverse of split_heads.
 
     x is (B, H, L, D). Returns (B, L, E) with E = H * D.
     """
@@ -244,23 +244,23 @@ def merge_heads(x: Tensor) -> Tensor:
 # %% [markdown]
 # ### One more matrix
 #
-# Side by side the heads are still strangers: numbers 0 to 3 of the result come from head 0 alone, and nothing in the module has brought them together. A last matrix, `out_proj`, mixes across heads. So there are four matrices, all of them E × E:
+# Side by side, the heads are still strangers: entries 0 to 3 of the result come from head 0 alone, and nothing in the module has brought them together with the rest. A last matrix, `out_proj`, mixes across heads. So there are four matrices, each of them E × E:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The root holds $D$, the width of one head. That is how long the vectors are whose products are taken. Step by step, with the shapes:
+# Under the root is $D$, the head dimension, because the dot products are between vectors of that dimension. Step by step, with the shapes:
 #
 # | step | shape |
 # |---|---|
 # | project: `q_proj`, `k_proj`, `v_proj` | `(B, L, E)`, `(B, S, E)`, `(B, S, E)` |
 # | split | `(B, H, L, D)`, `(B, H, S, D)`, `(B, H, S, D)` |
 # | scores, scaled and masked; softmax | `(B, H, L, S)` |
-# | dropout on the weights, while training | `(B, H, L, S)` |
-# | mix values | `(B, H, L, D)` |
+# | dropout on the weights, in training | `(B, H, L, S)` |
+# | mix the values | `(B, H, L, D)` |
 # | merge | `(B, L, E)` |
 # | `out_proj` | `(B, L, E)` |
 #
-# *Dropout* is new. While a model trains, each weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The others are divided by 1 − p, so that sums stay right on average. Two things go wrong with it so often that we look at them first:
+# *Dropout* is new. While a model trains, each weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The others are divided by 1 − p, so that sums stay right on average. Two things go wrong with it so often that they come first:
 
 # %%
 weights = torch.full((1000, 10), 0.1)
@@ -268,7 +268,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# A thousand rows of ten weights of 0.1. Afterwards a weight is 0 or 0.111, and a row in which none was dropped sums to 1.111. So weights that are returned to be *looked at* must be taken before dropout. And nobody had said that this was training: `functional.dropout` assumes it unless told otherwise. `nn.Dropout` is a module and asks its own `training` flag, which `model.eval()` turns off:
+# A thousand rows of ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row in which none was dropped sums to 1.111. So weights that are returned to be *looked at* must be taken before dropout. And nobody said that this was training: `functional.dropout` assumes it unless told otherwise. `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)
@@ -276,34 +276,34 @@ drop.eval()
 drop(weights).equal(weights)
 
 # %% [markdown]
-# A mask comes with two, three or four axes: `(L, S)` for all sentences, `(B, L, S)` one per sentence, `(B, 1, 1, S)` or `(B, H, L, S)` ready for heads. Only the second needs care. Lined up from the right with scores `(B, H, L, S)`, its B meets H:
+# A mask can have two, three or four axes: `(L, S)` for all sentences at once, `(B, L, S)` for one table per sentence, `(B, 1, 1, S)` or `(B, H, L, S)` with an axis for the heads already there. Only the second needs care. When it is lined up from the right with scores `(B, H, L, S)`, its B meets H:
 
 # %%
 scores, mask = torch.zeros(2, 2, 3, 3), torch.ones(2, 3, 3, dtype=torch.bool)
-mask[1] = torch.ones(3, 3).tril() > 0  # a rule for sentence 1
+mask[1] = torch.ones(3, 3).tril() > 0  # a causal mask for sentence 1
 scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 
 # %% [markdown]
-# Sentence 0 should see everything. Its second head does not: it got the rule of sentence 1, and because B and H were both 2 nothing complained.
+# Sentence 0 should see everything. Its second head does not: it got the mask of sentence 1, and because B and H were both 2, nothing complained.
 #
 # ## Exercise 6.3: the module
 #
-# Write the module. The docstrings are its contract; the table above is its plan. The layers must be `nn.Linear` with the names given, so that weights can be copied in from elsewhere. Use your `split_heads` and `merge_heads`, or not; PyTorch's ready-made attentions are not allowed here.
+# Write the module. The docstrings are its contract, and the table above is its plan. The layers must be `nn.Linear` with the names given, so that weights can be copied in from elsewhere. Use your `split_heads` and `merge_heads`, or not. PyTorch's ready-made attention functions and modules are not allowed here.
 
 # %% hints MultiHeadAttention [markdown]
-# Which objects hold numbers that are learned, and how does `nn.Module` learn about them? What else must be known in `forward`, and could be stored in `__init__`?
+# Which objects hold the learned parameters, and how does `nn.Module` find out about them? What else does `forward` need to know that `__init__` could store?
 #
-# Keys default to the query and values to the *keys*, in this order. A mask with three axes gets a head axis. Hide scores as in lesson 5, and remember the queries that may look nowhere.
+# Keys default to the query and values to the *keys*, in this order. A mask with three axes gets a head axis. Hide scores as in lesson 5, and remember queries with no visible keys.
 #
-# Keep two tables: the weights that are returned, and what dropout makes of them, which mixes the values. Divide by the root of one head's width.
+# Keep two tables: the weights that are returned, and what dropout makes of them, which mixes the values. Divide by the root of the head dimension.
 
 
 # %% exercise MultiHeadAttention
 class MultiHeadAttention(nn.Module):
-    """Attention in several heads (Vaswani et al. 2017, section 3.2.2).
+    """Multi-head attention (Vaswani et al. 2017, section 3.2.2).
 
-    Its layers q_proj, k_proj, v_proj and out_proj are nn.Linear of E = d_model to E numbers, with or without bias.
-    dropout is the share of attention weights that is set to 0 while training.
+    Its layers q_proj, k_proj, v_proj and out_proj are nn.Linear from E = d_model to E features, with or without bias.
+    dropout is the probability of setting an attention weight to 0 in training.
     Raises ValueError if num_heads does not divide d_model.
     """
 
@@ -313,7 +313,9 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         ### BEGIN SOLUTION
         if d_model % num_heads:
-            raise ValueError(f"{num_heads} heads do not divide a width of {d_model}")
+            raise ValueError(
+                f"{d_model} features cannot be split into {num_heads} heads"
+            )
         self.num_heads = num_heads
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, d_model, bias=bias)
@@ -332,9 +334,10 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Attend.
 
-        query is (B, L, E), key and value are (B, S, E); key is the query and value is the key if not given. Empty rows have weights 0.
-        mask is boolean, (L, S), (B, L, S) or (B, H, L, S), as far as it broadcasts; True where a query may look.
-        Returns the output (B, L, E), and the weights (B, H, L, S) before dropout if they are needed, else None.
+        query is (B, L, E), key and value are (B, S, E). key defaults to the query, and value to the key.
+        mask is boolean, True where a query may look: (L, S), (B, L, S), (B, H, L, S), or what broadcasts to one of them.
+        A query with no visible keys has weights 0.
+        Returns the output (B, L, E), and the weights (B, H, L, S) before dropout if need_weights is set, else None.
         """
         ### BEGIN SOLUTION
         key = query if key is None else key
@@ -359,35 +362,35 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ### PyTorch's own
 #
-# `nn.MultiheadAttention` computes the same, and keeps its numbers differently: the three projections in one matrix.
+# `nn.MultiheadAttention` computes the same thing but stores its parameters differently: the three projections are one matrix.
 
 # %%
 theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 {name: tuple(p.shape) for name, p in theirs.named_parameters()}
 
 # %% [markdown]
-# `in_proj_weight` stacks queries on keys on values, in this order, each of them E × E. A linear layer's weight is (out, in), and its rows belong to outputs; so the stack is a stack of rows. With `bias=True`, which is its default, there are also `in_proj_bias`, of 3·E numbers, and `out_proj.bias`. (Two more differences: it returns weights from *after* dropout, and a query that may look nowhere gets `nan`.)
+# `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. A linear layer's weight is (out, in), so its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, the default, there are also `in_proj_bias`, with 3·E entries, and `out_proj.bias`. (Two more differences: it returns the weights from *after* dropout, and a query with no visible keys gets `nan`.)
 #
 # ## Exercise 6.4: copy the weights
 #
 # Make a module like yours compute exactly what PyTorch's computes.
 #
-# Copy *into* the parameters that are there. An optimizer, or someone else, may hold on to those objects. And copy: if both modules shared one tensor, training one would change the other.
+# Copy *into* the existing parameters. An optimizer, or someone else, may hold on to those objects. And do copy: if both modules shared one tensor, training one would change the other.
 
 # %% hints copy_torch_weights [markdown]
-# Which rows of the stacked matrix belong to the keys, if E is 12? How do you cut a tensor into three equal parts along an axis, and along which axis here?
+# Which rows of the stacked matrix belong to the keys, if E is 12? How do you split a tensor into three equal parts along an axis, and which axis is it here?
 #
-# A parameter has a method that overwrites its numbers with those of another tensor and keeps the object. Autograd objects unless you tell it that this is no computation to learn from.
+# A parameter has a method that overwrites its entries with those of another tensor and keeps the object. Autograd complains unless you tell it that this is not a computation to learn from.
 #
-# Four matrices, and four biases where there are any. Where there are none, the attribute exists and is `None`.
+# Four matrices, and four biases where there are any. Where there are none, the attribute still exists and is `None`.
 
 
 # %% exercise copy_torch_weights
 def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> None:
     """Copy PyTorch's weights into a module with layers q_proj, k_proj, v_proj and out_proj.
 
-    reference keeps query, key and value weights stacked in in_proj_weight (3E, E), biases in in_proj_bias (3E,).
-    Both modules have biases, or neither does. The parameters of mine stay the same objects; reference is not changed.
+    reference stacks query, key and value weights in in_proj_weight (3E, E), and their biases in in_proj_bias (3E,).
+    Either both modules have biases or neither does. mine keeps its parameter objects, and reference is not changed.
     """
     ### BEGIN SOLUTION
     layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
@@ -407,7 +410,7 @@ def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> Non
 # %% [markdown]
 # ### The proof
 #
-# Your module, your copy, PyTorch's module; the same input, and a causal mask. Theirs wants it turned round (lesson 5). If one of your two exercises is not done, the cell says so and the lesson goes on.
+# Your module with the weights you copied, PyTorch's module, the same input, and a causal mask. PyTorch's wants the mask inverted (lesson 5). If one of the exercises is not done, the cell says so and the lesson goes on.
 
 # %%
 x, causal = torch.randn(2, 6, 12), torch.ones(6, 6, dtype=torch.bool).tril()
@@ -417,12 +420,12 @@ try:
     copy_torch_weights(yours, theirs)
     print("equal to PyTorch's:", yours(x, mask=causal)[0].allclose(right, atol=1e-6))
 except NotImplementedError:
-    print("not yet: one of the exercises 6.1 to 6.4 is still open")
+    print("not yet: one of exercises 6.1 to 6.4 is still open")
 
 # %% [markdown]
 # ### What it costs
 #
-# The module has parameters, and it does work; both can be counted.
+# The module has parameters, and it does work. Both can be counted.
 #
 # ## Exercise 6.5: count parameters
 #
@@ -431,9 +434,9 @@ except NotImplementedError:
 # %% hints count_parameters [markdown]
 # How many matrices are there, and how large is each? Does the number of heads appear in any of their sizes?
 #
-# A bias has one number per output of its layer. How many layers have one, and how wide is the output of each?
+# A bias has one entry per output of its layer. How many layers have one, and how many outputs does each have?
 #
-# You can check the result against a module: every parameter has a `numel`. PyTorch's module from the cell above has the same number of them as yours.
+# You can check your result against a module: every parameter has a `numel`. Added up, PyTorch's module from the cell above comes to the same total as yours.
 
 
 # %% exercise count_parameters
@@ -448,7 +451,7 @@ def count_parameters(d_model: int, num_heads: int, bias: bool) -> int:
 # %% check count_parameters
 
 # %% [markdown]
-# The work is of two kinds. The four projections take E × E multiplications per token, $4 L E^2$ together: twice the tokens, twice the work. Scores and mixing take $L^2 E$ each, $2 L^2 E$ together, because every token meets every other: twice the tokens, four times the work. For a width of 512:
+# There are two kinds of work. The four projections take E × E multiplications each per token, $4 L E^2$ together: twice the tokens, twice the work. Scores and mixing take $L^2 E$ each, $2 L^2 E$ together, because every token meets every other: twice the tokens, four times the work. For a model dimension of 512:
 
 # %%
 E = 512
@@ -457,13 +460,13 @@ for L in (64, 1024, 16384):
     print(f"{L:6} tokens: {attention / (projections + attention):.0%} in attention")
 
 # %% [markdown]
-# The two are equal at $L = 2E$. So "attention costs $O(L^2 E)$" is true of its core and of long sequences; for short ones the projections cost more. In memory the table of weights, `(B, H, L, S)`, is what grows fastest.
+# The two are equal at $L = 2E$. So "attention costs $O(L^2 E)$" is true of its core, and of long sequences. For short ones the projections cost more. In memory, what grows fastest is the table of weights, `(B, H, L, S)`.
 #
-# (A whole transformer layer also has a small network per token, usually of $8 E^2$ parameters beside attention's $4 E^2$. So two thirds of the layer are that network: transformers are not "built of attention alone".)
+# (A whole transformer layer also has a *feed-forward network*, applied to each token, usually with $8 E^2$ parameters to attention's $4 E^2$. So two thirds of the layer is that network. Transformers are not "built of attention alone".)
 #
 # ### What do heads look at?
 #
-# Train one layer with four heads on a task that needs four things at once: at each of eight places, say the digit before, the digit after, the digit at place 0, and the digit that stands here.
+# Train one layer with four heads on a task that needs four things at once: at each of eight places, name the digit before it, the digit after it, the digit at place 0, and the digit here.
 
 
 # %%
@@ -477,7 +480,7 @@ def four_answers(n: int, seed: int) -> tuple[Tensor, Tensor]:
 four_answers(1, seed=0)[1][0].T
 
 # %% [markdown]
-# One row per question, one column per place. The layer is PyTorch's, with four heads of 8 numbers:
+# One row per question, one column per place. The attention is PyTorch's, with four heads of dimension 8:
 
 
 # %%
@@ -506,7 +509,7 @@ for step in range(300):
     optimizer.step()
 
 # %% [markdown]
-# Here are its weights, one map per head, averaged over 500 sequences. Before you read on, name the pattern of each.
+# Here are its weights, one map per head, averaged over 500 sequences. Before you read on, name the pattern in each.
 
 # %%
 digits, answers = four_answers(500, seed=999)
@@ -520,15 +523,15 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at once, and the fourth is smeared. Compare them with the four questions: none of them has its light *on* the diagonal, although "the digit that stands here" is answered too.
+# Three of the maps can be read at a glance, and the fourth is smeared. Compare them with the four questions: no map has its weight *on* the diagonal, although "the digit here" is answered too.
 #
-# These are averages. Look into a single sequence, head by head and query by query; the labels are place and digit. What does the smeared head look at in a single sequence?
+# These are averages. Now look at a single sequence, head by head and query by query. The labels are place and digit. What does the smeared head look at there?
 
 # %%
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# A map says where values were mixed from. It does not say what the model does with them. To learn that, take something away: switch one head off, by setting to 0 the columns of the output matrix that read it, and see which answers are lost.
+# A map says which values were mixed. It does not say what the model does with them. To find out, take something away: switch one head off, by setting the columns of the output matrix that read it to 0, and see which answers are lost.
 
 
 # %%
@@ -548,17 +551,17 @@ plot.heatmap(
     ["before", "after", "place 0", "here"],
     "Each answer depends on some head",
     kind="shares",
-    alt="Right answers after one head was switched off. Each answer falls far for one of the heads; 'here' for several.",
+    alt="Share of right answers without one head. Each answer drops sharply for one of the heads, 'here' for several.",
 )
 
 # %% [markdown]
-# The smeared head is needed for "here", and for nothing else: without it "here" falls lowest. It is read from a head whose map has no light on the diagonal. The map is an average over 500 sequences, and an average could not show it. ("Here" suffers without others too. A 0 is rough treatment: the rest of the layer has never met it. And at the ends "before" and "after" *are* "here".)
+# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. So "here" is read from a head whose map has no line on the diagonal. The map is an average over 500 sequences, and an average could not show it. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing. And at the ends, "before" and "after" *are* "here".)
 #
 # ## What can go wrong
 #
-# **A map taken for an explanation.** You saw it: the most important head for one answer has the least readable map. Lesson 2 gave a second reason, a large weight on a small value. Claims about what a head is for need an experiment, such as the one above.
+# **A map mistaken for an explanation.** You saw it: the most important head for one answer has the least readable map. Lesson 2 gave a second reason, a large weight on a small value. Claims about what a head is for need an experiment, such as the one above.
 #
-# **The order of the tokens does not matter, until something says it does.** Shuffle the tokens of a self-attention, and its outputs are shuffled in the same way (it is *equivariant*, not invariant). The sentence as a set of tokens is all that it sees:
+# **The order of the tokens does not matter until something makes it matter.** Shuffle the tokens that go into self-attention, and the outputs are shuffled in the same way (it is *equivariant*, not invariant). All it sees of a sentence is a set of tokens:
 
 # %%
 x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])
@@ -566,51 +569,51 @@ out, shuffled = theirs(x, x, x)[0], theirs(*[x[:, order]] * 3)[0]
 shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 
 # %% [markdown]
-# In our models the places were told by adding a vector per place to each token. Lesson 7 is about such vectors. (With a causal mask the shuffled outputs differ, since the mask depends on the order.)
+# Our models learned about positions from a vector for each place, added to the token there. Lesson 7 is about such vectors. (With a causal mask the shuffled outputs do differ, since the mask depends on the order.)
 #
-# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. What is around it may not: our models have vectors for eight places and stop at the ninth, and a model that runs need not be any good beyond the lengths that it was trained on.
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. What surrounds it may not: our models have vectors for eight places and fail at the ninth. And a model that runs need not be any good beyond the lengths it was trained on.
 #
-# **More heads are not always better.** With the width fixed, more heads are narrower heads. Michel et al. found that in trained models many heads can be removed at little cost: they had not all been needed.
+# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Michel et al. found that many heads of a trained model can be removed at little cost: not all of them were needed.
 #
 # ## What you learned
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | head | attention on a slice of the width | one head is one mixture; two things at once need two |
-# | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | cut the last axis, then move it; a `view` alone cuts the sequence |
+# | head | attention on a slice of the model dimension | one head is one mixture, and two things at once need two |
+# | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence |
 # | `out_proj` | E × E | mixes what the heads found |
-# | scale | $1/\sqrt{D}$ | the width of one head |
-# | dropout | on weights, in training | return the weights from before it |
+# | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
+# | dropout | on the weights, in training | return the weights from before it |
 # | cost | $4LE^2 + 2L^2E$ | the same for any number of heads |
 #
 # %%
 recap()
 
 # %% [markdown]
-# Did you predict that one head would be rarely right? Of single digits it gets about half. An answer needs both.
+# Did you predict that one head would rarely be right? It gets about half of the single digits. An answer needs both.
 #
 # ## Questions
 #
-# **Question R6** (3 points, read by a person). Read the four maps and the table below them. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, which could show it to be wrong: what would you change, what would you measure, and which result would refute you?
+# **Question R6** (3 points, read by a person). Read the four maps and the table below them. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
 
 # %% question R6 [markdown] points=3
 # (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
 #
-# How head 3 knows the digit that stands here the averaged map cannot show; in single sequences its rows differ from one another, so it goes by the digits.
+# The averaged map cannot show how head 3 knows the digit here. In single sequences its rows differ from one another, so it goes by the digits.
 #
-# Experiment for "head 0 looks back because of the places, not of the digits": replace all digits by the same one, or shuffle the vectors of the places, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the vectors of the places are shuffled, or goes when only digits change, the claim is refuted. Others: swap the digit at place i - 1 only, and count how often the answer "before" at i follows it; in a sequence of another length, look whether the line goes on.
+# Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
 #
 # | points | rubric |
 # |---|---|
-# | 3 | Patterns named, uses read off the table (with the smeared head), and an experiment with a result that would refute the claim |
+# | 3 | Patterns named, uses read off the table (including that of the smeared head), and an experiment with a result that would refute the claim |
 # | 2 | Two of the three |
-# | 0 | Patterns only, or "head 0 looks at X because it matters", with no test |
+# | 0 | Patterns only, or "head 0 looks at X because it matters" without a test |
 
 # %% [markdown]
 # ## Further reading
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.2: the module.
 # - Michel, Levy and Neubig 2019, [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): what is lost when heads are removed.
-# - PyTorch's documentation of [MultiheadAttention](https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html): most of its arguments you can now place in the table of shapes.
+# - PyTorch's documentation of [MultiheadAttention](https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html): you can now place most of its arguments in the table of shapes.
 #
-# **The end.** This was the last lesson so far. You have built attention from a dot product to the module that transformers are made of. Back to [lesson 5](../05_masking/05_masking.ipynb).
+# **The end.** This is the last lesson so far. You have built attention, from a dot product to the module that transformers are made of. Back to [lesson 5](../05_masking/05_masking.ipynb).

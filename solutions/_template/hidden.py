@@ -7,7 +7,7 @@ from autograder.checks import Inputs, check, mistake
 
 @check("row_means", points=1)
 def leading_axes(row_means: Any, draw: Inputs) -> Any:
-    """More axes in front."""
+    """More leading axes."""
     return row_means(draw.normal(2, 3, 5))
 
 
@@ -19,5 +19,5 @@ def column_means(x):
 
 @mistake("row_means")
 def first_axis(x):
-    """`dim=1` is the last axis of a table only. Count from the end."""
+    """`dim=1` is the last axis only if there are two. Count from the end."""
     return x.mean(dim=1)

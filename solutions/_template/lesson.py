@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# A question that bothers, in two or three sentences. Then the smallest cell that shows it.
+# A question that nags, in two or three sentences. Then the smallest cell that shows it.
 
 # %% setup
 import torch
@@ -22,11 +22,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 torch.tensor([1.0, 2.0, 3.0]).mean()
 
 # %% [markdown]
-# Say what the number means. **Predict.** Ask before a surprise.
+# Say what the number means. **Predict.** Ask before each surprise.
 #
 # ## By hand
 #
-# Numbers that can be done on paper.
+# Numbers that can be worked out on paper.
 #
 # ## In PyTorch
 #
@@ -39,9 +39,9 @@ torch.tensor([1.0, 2.0, 3.0]).mean()
 # %% hints row_means [markdown]
 # A question that leads to the first step. Do not give the step itself, and do not name the function that does it.
 #
-# A pointer: where in the lesson it was seen, which axis it concerns, what to keep and what to sum.
+# A pointer: where the lesson has already shown it, which axis it concerns, what to keep and what to sum.
 #
-# The idea in words, close to the code but nothing that can be pasted.
+# The idea in words, as close to the code as it can be without anything that can be pasted.
 
 
 # %% exercise row_means
@@ -60,13 +60,13 @@ def row_means(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## What can go wrong
 #
-# The mistakes that are seen most, each with a cell that shows it.
+# The most common mistakes, each with a cell that shows it.
 #
 # ## What you learned
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | row mean | sum over the last axis, divided by its length | one number per row |
+# | row mean | sum over the last axis, divided by its size | one number per row |
 #
 # ## Questions
 #
@@ -86,4 +86,4 @@ def row_means(x: Tensor) -> Tensor:
 #
 # - Author year, title, section: what it adds.
 #
-# **Next:** the lesson that follows, and the question that it answers.
+# **Next:** the lesson that follows, and the question it answers.

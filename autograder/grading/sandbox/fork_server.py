@@ -124,6 +124,7 @@ def start_submission(shell: Any, request: dict[str, Any], descriptor: int) -> No
         for name, text in request["files"].items():
             (WORK / Path(name).name).write_text(text, encoding="utf-8")
         os.chdir(WORK)
+        sys.path.append(str(WORK))  # where a lesson's own modules are
         if os.fork() == 0:
             initialise()
             serve(socket.socket(fileno=3), shell)

@@ -1,0 +1,65 @@
+"""The three diagrams of lesson 1. The notebook imports this file, which lies beside it."""
+
+from collections.abc import Sequence
+
+from autograder import plot
+
+READ = {f"h{i}": (i, 0) for i in range(1, 6)}
+CHAIN = [(f"h{i}", f"h{i + 1}") for i in range(1, 5)]
+
+
+def bottleneck() -> None:
+    """Draw an encoder and a decoder that only the last state joins."""
+    written = {f"s{i}": (i + 5.6, 0) for i in range(1, 6)}
+    words = {f"x{i}": (i, -1) for i in range(1, 6)} | {
+        f"y{i}": (i + 5.6, 1) for i in range(1, 6)
+    }
+    arrows = [*CHAIN, *((f"s{i}", f"s{i + 1}") for i in range(1, 5))]
+    arrows += [(f"x{i}", f"h{i}") for i in range(1, 6)] + [
+        (f"s{i}", f"y{i}") for i in range(1, 6)
+    ]
+    plot.diagram(
+        READ | written | words,
+        [*arrows, ("h5", "s1", 1.0)],
+        "All that was read passes through one state",
+        marked=["h5"],
+        alt="Words x1 to x5 enter the states h1 to h5, one after another. One thick arrow leads from h5, the last "
+        "state, to the decoder's states s1 to s5, which write y1 to y5. No other arrow joins the two halves.",
+    )
+
+
+def attention(weights: Sequence[float]) -> None:
+    """Draw one step of a decoder that looks at all of the encoder's states.
+
+    Args:
+        weights: how much each of the five states counts, from 0 to 1.
+    """
+    shares = [(f"h{i}", "context", weight) for i, weight in enumerate(weights, start=1)]
+    plot.diagram(
+        READ | {"context": (3, 1), "s1": (3, 2), "y1": (5, 1.5)},
+        [*CHAIN, *shares, ("s1", "context", 0.1), ("s1", "y1"), ("context", "y1")],
+        "Attention: every state is asked, some count more",
+        marked=["context"],
+        alt="An arrow leads from each of the states h1 to h5 to the context; the thickest comes from h3. The decoder's "
+        "state s1 decides how thick they are. The word y1 is written from s1 and the context. For the next word the "
+        "arrows have other widths.",
+    )
+
+
+def distance() -> None:
+    """Draw how far the first word of a sentence is from the last state, in a chain and with attention."""
+    words = {
+        word: (i, 0)
+        for i, word in enumerate(["the", "cat", "sat", "on", "the ", "mat"])
+    }
+    states = {f"h{i}": (i, 1) for i in range(6)}
+    plot.diagram(
+        words | states | {"look": (2.5, -1.2)},
+        [(f"h{i}", f"h{i + 1}", 0.8) for i in range(5)]
+        + [(word, f"h{i}", 0.1) for i, word in enumerate(words)]
+        + [(word, "look", 0.8 if word == "the" else 0.1) for word in words],
+        "Above: six steps from the first word to the last state. Below: one",
+        marked=["look"],
+        alt="A sentence of six words. Above it is a chain of six states, so what came in first passes through six "
+        "arrows. Below it is one box, which an arrow enters from every word directly.",
+    )
