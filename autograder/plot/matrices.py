@@ -122,7 +122,7 @@ def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str) -> No
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
     """
-    figure = Figure(figsize=(WIDEST, 0.9 + WIDEST / len(weights)), layout="constrained")
+    figure = Figure(figsize=(WIDEST, 0.95 + (WIDEST - 1.5) / len(weights)), layout="constrained")
     grid = figure.subplots(1, len(weights), squeeze=False)[0]
     for h, (axes, matrix) in enumerate(zip(grid, weights.detach(), strict=True)):
         image = axes.imshow(matrix, **WEIGHTS)

@@ -167,10 +167,11 @@ x = torch.tensor(
 
 # %%
 w_q = torch.tensor([[2.0, 0], [0, 0], [2, 2], [2, -2], [0, 0]])  # (E, D)
-x @ w_q  # (L, D)
+for word, row in zip(tokens, x, strict=True):
+    print(f"{word:4}", row @ w_q)
 
 # %% [markdown]
-# Row 2, counting from 0, is *sat*: [2, 2], "a thing, and alive". Row 3 is *on*: [2, −2], "a thing, preferably not alive". Articles want a thing of any kind. Nouns ask for nothing.
+# *sat* gets [2, 2], "a thing, and alive". *on* gets [2, −2], "a thing, preferably not alive". Articles want a thing of any kind. Nouns ask for nothing.
 #
 # Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, or the two could not be compared. Values may have any dimension. Here it is three, and the entries mean "animal", "object" and "grammar".
 
@@ -179,8 +180,8 @@ w_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 0], [0, 1]])  # (E, D)
 w_v = torch.tensor(
     [[0.0, 0, 1], [0, 1, 0], [0, 0, 1], [0, 0, 1], [1, -1, 0]]
 )  # (E, D_v)
-query, key, value = x @ w_q, x @ w_k, x @ w_v
-query[2], key[1], value[1]
+sat, cat = x[2], x[1]
+sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
 # *sat* asks [2, 2]. *cat* answers [1, 1], "I have a thing, and it is alive", and what it would give is [1, 0, 0], an animal. Being a noun makes it an object. Being alive turns the object into an animal, which is what [1, −1, 0] in the last row of `w_v` is for.
@@ -200,10 +201,10 @@ query[2], key[1], value[1]
 #
 # ## Exercise 2.1: three projections
 #
-# Compute the queries, keys and values of a batch of sentences. You have `x` and one matrix for each role. The last one may have a different number of columns from the first two.
+# Compute the queries, keys and values of all tokens of a batch of sentences, without a loop. You have `x` and one matrix for each role. The last one may have a different number of columns from the first two.
 
 # %% hints project_qkv [markdown]
-# What did the cells above do with `x` to get the queries of one sentence? What, if anything, would have to change for a batch of sentences?
+# The cells above multiplied one token, a vector, by a matrix. What comes out if you multiply a whole sentence, a matrix with one token per row?
 #
 # `@` multiplies the last two axes and carries along all the axes before them. Check the inner sizes: which axis of `x` meets which axis of a weight matrix?
 #
@@ -232,25 +233,35 @@ def project_qkv(
 # Now *sat* reads all six keys. One query, one dot product per key, in a loop so that nothing is hidden:
 
 # %%
-sat = query[2]
-torch.stack([sat @ k for k in key])
+query, key, value = x @ w_q, x @ w_k, x @ w_v
+scores = torch.stack([query[2] @ k for k in key])
+scores
+
+# %%
+places = {f"{i} {word}": (i, 0) for i, word in enumerate(tokens)}
+widths = (scores / scores.max()).tolist()
+plot.diagram(
+    {**places, "sat asks": (2.5, 1.3)},
+    [("sat asks", place, width) for place, width in zip(places, widths, strict=True)],
+    "One query meets every key",
+    marked=["sat asks"],
+    alt="Arrows lead from the query of sat to all six words: the thickest to cat, one half as thick to mat, hairlines to the rest.",
+)
 
 # %% [markdown]
 # 4 for *cat*, 2 for *mat*, nothing for the rest. *mat* is a thing but not alive, so it answers half the question.
 #
-# Every word asks, not only *sat*. A second loop around the first gives a table with a row per query and a column per key. A single matrix product gives the same table, once the keys are its columns:
+# Every word asks, not only *sat*. A second loop around the first gives a table with a row per query and a column per key:
 
 # %%
-by_loops = torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
-by_product = query @ key.mT  # (L, D) @ (D, S)
-by_product.equal(by_loops), by_product.shape
+torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# `.mT` swaps the last two axes and leaves the others alone, so the same line works for a batch, with heads or without. These numbers are *attention scores*: any size, any sign, and their rows sum to nothing in particular.
+# These numbers are *attention scores*: any size, any sign, and their rows sum to nothing in particular. Two loops in Python are slow, and a model computes millions of such tables. One matrix product gives the same one. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, and the keys are rows.
 #
 # ## Exercise 2.2: scores
 #
-# Compute the table of scores for any number of leading axes. The checks have more keys than queries, so a table on its side has the wrong shape.
+# Compute the table of scores with one product, for any number of leading axes. The checks have more keys than queries, so a table on its side has the wrong shape.
 
 # %% hints attention_scores [markdown]
 # The score of query i with key j is a single number, in row i and column j. What shapes must the two factors have for their product to have `L` rows and `S` columns?
@@ -282,20 +293,21 @@ def attention_scores(query: Tensor, key: Tensor) -> Tensor:
 q2 = torch.tensor([[1.0, 0, 1], [0, 1, 1]])  # (L, D) = (2, 3)
 k3 = torch.tensor([[1.0, 0, 1], [1, 1, 0], [0, 1, 1]])  # (S, D) = (3, 3)
 v3 = torch.tensor([[10.0, 0], [0, 10], [5, 5]])  # (S, D_v) = (3, 2)
-scores = q2 @ k3.mT  # (L, S)
+scores = torch.stack([torch.stack([q @ k for k in k3]) for q in q2])  # (L, S)
 scores
 
 # %% [markdown]
-# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys, so it runs along a row, which is the last axis. What if it runs along the other axis?
+# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. A table has two axes, and it would run along either. Here is the first:
 
 # %%
-wrong, weights = scores.softmax(dim=0), scores.softmax(dim=-1)
-wrong.sum(dim=-1), weights.sum(dim=-1)
+wrong = scores.softmax(dim=0)
+wrong.sum(dim=-1)
 
 # %% [markdown]
-# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. With `dim=-1` the keys compete for each query, and every row sums to 1. Nothing crashes in the wrong case. Only the sums give it away. Now look at the right weights.
+# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. Nothing crashes. Only the sums give it away: every row should have one unit. So take one row at a time.
 
 # %%
+weights = torch.stack([row.exp() / row.exp().sum() for row in scores])
 plot.heatmap(
     weights, ["query 1", "query 2"], ["key 1", "key 2", "key 3"], "Each row sums to 1"
 )
@@ -303,10 +315,12 @@ plot.heatmap(
 # %% [markdown]
 # One row per query, one column per key. The key that equals the query gets 0.576 and the other two 0.212 each: that is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are the *attention weights*: always the numbers after softmax, never the scores.
 #
-# The last step mixes the values, as you did with the pencil: weights times values.
+# The last step mixes the values, as you did with the pencil, a row of weights at a time:
 
 # %%
-weights @ v3  # (L, S) @ (S, D_v)
+mixtures = [sum(w * v for w, v in zip(row, v3, strict=True)) for row in weights]
+output = torch.stack(mixtures)  # (L, D_v)
+output
 
 # %% [markdown]
 # The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so it lands exactly there. In one line, the whole lesson is
@@ -315,7 +329,7 @@ weights @ v3  # (L, S) @ (S, D_v)
 #
 # ## Exercise 2.3: attention
 #
-# Write that line as a function that also returns the weights, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are: some texts divide them, which is the subject of lesson 3. (PyTorch has attention built in, but here you write it yourself.)
+# Write that line as a function, without a loop. It also returns the weights, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are: some texts divide them, which is the subject of lesson 3. (PyTorch has attention built in, but here you write it yourself.)
 
 # %%
 plot.matrices(
@@ -325,7 +339,7 @@ plot.matrices(
         ("scores", scores, "scores"),
         ("weights", weights, "weights"),
         ("value", v3, "scores"),
-        ("output", weights @ v3, "scores"),
+        ("output", output, "scores"),
     ],
     "Queries score keys, softmax normalizes each row, weights mix values",
     rows=["query 1", "query 2"],
@@ -465,13 +479,15 @@ recap()
 # **Question R2** (2 points, read by a person). Why does attention have keys *and* values, when both come from the same token? Describe a task, a small one will do, in which forcing the keys to equal the values would hurt, and say what would go wrong.
 
 # %% question R2 [markdown] points=2
-# A key is what a token is found by, a value is what it passes on, and the two have different jobs. With K = V, a token must be found by the very content that it passes on. Task: "repeat the word after each name". The position after a name has to be *found* by what comes before it and has to *pass on* its own word. With K = V, a query that finds it must resemble the word itself, which is exactly what the model does not know yet.
+# A key is what a token is found by, a value is what it passes on, and the two have different jobs. With K = V one vector has to do both. That can work: lesson 1's translator used each encoder state as key and value, because a vector may hold an address in some of its entries and content in others. The cost is that the two share one space and one dimension. The content takes part in every score, and the address is mixed into every output, so the query and everything downstream must learn to ignore the other half.
+#
+# Task: "repeat the word after each name". The position has to be *found* by what comes before it, a name, whatever its own word is, and has to *pass on* that word. If all entries are needed for the word, a query that finds the position must resemble the word itself, which is exactly what the model does not know yet. If some are set aside for "follows a name", fewer are left for the word.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Separates "how much" (keys) from "what" (values) **and** gives a task with the concrete failure under K = V |
-# | 1 | Either the separation or a plausible task, but the failure is asserted, not explained |
-# | 0 | Restates definitions, or confuses keys with queries |
+# | 2 | Separates "how much" (keys) from "what" (values) **and** gives a task with a concrete cost of K = V: content disturbs the scores, addresses end up in the output, or both must share the dimension |
+# | 1 | Either the separation or a plausible task, but the cost is asserted, not explained |
+# | 0 | Restates definitions, confuses keys with queries, or claims that K = V can never work |
 
 # %% [markdown]
 # ## Further reading

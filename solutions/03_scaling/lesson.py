@@ -57,7 +57,7 @@ reveal("size of a score in dimension 64", "about 8")
 
 # %%
 scores = torch.tensor([0.0, 2 * math.log(2), 2 * math.log(3)])
-weights = (scores / math.sqrt(4)).softmax(dim=-1)
+weights = (scores / 2).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
@@ -279,27 +279,18 @@ for name, factor in FACTORS.items():
 #
 # ## Exercise 3.4: attention with scale
 #
-# First finish the function. It is lesson 2's attention with one more argument: `scale` is what the scores are *multiplied* by. If it is None, use $1/\sqrt{d_k}$. Here is the whole computation once, step by step, for one query and three keys of dimension 4:
+# First finish the function. It is lesson 2's attention with one more argument: `scale` is what the scores are *multiplied* by. If it is None, use $1/\sqrt{d_k}$. A small case to hold your function against, one query and three keys of dimension 4:
 
 # %%
 q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
 k = torch.tensor([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]])
 v = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
-scores = q @ k.mT
-weights = (scores / math.sqrt(4)).softmax(dim=-1)
-print(
-    "scores ",
-    scores,
-    "\nscaled ",
-    scores / 2,
-    "\nweights",
-    weights,
-    "\noutput ",
-    weights @ v,
-)
+functional.scaled_dot_product_attention(q, k, v)
 
 # %% [markdown]
-# Key 2 fits best, with a score of 1.51, and key 0 almost as well, with 1.37. Scaled, the scores are 0.755 and 0.685, and the weights, 0.427 and 0.398, are close too. The output is mostly a mixture of their values.
+# That is PyTorch's own function, which scales by default and keeps its weights to itself. On paper: the scores are 1.37, −0.28 and 1.51. Halved, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.174 and 0.427. Keys 0 and 2 fit almost equally well, so the output is mostly a mixture of their values.
+#
+# Where will you multiply? The scores are a table of L × S numbers. But $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D. With a thousand keys of dimension 64, which is less work? Both are right.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -378,7 +369,7 @@ predict(
 
 
 # %%
-def train(scale: float, steps: int = 300) -> tuple[list[float], float]:
+def train(scale: float, steps: int = 300) -> tuple[Lookup, list[float], float]:
     torch.manual_seed(0)
     model, generator = Lookup(scale), torch.Generator().manual_seed(0)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-3), []
@@ -393,27 +384,25 @@ def train(scale: float, steps: int = 300) -> tuple[list[float], float]:
             first_gradient = float(model.q_proj.weight.grad.norm())
         optimizer.step()
         losses.append(loss.item())
-    return losses, first_gradient
+    return model, losses, first_gradient
 
 
 # %% [markdown]
-# Three runs, which differ only in scale. The digits of a loss vary from computer to computer, so the cell prints what does not: whether the loss ever falls below 0.3. It starts near $\ln 16 \approx 2.8$, the loss of a blind guess.
+# Three runs, which differ only in scale. The loss starts near $\ln 16 \approx 2.8$, that of a blind guess.
 
 
-# %%
+# %% measured
 runs = {name: train(factor(256)) for name, factor in FACTORS.items()}
-for name, (losses, gradient) in runs.items():
-    learned = next((step for step, loss in enumerate(losses) if loss < 0.3), None)
-    print(
-        f"{name:12} below 0.3 within 300 steps: {learned is not None}, first gradient {gradient:.2f}"
-    )
+for name, (_, losses, gradient) in runs.items():
+    first = next((step for step, loss in enumerate(losses) if loss < 0.3), "never")
+    print(f"{name:9} below 0.3 at step: {first!s:5}  first gradient: {gradient:.2f}")
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
 # Unscaled, the model does not get there in 300 steps, and yet its first gradient was the *largest* of the three. So it did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores more than make up for it.
 
 # %%
-curves = {name: losses for name, (losses, _) in runs.items()}
+curves = {name: losses for name, (_, losses, _) in runs.items()}
 plot.curves(
     range(300),
     curves,
@@ -426,7 +415,32 @@ plot.curves(
 # %% [markdown]
 # Over $\sqrt d$, the loss is near 0 after some 40 steps. Over $d$, it takes about twice as long, because attention first has to learn to prefer anything at all. Unscaled, it crawls.
 #
-# The trouble there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Where the pick was wrong, softmax is saturated and hardly responds. What gradient there is comes mostly from the queries that were still undecided. Early, random winners are nearly frozen.
+# The trouble there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Are those early winners frozen, as one often reads? Compare what 256 queries favor before training and after it:
+
+
+# %%
+def favorites(model: Lookup) -> tuple[Tensor, Tensor]:
+    generator, found = torch.Generator().manual_seed(99), []
+    for x, _, place in (lookup_batch(generator) for _ in range(8)):
+        asked = x[torch.arange(len(x)), place].unsqueeze(-2)
+        scores = model.q_proj(asked) @ model.k_proj(x).mT  # (B, 1, S)
+        found.append((scores.squeeze(-2).argmax(dim=-1), place))
+    return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+
+
+# %% measured
+torch.manual_seed(0)
+before, place = favorites(Lookup(1.0))
+for name, (model, _, _) in runs.items():
+    after, _ = favorites(model)
+    changed, right = (
+        (after != before).double().mean(),
+        (after == place).double().mean(),
+    )
+    print(f"{name:9} new favorite: {changed:4.0%}  right favorite: {right:4.0%}")
+
+# %% [markdown]
+# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key, where the other two models have all of them right. Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, so a query whose favorite is wrong is told to leave it, and not where to go. It moves from one wrong certainty to the next.
 #
 # ## What can go wrong
 #
@@ -443,7 +457,15 @@ late, late.sum()
 #
 # **The wrong number under the root.** It is neither the dimension of the values nor the number of keys. In a square example all of these are equal, and nobody notices.
 #
-# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1, which is how models start out. Trained vectors have neither property. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can grow in norm.
+# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1. Models start near that, not at it. The model above set its own spread; PyTorch's default for `nn.Linear` makes the variance three times smaller:
+
+# %%
+torch.manual_seed(0)
+outputs = nn.Linear(256, 256)(torch.randn(10_000, 256)).detach()
+print(f"variance {outputs.var():.2f}")
+
+# %% [markdown]
+# A third. Trained vectors are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can grow in norm.
 #
 # **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's *logits* (its scores before softmax), its gradient is the prediction minus the target: large exactly when the model is confidently wrong.
 
@@ -463,7 +485,7 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | a mean | too much: attention turns into averaging |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
-# | unscaled training | crawls | the reason is random early winners, not a small gradient |
+# | unscaled training | crawls | not a small gradient, but one that says nothing about the other keys |
 #
 # %%
 recap()
@@ -476,7 +498,7 @@ recap()
 # **Question R3** (2 points, read by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails all the same: saturated weights, picked at random, hardly move. So "saturation freezes early random choices" is right, "gradients vanish" is not.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails all the same: with nearly all weight on one key, the gradient hardly reaches the others, so queries leave a wrong favorite for another wrong one (after 300 steps about 80% have a new favorite, and about half have the right one). So "the response of softmax shrinks" is right, "gradients vanish" is not.
 #
 # | points | rubric |
 # |---|---|
