@@ -412,6 +412,23 @@ def attention_in_float32(query, key, value, mask=None, *, scale=None):
     return torch.einsum("...ls,...sd->...ld", weights, value), weights
 
 
+@honest("05_masking", "leaks")
+def by_the_jacobian(attention, length, d_model):
+    x = torch.randn(1, length, d_model)
+    table = torch.autograd.functional.jacobian(attention, x)[0, :, :, 0].abs().amax(dim=(1, 3))  # (L, L)
+    return bool((table.triu(1) > 1e-4).any())
+
+
+@honest("05_masking", "leaks")
+def with_large_changes_in_numpys_way(attention, length, d_model):
+    x, found = torch.rand(1, length, d_model), []
+    for t in range(length):
+        other = x.clone()
+        other[0, t] += 5
+        found.append(not torch.allclose(attention(other)[0, :t], attention(x)[0, :t], atol=1e-4))
+    return any(found)
+
+
 # Lesson 6
 
 SIX = "06_multi_head_attention"

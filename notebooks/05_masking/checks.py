@@ -98,6 +98,7 @@ def some_are_none(combine_masks: Any, draw: Inputs) -> Any:
     one[0, :2], two[0, :2] = torch.eye(
         2, dtype=torch.bool
     )  # neither allows everything the other does
+    one[1, 0] = two[1, 0] = True
     return {
         "combine_masks(a)": combine_masks(one),
         "combine_masks(None, a, None, b)": combine_masks(None, one, None, two),
@@ -167,3 +168,58 @@ def with_a_scale(attention: Any, draw: Inputs) -> Any:
         f"scale={scale:g}": attention(q, k, v, scale=scale) for scale in (2.0, 1.0, 0.0)
     }
     return {**results, "scale=0 and a mask": attention(q, k, v, mask, scale=0.0)}
+
+
+def attending(may_look: Any) -> Any:
+    """Make an attention of tokens among themselves that obeys a rule; the rule takes queries' and keys' positions."""
+
+    def attention(x: Tensor) -> Tensor:
+        positions = torch.arange(x.size(1))
+        mask = may_look(positions[:, None], positions)
+        scores = (x @ x.mT / x.size(-1) ** 0.5).masked_fill(~mask, -torch.inf)
+        return scores.softmax(dim=-1) @ x
+
+    return attention
+
+
+def noisy(x: Tensor) -> Tensor:
+    """Attend causally, with noise in the last digits, as another order of sums makes it."""
+    return attending(lambda i, j: j <= i)(x) + 1e-6 * (30 * x.sum()).sin()
+
+
+def last_token_everywhere(x: Tensor) -> Tensor:
+    """Give every output the last token, as a view."""
+    return x[:, -1:].expand_as(x)
+
+
+@check("leaks", points=1)
+def plain_cases(leaks: Any, draw: Inputs) -> Any:
+    """Attention without a mask, with a causal one, with one that is a step too generous, and no attention at all."""
+    causal, generous = (
+        attending(lambda i, j: j <= i),
+        attending(lambda i, j: j <= i + 1),
+    )
+    return {
+        "without a mask": leaks(attending(lambda i, j: j == j + 0 * i), 5, 4),
+        "a causal mask": leaks(causal, 5, 4),
+        "one key too many": leaks(generous, 5, 4),
+        "each token doubled": leaks(lambda x: 2 * x, 5, 4),
+    }
+
+
+@check("leaks", points=1)
+def small_holes(leaks: Any, draw: Inputs) -> Any:
+    """One hole in a causal mask, in different places; noise in the last digits; a view of the last token."""
+    holes = {
+        f"query {query} sees key {key}": leaks(
+            attending(lambda i, j, q=query, k=key: (j <= i) | ((i == q) & (j == k))),
+            6,
+            4,
+        )
+        for query, key in ((0, 2), (2, 3), (3, 5))
+    }
+    return {
+        **holes,
+        "noise in the last digits": leaks(noisy, 6, 4),
+        "a view of the last token": leaks(last_token_everywhere, 6, 4),
+    }

@@ -4,7 +4,13 @@ import math
 from typing import Any
 
 import torch
-from checks import made_there, rule
+from checks import (
+    attending,
+    last_token_everywhere,
+    made_there,
+    noisy,
+    rule,
+)
 from torch.nn import functional
 
 from autograder.checks import Inputs, check, mistake
@@ -980,3 +986,130 @@ def all_axes_turned(query, key, value, mask=None, *, scale=None):
     turned = key.permute(*range(key.dim() - 1, -1, -1))
     s = query @ turned * (query.size(-1) ** -0.5 if scale is None else scale)
     return mixed(shares(hide(s, mask)), value)
+
+
+# The leak test
+
+
+@check("leaks", points=1)
+def other_sizes(leaks: Any, draw: Inputs) -> Any:
+    """Other lengths and dimensions, a single token, and holes wherever they may be."""
+    length = draw.integer(7, 12)
+    key = draw.integer(3, length - 2)  # neither the first nor the last of anything
+    query = draw.integer(1, key - 2)
+    hole = attending(lambda i, j: (j <= i) | ((i == query) & (j == key)))
+    causal = attending(lambda i, j: j <= i)
+    return (
+        leaks(hole, length, 8),
+        leaks(causal, length, 8),
+        leaks(causal, 1, 3),
+        leaks(causal, 2, 3),
+        leaks(attending(lambda i, j: j <= i + 1), 2, 3),
+        leaks(last_token_everywhere, 3, 2),
+        leaks(noisy, 9, 16),
+    )
+
+
+def finds_leak(
+    attention,
+    length,
+    d_model,
+    changes=None,
+    watched=None,
+    moved=lambda a, b: bool((a - b).abs().max() > 1e-3),
+):
+    """Test for leaks, with other tokens changed, other outputs watched or another way to compare."""
+    x = torch.randn(1, length, d_model)
+    before = attention(x).clone()
+    for t in range(1, length) if changes is None else changes(length):
+        changed = x.clone()
+        changed[:, t] = torch.randn(d_model)
+        part = slice(0, t) if watched is None else watched(t)
+        after = attention(changed)[:, part]
+        if after.numel() and moved(after, before[:, part]):
+            return True
+    return False
+
+
+@mistake("leaks")
+def last_token_only(attention, length, d_model):
+    """Only the last token was changed. A leak from any other one goes unnoticed: change each token in turn."""
+    return finds_leak(attention, length, d_model, changes=lambda n: [n - 1])
+
+
+@mistake("leaks")
+def first_output_only(attention, length, d_model):
+    """Only the first output was watched. A leak into any other one goes unnoticed."""
+    return finds_leak(attention, length, d_model, watched=lambda t: slice(0, 1))
+
+
+@mistake("leaks")
+def neighbor_only(attention, length, d_model):
+    """Only the output just before the changed token was watched. A leak can reach further back."""
+    return finds_leak(attention, length, d_model, watched=lambda t: slice(t - 1, t))
+
+
+@mistake("leaks")
+def own_output_too(attention, length, d_model):
+    """Outputs that may move were watched too: the changed token's own, or later ones. Compare earlier outputs only."""
+    return finds_leak(attention, length, d_model, watched=lambda t: slice(0, t + 1))
+
+
+@mistake("leaks")
+def later_outputs(attention, length, d_model):
+    """Only outputs after the changed token were watched. They may depend on it, but the earlier ones must not."""
+    return finds_leak(
+        attention, length, d_model, range, watched=lambda t: slice(t + 1, None)
+    )
+
+
+@mistake("leaks")
+def no_tolerance(attention, length, d_model):
+    """Outputs were compared for exact equality. Their last digits can differ without any leak: allow a little."""
+    return finds_leak(attention, length, d_model, moved=lambda a, b: not a.equal(b))
+
+
+@mistake("leaks")
+def answer_inverted(attention, length, d_model):
+    """The answer is inverted: True should mean that there is a leak."""
+    return not finds_leak(attention, length, d_model)
+
+
+@mistake("leaks")
+def input_changed_in_place(attention, length, d_model):
+    """The tokens were changed in place. An output that is a view of them changes too, so nothing seems to have moved:
+    change a copy.
+    """
+    x = torch.randn(1, length, d_model)
+    before = attention(x)
+    for t in range(1, length):
+        x[:, t] = torch.randn(d_model)
+        after = attention(x)
+        if (after - before)[:, :t].abs().max() > 1e-3:
+            return True
+        before = after
+    return False
+
+
+@mistake("leaks")
+def first_change_decides(attention, length, d_model):
+    """The answer was given after the first change. A `return False` inside the loop ends it: finish the loop."""
+    return finds_leak(attention, length, d_model, changes=lambda n: range(1, min(n, 2)))
+
+
+@mistake("leaks")
+def tensor_returned(attention, length, d_model):
+    """The answer is a tensor, not a Python bool. `bool(...)` or `.item()` turns one into the other."""
+    return torch.tensor(finds_leak(attention, length, d_model))
+
+
+@mistake("leaks")
+def table_returned(attention, length, d_model):
+    """A whole table came back. Is there any leak, yes or no: `any` turns the table into one answer."""
+    return torch.zeros(length, length, dtype=torch.bool)
+
+
+@mistake("leaks")
+def never(attention, length, d_model):
+    """No leak was ever found. Is the changed copy what goes through the attention the second time?"""
+    return False

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide keys from queries, be they the future or padding, test for leaks, and read the four conventions in which libraries write masks. You need lesson 4. About 75 minutes.
+# After this lesson you can hide keys from queries, be they the future or padding, test for leaks, and read the four conventions in which libraries write masks. You need lesson 4. About 90 minutes.
 #
 # ## The idea
 #
@@ -9,6 +9,7 @@
 
 # %% setup
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -119,7 +120,7 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Everything moved, in a model that has not even been trained. That is the *leak test*. (The thorough version changes every flip in turn, not only the last.)
+# Everything moved, in a model that has not even been trained. That is the *leak test*, in its simplest form. What it misses comes at the end, in exercise 5.6.
 #
 # ## By hand
 #
@@ -457,6 +458,53 @@ def scaled_dot_product_attention(
 # %% check scaled_dot_product_attention
 
 # %% [markdown]
+# ## Exercise 5.6: the leak test
+#
+# The test at the start of this lesson changed the last flip and asked which earlier outputs moved. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
+
+# %%
+hole = torch.ones(5, 5, dtype=torch.bool).tril()
+hole[0, 2] = True
+torch.manual_seed(0)
+x = torch.randn(1, 5, 4)
+other = torch.cat([x[:, :4], torch.randn(1, 1, 4)], dim=1)  # another last token
+for tokens in (x, other):
+    seen = functional.scaled_dot_product_attention(tokens, tokens, tokens, hole)
+    print(seen[0, :4, 0])
+
+# %% [markdown]
+# The first four outputs are the same both times, and yet output 0 depends on token 2. A test that can be trusted asks about *every* later token and *every* earlier output. It also has to forgive: two ways of computing the same number may differ in the last digits, and that is not a leak.
+
+# %% hints leaks [markdown]
+# An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
+#
+# Keep the original tokens: change a copy, one token at a time. What does `clone` do that an assignment does not?
+#
+# Compare with a tolerance, such as a thousandth, rather than for equality. Only when no change of any token has moved an earlier output can you say `False`.
+
+
+# %% exercise leaks
+def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> bool:
+    """Say whether some output of an attention depends on a later token.
+
+    attention takes tokens (1, L, E) and returns outputs (1, L, E), here with L = length and E = d_model.
+    Returns True if changing any token moves any earlier output by more than rounding does, and False if not.
+    """
+    ### BEGIN SOLUTION
+    x = torch.randn(1, length, d_model)
+    before = attention(x)
+    for t in range(1, length):
+        changed = x.clone()
+        changed[:, t] = torch.randn(d_model)
+        if (attention(changed) - before)[:, :t].abs().max() > 1e-3:
+            return True
+    return False
+    ### END SOLUTION
+
+
+# %% check leaks
+
+# %% [markdown]
 # ## What can go wrong
 #
 # ### The test that likes everything
@@ -621,7 +669,7 @@ recap()
 # | padding mask | keys that are tokens | `(B, 1, 1, S)`, the same for all heads and queries |
 # | several rules | `&` | `None` forbids nothing |
 # | empty row | weights 0, output 0 | finite in value *and* gradient |
-# | leak test | change a later token | earlier outputs must not move, trained or not |
+# | leak test | change each token in turn | earlier outputs must not move, trained or not |
 #
 # Were you right about the coin? A perfect score on something that cannot be predicted is not success: it is the first sign of a leak.
 #
