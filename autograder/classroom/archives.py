@@ -17,7 +17,7 @@ from ..paths import Lesson
 MOST_BYTES = 50 * 2**20
 NESTED = 3
 LONGEST_NAME = 500
-MOST_FILES, MOST_BYTES_TOGETHER = 20_000, 2 * 2**30
+MOST_FILES, MOST_BYTES_EACH = 1000, 500 * 2**20  # that one student hands in
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,7 @@ class CollectionReport:
     collected: dict[str, str] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
-    files: int = 0
-    size: int = 0
+    used: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def lines(self, lesson: Lesson) -> list[str]:
         """Return the report as text, free of what a terminal would obey."""
@@ -54,10 +53,16 @@ class CollectionReport:
         lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out.")
         return [one_line(line) for line in lines]
 
-    def add_and_check_limit(self, size: int) -> bool:
-        """Count one more file; say whether that is more than any class hands in."""
-        self.files, self.size = self.files + 1, self.size + size
-        return self.files > MOST_FILES or self.size > MOST_BYTES_TOGETHER
+    def is_too_much(self, owner: str, size: int) -> bool:
+        """Count one more file of one upload; say whether that is more than anybody hands in."""
+        files, together = self.used.get(owner, (0, 0))
+        files, together = files + 1, together + size
+        self.used[owner] = files, together
+        if files == MOST_FILES + 1 or together > MOST_BYTES_EACH >= together - size:
+            self.left_out.append(
+                f"{owner}: whatever comes after {files - 1} files, which is more than one student hands in"
+            )
+        return files > MOST_FILES or together > MOST_BYTES_EACH
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,14 @@ def read_zip(
         yield from zip_members(name, archive, lesson, report, depth, entry)
 
 
+def owner_of(entry: str, archive: str, lesson: Lesson) -> str:
+    """Return whose upload a file belongs to, as far as names tell: the student, else its folder in the archive."""
+    known = parse_lms_name(entry, lesson)
+    if known:
+        return known.student
+    return entry.removeprefix(f"{archive.removesuffix('.zip')}/").partition("/")[0]
+
+
 def zip_members(
     name: str, archive: zipfile.ZipFile, lesson: Lesson, report: CollectionReport, depth: int, entry: str
 ) -> Iterator[DeliveredFile]:
@@ -137,9 +150,11 @@ def zip_members(
         if info.file_size > MOST_BYTES:
             report.left_out.append(f"{inner}: larger than {MOST_BYTES // 2**20} MB")
             continue
-        if report.add_and_check_limit(info.file_size):
-            report.left_out.append(f"{inner}: and what follows it, because that is more than a class hands in")
-            return
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            report.left_out.append(f"{inner}: compressed in a way that learning management systems do not use")
+            continue
+        if report.is_too_much(owner_of(mine or inner, name, lesson), info.file_size):
+            continue
         try:
             content = archive.read(info)
         except Exception as error:  # encrypted, damaged, compressed in an unknown way

@@ -17,7 +17,7 @@ from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card
-from ..judging.shortcuts import barred, found_in, mentioned, nothing_ran, ran_in
+from ..judging.shortcuts import barred, found_in, mentioned, ran_in, reached_behind, record_is_odd
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict, judge
@@ -303,11 +303,14 @@ def apply_shortcuts(
     if short := written or ran:
         alone = "" if written and ran else ", by its source; it was not seen to run" if written else ", as it ran"
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
-    if verdict.points and any(ban.exercise == exercise for ban in shortcuts) and nothing_ran(outcomes.values()):
-        return verdict, f"look at {exercise}: none of PyTorch's functions was seen to run"
+    if not verdict.points or not any(ban.exercise == exercise for ban in shortcuts):
+        return verdict, ""
     own = [cell["source"] for cell in own_cells(notebook, lesson)]
-    word = mentioned(shortcuts, exercise, own) if verdict.points else ""
-    return verdict, f"look at {exercise}: a cell mentions {word}" if word else ""
+    if record_is_odd(outcomes.values()):
+        return verdict, f"look at {exercise}: what ran could not be recorded"
+    if word := mentioned(shortcuts, exercise, own) or reached_behind(own):
+        return verdict, f"look at {exercise}: a cell mentions {word}"
+    return verdict, ""
 
 
 def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:

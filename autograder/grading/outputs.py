@@ -19,6 +19,8 @@ IMAGES = ("image/png", "image/jpeg", "image/gif")
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 NOT_IN_A_DESCRIPTION = re.compile(r"[^\w\s.,;:()%+/=-]")  # a template writes it between quotes, unescaped
 LONGEST_DESCRIPTION = 400
+LONGEST_LINE, LONGEST_STREAM = 2000, 100_000
+LONGEST = {"text/plain": 100_000, "text/html": 50_000, "text/latex": 10_000, "text/markdown": 10_000}
 
 Output = dict[str, Any]
 
@@ -35,10 +37,13 @@ def clean_outputs(outputs: list[Output]) -> list[Output]:
             if len(lines) > lines_left:
                 lines = [*lines[: lines_left - 1], CUT_LINE]
             lines_left -= len(lines)
-            clean.append({"output_type": kind, "name": output["name"], "text": "\n".join(lines)})
+            text = printable("\n".join(lines))
+            shown = text if len(text) <= LONGEST_STREAM else f"{text[:LONGEST_STREAM]}\n{CUT_LINE}"
+            clean.append({"output_type": kind, "name": output["name"], "text": shown})
         elif kind == "error":
-            shown = limited(output["traceback"])
-            clean.append({"output_type": kind, **{k: output[k] for k in ("ename", "evalue")}, "traceback": shown})
+            lines = [printable(line)[:LONGEST_LINE] for line in limited(output["traceback"])]
+            words = {key: printable(output[key])[:LONGEST_LINE] for key in ("ename", "evalue")}
+            clean.append({"output_type": kind, **words, "traceback": lines})
         else:
             count = {"execution_count": None} if kind == "execute_result" else {}
             data = dict(known_data(output["data"])) or {"text/plain": NOT_SHOWN}  # no template takes an empty one
@@ -52,8 +57,13 @@ def known_data(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
         value = data.get(kind)
         if isinstance(value, list) and all(isinstance(line, str) for line in value):
             value = "".join(value)
-        if isinstance(value, str) and (kind in TEXTS or BASE64.fullmatch(value)):
-            yield kind, value
+        if isinstance(value, str) and (len(value) <= LONGEST[kind] if kind in TEXTS else BASE64.fullmatch(value)):
+            yield kind, printable(value)
+
+
+def printable(text: str) -> str:
+    """Return text that can be written to a file: half of a surrogate pair cannot."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def described(data: dict[str, str], metadata: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,9 @@ EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 UNSEEN = "on inputs that you have not seen"
 ONLY_NUMBERS = "The shape is right, the numbers are not."
+
+# how many is the student's own choice, and could carry what a hidden check has shown
+A_NUMBER_OF = re.compile(r"\b\d+( of \d+)? (things|tensors|results) came back")
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,7 @@ def hidden_message(target: Target, outcome: Outcome, relation: Relation | None) 
         return f"Nothing that could be compared came back {UNSEEN}."
     if relation:
         words = relation.message.split(" factor:")[0] + " factor." if relation.name == "factor" else relation.message
+        words = A_NUMBER_OF.sub("Another number of results came back", words)
         return f"It differs {UNSEEN}. {words}"
     return f"{kind_of_trouble(fingerprint(outcome), target.right)} {UNSEEN}."
 

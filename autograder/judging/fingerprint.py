@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +23,7 @@ from .values import Leaf, Lost, Other, Outcome, Raised, plain
 
 PRODUCTS = 4
 DECIMALS = 8
+USUAL_ENTRIES = 2**17
 TOLERANCES = {"float64": 1e-4, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 EXACT = 1e-9  # whole numbers are counted or moved, not calculated
 GRACE = 4.0
@@ -63,9 +65,19 @@ def leaf_fingerprint(leaf: Leaf) -> Fingerprint:
     return {"plain": value, "type": type(value).__name__}
 
 
-@lru_cache(maxsize=64)
 def vectors(length: int) -> Tensor:
-    """Return the fixed random vectors for tensors of one size."""
+    """Return the fixed random vectors for tensors of one size; those of usual sizes are kept."""
+    return kept_vectors(length) if length <= USUAL_ENTRIES else drawn_vectors(length)
+
+
+@lru_cache(maxsize=64)
+def kept_vectors(length: int) -> Tensor:
+    """Return the vectors for a usual size."""
+    return drawn_vectors(length)
+
+
+def drawn_vectors(length: int) -> Tensor:
+    """Draw the vectors for tensors of one size."""
     generator = torch.Generator().manual_seed(0)
     return torch.randn(PRODUCTS, length, generator=generator, dtype=torch.float64)
 
@@ -81,12 +93,17 @@ def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
         "shape": list(tensor.shape),
         "nan": int(numbers.isnan().sum()),
         "infinite": [int((numbers == torch.inf).sum()), int((numbers == -torch.inf).sum())],
-        "norm": round(float(kept.norm()), DECIMALS),
-        "products": [round(p, DECIMALS) + 0.0 for p in (vectors(kept.numel()) @ kept).tolist()],
+        "norm": rounded(float(kept.norm())),
+        "products": [rounded(p) for p in (vectors(kept.numel()) @ kept).tolist()],
     }
     if copy.is_floating_point() and kept.numel() and float(kept.abs().max()) > 1 and bool((kept == kept.round()).all()):
         found["whole"] = True
     return found
+
+
+def rounded(number: float) -> float:
+    """Return a number to some decimals; one that is too large for a square keeps to the largest float."""
+    return round(number, DECIMALS) + 0.0 if math.isfinite(number) else sys.float_info.max
 
 
 def same(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, grace: float = 1.0) -> bool:

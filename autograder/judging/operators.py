@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
+AND_MORE = "(and more)"
 
 
 class FunctionRecorder(TorchFunctionMode):
@@ -39,9 +40,8 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def note(names: set[str], name: str) -> None:
-    """Keep one name more, within limits."""
-    if len(names) < MOST_NAMES:
-        names.add(name)
+    """Keep one name more, within limits; what is left out is said so."""
+    names.add(name if len(names) < MOST_NAMES - 1 or name in names else AND_MORE)
 
 
 @contextlib.contextmanager

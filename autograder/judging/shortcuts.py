@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Any
 
+from .operators import AND_MORE
 from .syntax import defined_in, parsed, reachable
 from .values import Outcome, Returned
 from .verdict import Failure, Verdict
@@ -28,6 +29,24 @@ ATTENTION = (
 )
 SOFTMAX = ("softmax", "_softmax", "_safe_softmax", "softmin", "*softmax_backward_data")
 DERIVATIVES = ("grad", "backward", "_make_dual", "*_backward_data")
+BEHIND = (
+    "threading",
+    "_thread",
+    "concurrent",
+    "multiprocessing",
+    "asyncio",
+    "_getframe",
+    "f_back",
+    "currentframe",
+    "gc",
+    "ctypes",
+    "_C",
+    "_python_dispatch",
+    "overrides",
+    "_disable_current_modes",
+    "DisableTorchFunction",
+    "operators",
+)
 RUNS_AS = {
     "scaled_dot_product_attention": ATTENTION,
     "MultiheadAttention": ATTENTION,
@@ -95,9 +114,27 @@ def ran_in(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outc
     return None
 
 
-def nothing_ran(outcomes: Iterable[Outcome]) -> bool:
-    """Say whether a check's result came about without any of PyTorch's functions: then somebody hid them."""
-    return any(isinstance(outcome, Returned) and not outcome.ran for outcome in outcomes)
+def record_is_odd(outcomes: Iterable[Outcome]) -> bool:
+    """Say whether a check's result came about without any of PyTorch's functions, or with too many to record."""
+    return any(isinstance(outcome, Returned) and (not outcome.ran or AND_MORE in outcome.ran) for outcome in outcomes)
+
+
+def reached_behind(sources: Sequence[str]) -> str:
+    """Return a name in a student's own cells by which a record can be taken away or got round, or ''."""
+    words = {word for source in sources for node in parsed(source) for word in words_of(node)}
+    return next((name for name in BEHIND if name in words), "")
+
+
+def words_of(node: ast.AST) -> Iterator[str]:
+    """Yield the names in a piece of code: bare, after a dot, and in imports."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute):
+            yield part.attr
+        elif isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            for path in (getattr(part, "module", None) or "", *(alias.name for alias in part.names)):
+                yield from path.split(".")
 
 
 def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:

@@ -10,6 +10,8 @@ from functools import lru_cache
 
 from IPython.core.inputtransformer2 import TransformerManager
 
+SHORT = 20_000  # characters
+
 
 def needs_names_of(defining: Collection[str], sources: Sequence[str], others: Sequence[str]) -> bool:
     """Say whether code reads a name that only certain cells define.
@@ -69,13 +71,30 @@ def wanted_by(node: ast.stmt) -> frozenset[str]:
     return frozenset(wanted)
 
 
-@lru_cache(maxsize=1024)  # most cells of a class are the lesson's own
 def parsed(source: str) -> list[ast.stmt]:
-    """Return a cell's statements, as Python or as IPython's extension of it; none where it is neither."""
-    for translate in (str, TransformerManager().transform_cell):
+    """Return a cell's statements, as Python or as IPython's extension of it; none where it is neither.
+
+    Short cells are kept: most cells of a class are the lesson's own. IPython reads a cell anew for each of its magics,
+    so a long one, or one of many magics, is read as plain Python only.
+    """
+    return kept_statements(source) if len(source) <= SHORT else statements(source)
+
+
+@lru_cache(maxsize=1024)
+def kept_statements(source: str) -> list[ast.stmt]:
+    """Return a short cell's statements."""
+    return statements(source)
+
+
+def statements(source: str) -> list[ast.stmt]:
+    """Return a cell's statements."""
+    magics = sum(
+        line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?") for line in source.split("\n")
+    )
+    for translate in (str, TransformerManager().transform_cell) if len(source) * magics <= SHORT else (str,):
         try:
             tree: ast.Module = ast.parse(translate(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError, RuntimeError):
             continue
         return tree.body
     return []
@@ -90,7 +109,7 @@ def bound_by(node: ast.stmt) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def defined_in(source: str) -> frozenset[str]:
     """Return all names that a cell binds at any depth: functions, arguments, variables, imports by name."""
     found = set()

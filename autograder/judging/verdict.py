@@ -69,7 +69,14 @@ def judge(
         return Verdict(exercise, results)
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
-    return Verdict(exercise, results, explain(targets, outcomes, passed.index(False), messages, hints or {}))
+    first = passed.index(False)
+    try:
+        failure = explain(targets, outcomes, first, messages, hints or {})
+    except (ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, KeyError):  # never decides about points
+        failure = Failure(
+            targets[first].title, "It differs, in a way that could not be explained.", hidden=targets[first].hidden
+        )
+    return Verdict(exercise, results, failure)
 
 
 def is_stub(outcome: Outcome) -> bool:

@@ -355,9 +355,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         ### BEGIN SOLUTION
         if d_model % num_heads:
-            raise ValueError(
-                f"{d_model} features cannot be split into {num_heads} heads"
-            )
+            raise ValueError(f"{num_heads} heads do not divide {d_model}")
         self.num_heads = num_heads
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, d_model, bias=bias)

@@ -10,6 +10,7 @@ import math
 import struct
 from typing import Any
 
+import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
@@ -20,6 +21,25 @@ from ...judging.values import Lost, Other, Outcome, Raised, Returned, plain
 DEEPEST = 16
 MOST_NODES = 10_000
 LONGEST_NAME = 80
+LONGEST_TEXT = 10_000
+MOST_ENTRIES = 10**6  # of a tensor: no exercise asks for so many
+DTYPES = frozenset(
+    getattr(torch, name)
+    for name in [
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
+)
 LARGEST_HEADER = 16 * 2**20
 HEADER = struct.Struct(">I")
 
@@ -101,6 +121,13 @@ def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor]) -> Any:
     return {"tensor": name}
 
 
+def judgeable(tensor: Tensor) -> Tensor | Other:
+    """Return a tensor that a judge can calculate with, or the name of its kind where there is too much of it."""
+    if tensor.dtype not in DTYPES:
+        return Other(f"tensor of {tensor.dtype}")
+    return tensor if tensor.numel() <= MOST_ENTRIES else Other(f"tensor with more than {MOST_ENTRIES:,} entries")
+
+
 def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int = 0) -> Any:
     """Return the tree that JSON data describes."""
     budget[0] -= 1
@@ -108,15 +135,15 @@ def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int 
         raise SandboxError("The submission's process sent a malformed value.")
     ((kind, item),) = data.items()
     if kind == "tensor":
-        return tensors.pop(item)  # each one once, so that a small message stays small
+        return judgeable(tensors.pop(item))  # each one once, so that a small message stays small
     if kind == "plain" and (item is None or isinstance(item, bool | int | float | str)):
-        return item
+        return item[:LONGEST_TEXT] if isinstance(item, str) else item
     if kind == "float":
         return float(item)
     if kind in ("list", "tuple"):
         return [decode(inner, tensors, budget, depth + 1) for inner in item]
     if kind == "dict":
-        return {str(key): decode(inner, tensors, budget, depth + 1) for key, inner in item}
+        return {str(key)[:LONGEST_NAME]: decode(inner, tensors, budget, depth + 1) for key, inner in item}
     if kind == "other":
         return Other(str(item)[:LONGEST_NAME])
     raise SandboxError("The submission's process sent a value of an unknown kind.")

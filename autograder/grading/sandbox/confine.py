@@ -20,6 +20,7 @@ CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x08000000, 
 MS_NOSUID, MS_NODEV = 2, 4
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 24, 38, 47
 PR_CAP_AMBIENT_CLEAR_ALL = 4
+SHARED_BY = 16  # submissions at a time, of one user
 CAPABILITIES = 41
 CAPABILITY_VERSION_3 = 0x20080522
 MS_RDONLY, MS_REMOUNT, MS_BIND = 1, 32, 4096
@@ -100,7 +101,7 @@ def confine(limits: Limits) -> None:
     for kind, most in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, mapped + limits.memory_bytes),  # shared memory too
-        (resource.RLIMIT_NPROC, limits.processes),
+        (resource.RLIMIT_NPROC, SHARED_BY * limits.processes),  # per user: `Watch` counts per submission
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),

@@ -33,6 +33,10 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
     "cachestat": (451, 451),
+    "preadv2": (327, 286),  # with RWF_NOWAIT they tell what is in the page cache
+    "pwritev2": (328, 287),
+    "sched_setaffinity": (203, 122),
+    "ioprio_set": (251, 30),
     "fanotify_init": (300, 262),
     "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265),
@@ -62,6 +66,8 @@ REFUSED: dict[str, tuple[int, int | None]] = {
     "move_mount": (429, 429),
     "fsopen": (430, 430),
     "fsmount": (432, 432),
+    "statmount": (457, 457),
+    "listmount": (458, 458),
     # these widen what can be attacked, and are of no use here
     "bpf": (321, 280),
     "userfaultfd": (323, 282),

@@ -76,14 +76,15 @@ class Session:
 
     def copy(self) -> Session | None:
         """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
-        if self.lost:
+        seconds = min(COPY_SECONDS, self._budget.seconds_left)
+        if self.lost or seconds <= 0:
             return None
         ours, theirs = socket.socketpair()
         try:
             send(self._channel, pack({"do": "copy"}))
             send_descriptor(self._channel, theirs.fileno())
             theirs.close()
-            pid = receive_ready(ours, COPY_SECONDS)
+            pid = receive_ready(ours, seconds)
         except SandboxError:
             ours.close()
             theirs.close()

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SCARCE = 0.03  # of all memory
+THREADS_EACH = 4  # a process may have so many on average
 RECOVERY_SECONDS = 1.0
 PROC = Path("/proc")
 
@@ -34,11 +35,14 @@ class Watch:
     def end_the_excessive(self) -> None:
         """End submissions with too many processes; where memory is scarce, the one that holds most of it."""
         scarce = time.monotonic() > self._wait_until and memory_is_scarce()
-        if not scarce and sum(1 for _ in process_numbers()) - self._idle <= min(self.submissions.values()):
+        running = list(process_numbers())
+        few = len(running) - self._idle <= min(self.submissions.values())
+        if not scarce and few and sum(map(threads_of, running)) <= THREADS_EACH * min(self.submissions.values()):
             return
         members = self.members()
         for first, pids in members.items():
-            if len(pids) > self.submissions[first]:
+            most = self.submissions[first]
+            if len(pids) > most or sum(map(threads_of, pids)) > THREADS_EACH * most:
                 self._end(first, "processes")
         if scarce:
             self._wait_until = time.monotonic() + RECOVERY_SECONDS
@@ -75,9 +79,21 @@ def process_numbers() -> Iterator[int]:
 
 def parent_of(pid: int) -> int | None:
     """Return a process's parent, or None where it has gone."""
+    found = status_of(pid)
+    return int(found[1]) if found else None
+
+
+def threads_of(pid: int) -> int:
+    """Return how many threads a process has; 0 where it has gone."""
+    found = status_of(pid)
+    return int(found[17]) if found else 0
+
+
+def status_of(pid: int) -> list[str]:
+    """Return the fields of a process's `stat` that follow its name; none where it has gone."""
     with contextlib.suppress(OSError):
-        return int((PROC / str(pid) / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()[1])
-    return None
+        return (PROC / str(pid) / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()
+    return []
 
 
 def resident_kilobytes(pid: int) -> int:

@@ -1,0 +1,139 @@
+"""What an attacker with the code at hand got through, one test each."""
+
+import io
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import submission
+from autograder.classroom.archives import MOST_FILES, CollectionReport, read_zip
+from autograder.grading.grade import Submission, grade
+from autograder.grading.outputs import clean_outputs
+from autograder.grading.sandbox.codec import LONGEST_NAME, MOST_ENTRIES, pack_outcome, unpack_outcome
+from autograder.grading.sandbox.watch import threads_of
+from autograder.judging.diagnose import A_NUMBER_OF
+from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
+from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
+from autograder.judging.shortcuts import reached_behind, record_is_odd
+from autograder.judging.syntax import parsed
+from autograder.judging.values import Other, Returned
+from autograder.paths import Lesson
+
+from .conftest import needs_sandbox
+
+LESSON = Lesson("02_queries_keys_values", Path("/course"))
+
+
+def through(value: object) -> object:
+    outcome = unpack_outcome(pack_outcome(Returned(value)))
+    assert isinstance(outcome, Returned)
+    return outcome.tree
+
+
+def test_long_names_of_results_are_cut() -> None:
+    (name,) = through({"k" * 40_000: 1})
+    assert len(name) == LONGEST_NAME
+
+
+def test_a_tensor_of_a_size_that_nobody_asked_for_is_named_only() -> None:
+    assert through(torch.zeros(MOST_ENTRIES + 1, dtype=torch.bool)) == Other("tensor with more than 1,000,000 entries")
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.uint16])
+def test_a_dtype_that_cannot_be_compared_is_named_only(dtype: torch.dtype) -> None:
+    assert isinstance(through(torch.zeros(2).to(dtype)), Other)
+
+
+def test_vectors_for_large_tensors_are_not_kept() -> None:
+    before = kept_vectors.cache_info().currsize
+    vectors(USUAL_ENTRIES + 1)
+    assert kept_vectors.cache_info().currsize == before
+
+
+@needs_sandbox
+@pytest.mark.parametrize("value", ["torch.full_like(value, 1e200)", "value.to(torch.uint16)", "value * 1e308 * 10"])
+def test_no_value_stops_the_judge(package, value: str) -> None:
+    source = f"def attend(query, key, value):\n    return {value}, {value}"
+    assert '"attend"' in grade(Submission(text_of(submission(package, {"attend": source})).encode(), package, seed=5))
+
+
+def test_a_long_cell_full_of_magics_is_read_at_once() -> None:
+    began = time.process_time()
+    assert parsed("%time x = 1\n" * 40 + "# " + "x" * 90_000) == []
+    assert time.process_time() - began < 5  # it took two minutes
+
+
+def test_a_full_record_is_odd() -> None:
+    names = {str(n) for n in range(MOST_NAMES)}
+    with recording(names):
+        torch.ones(2).softmax(dim=0)
+    assert AND_MORE in names
+    assert record_is_odd([Returned(1, ran=tuple(names))])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from concurrent.futures import ThreadPoolExecutor",
+        "import threading",
+        "torch.utils._python_dispatch._disable_current_modes()",
+        "import sys\nsys._getframe(1)",
+        "with torch._C.DisableTorchFunction(): pass",
+    ],
+)
+def test_ways_behind_the_record_are_shown_to_a_person(source: str) -> None:
+    assert reached_behind([source])
+
+
+def test_ordinary_code_goes_behind_nothing() -> None:
+    assert reached_behind(["import math\nfrom torch import nn\nc = torch.cat([q, k])\nf = nn.Linear(2, 3)"]) == ""
+
+
+def test_how_many_things_came_back_is_not_said_of_hidden_checks() -> None:
+    assert A_NUMBER_OF.sub("Some came back", "7591 things came back. The first is right.").startswith("Some came back.")
+
+
+def test_what_cannot_be_encoded_is_replaced() -> None:
+    (output,) = clean_outputs([{"output_type": "stream", "name": "stdout", "text": "a\ud800b"}])
+    output["text"].encode()
+
+
+def test_a_huge_page_is_not_shown() -> None:
+    data = {"text/html": "<p>" * 100_000, "text/plain": "short"}
+    (output,) = clean_outputs([{"output_type": "display_data", "data": data, "metadata": {}}])
+    assert output["data"] == {"text/plain": "short"}
+
+
+def test_threads_are_counted() -> None:
+    assert threads_of(1) >= 1
+    assert threads_of(2**22 + 1) == 0
+
+
+def archive(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> io.BytesIO:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+    return buffer
+
+
+def test_a_member_that_may_inflate_without_end_is_left_out() -> None:
+    report = CollectionReport()
+    members = archive({"jane.ipynb": b"0" * 1000}, zipfile.ZIP_BZIP2)
+    assert list(read_zip("class.zip", members, LESSON, report, 0, "")) == []
+    assert "compressed in a way" in report.left_out[0]
+
+
+def test_one_upload_crowds_nobody_out() -> None:
+    many = {f"Eve_1_assignsubmission_file_/{n}.txt": b"" for n in range(MOST_FILES + 5)}
+    members = archive({**many, "Zoe_2_assignsubmission_file_/a.ipynb": b"{}"})
+    report = CollectionReport()
+    found = list(read_zip("class.zip", members, LESSON, report, 0, ""))
+    assert found[-1].name.endswith("a.ipynb")
+    assert len(found) == MOST_FILES + 1
+    assert len(report.left_out) == 1
+    assert report.left_out[0].startswith("Eve")
