@@ -356,12 +356,11 @@ class MultiHeadAttention(nn.Module):
         ### BEGIN SOLUTION
         if d_model % num_heads:
             raise ValueError(f"{num_heads} heads do not divide {d_model}")
-        self.num_heads = num_heads
+        self.num_heads, self.dropout = num_heads, nn.Dropout(dropout)
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, d_model, bias=bias)
         self.v_proj = nn.Linear(d_model, d_model, bias=bias)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
         ### END SOLUTION
 
     def forward(
