@@ -92,7 +92,11 @@ class CheckFailed(AssertionError):  # noqa: N818 - a student reads this name in 
 
 
 class NotStarted(CheckFailed):
-    """The exercise still raises NotImplementedError."""
+    """The exercise still raises NotImplementedError. No card is shown beside it: this line says it all."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Say it as the card of a started exercise begins."""
+        return [f"○ {self}"]
 
 
 def one_line(text: str) -> str:

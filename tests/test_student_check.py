@@ -83,7 +83,7 @@ def test_another_name_for_the_same_exercise_is_understood(capsys: pytest.Capture
 
 
 def test_something_that_is_no_exercise_is_refused_with_the_list() -> None:
-    with pytest.raises(CourseError, match="'ReLU' is no exercise of this lesson"):
+    with pytest.raises(CourseError, match="'ReLU' is not an exercise of this lesson"):
         autograder.check(torch.nn.ReLU())
 
 

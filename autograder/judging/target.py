@@ -52,7 +52,7 @@ class Target:
         return same(fingerprint(outcome), self.right, self.tolerance)
 
     def tells_apart(self, mistake: str) -> bool:
-        """Say whether a known mistake gives something else than the right answer here."""
+        """Say whether a known mistake gives something other than the right answer here."""
         known = self.mistakes.get(mistake)
         return known is not None and not same(known, self.right, self.tolerance, GRACE)
 

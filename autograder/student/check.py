@@ -27,7 +27,7 @@ _suggested: dict[str, list[int]] = {}
 
 
 def check(work: Any) -> None:
-    """Check an exercise with the checks that a student has, and show a card.
+    """Check an exercise with the checks that a student has, and show a card if it was started.
 
     Args:
         work: what the exercise asked for, under the name that it asked for: `check(attend)`.
@@ -41,7 +41,8 @@ def check(work: Any) -> None:
     exercise = files.checked_exercise(work, sys._getframe(1).f_globals)
     verdict, hidden = files.judge(exercise, work)
     record_progress(exercise, verdict)
-    display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
+    if verdict.started:
+        display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
     if verdict.failure is not None:
         error = CheckFailed if verdict.started else NotStarted
         raise error(message_of(verdict)) from None
@@ -81,7 +82,7 @@ class ReleasedChecks:
         name = getattr(work, "__name__", type(work).__name__)
         if name in self.exercises:
             return str(name)
-        raise CourseError(f"{name!r} is no exercise of this lesson. Exercises: {', '.join(self.exercises)}.")
+        raise CourseError(f"{name!r} is not an exercise of this lesson. Exercises: {', '.join(self.exercises)}.")
 
     def judge(self, exercise: str, work: Any) -> tuple[Verdict, int]:
         """Run the visible checks; return the verdict and how many hidden checks there are."""
