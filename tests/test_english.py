@@ -23,7 +23,7 @@ STUMBLES = {
     "hand on, is handed in": r"\bhand(s|ed)? on\b|\b(is|are|was|were) handed in \(",
     "something else than": r"\bsomething else than\b",
     "belongs into": r"\bbelongs? into\b",
-    "is no exercise": r"\bis no (exercise|question|mistake|module|student|law)\b",
+    "is no exercise": r"(?<!there )\bis no (exercise|question|mistake|module|student|law)\b",
     "needs no look": r"\bneeds no look\b",
     "worth the name": r"\bworth the name\b",
     "answers to its scores": r"\banswers to (its|each) score",

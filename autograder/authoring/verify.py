@@ -63,7 +63,7 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
             if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
     if not any(cell.kind == "question" and cell.points > 0 for cell in cells):
-        yield "there is not a question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
+        yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
 
 
 def distinctness_problems(key: AnswerKey) -> Iterator[str]:
