@@ -1,5 +1,7 @@
 """What runs is seen under any name, so a ready-made function earns nothing, however it was reached."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +77,11 @@ def test_a_record_does_not_change_what_comes_out() -> None:
     assert recorded.equal(work(x))
     recorded.sum().backward()
     assert x.grad is not None
+
+
+def test_recording_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, torch\nfrom autograder.judging.operators import recording\n"
+        "with recording(set()):\n    torch.ones(2).softmax(dim=0)\nassert 'torch._dynamo' not in sys.modules"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -29,6 +29,11 @@ class FunctionRecorder(TorchFunctionMode):
 class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes the operators that functions end in, such as `_softmax`, by whatever way they were reached."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Leave the compiler out of it: PyTorch's hook. Else the first operator imports it, which takes two seconds."""
+        return False
+
     def __init__(self, names: set[str]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._names = names

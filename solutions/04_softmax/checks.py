@@ -97,6 +97,10 @@ def one_key_and_all_keys(attention_entropy: Any, draw: Inputs) -> Any:
 class LargestExp(TorchDispatchMode):
     """Records the largest number of entries that went into exp at once."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first operation imports PyTorch's compiler: two seconds
+
     def __init__(self) -> None:
         super().__init__()
         self.most = 0

@@ -40,6 +40,7 @@ from autograder import check, plot, predict, recap, reveal
 (torch.ones(2, 2) @ torch.ones(2, 2)).softmax(-1).sum()
 """
 WORK = Path(SCRATCH) / "work"
+META = '"meta"'  # checks that name this device: PyTorch imports much at the first operation on it
 
 
 def main(descriptor: int) -> None:
@@ -89,6 +90,8 @@ def prepare(checks: str) -> None:
     """Load a lesson's visible checks, so that no submission has to."""
     with contextlib.suppress(Exception):  # a submission that needs them reports what is wrong with them
         load_visible(checks)
+        if META in checks:
+            torch.ones(2, 2, device="meta").tril()
     settle()
 
 
