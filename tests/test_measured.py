@@ -67,9 +67,9 @@ def test_one_head_reads_one_digit_and_two_heads_read_both(seed: int) -> None:
 def test_one_head_of_four_goes_by_the_digits(seed: int) -> None:
     names = cells("06_multi_head_attention", "def four_answers", "class Layer", "layer = Layer()", seed=seed)
     digits, _ = names["four_answers"](500, 999)
-    weights = names["layer"](digits)[1]
+    weights = names["layer"](digits)[1].detach()
     renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
-    moved = ((names["layer"](renamed)[1] - weights).abs().sum(dim=-1) / 2).mean(dim=(0, 2)).sort().values
+    moved = ((names["layer"](renamed)[1].detach() - weights).abs().sum(dim=-1) / 2).mean(dim=(0, 2)).sort().values
     assert float(moved[-1]) > 0.6
     assert float(moved[-2]) < 0.2
 
