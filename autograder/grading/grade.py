@@ -17,7 +17,7 @@ from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card
-from ..judging.shortcuts import barred, found_in, mentioned, ran_in, reached_behind, record_is_odd
+from ..judging.shortcuts import bans_of, barred, found_in, mentioned, ran_in, reached_behind, record_is_odd
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict, judge
@@ -303,7 +303,7 @@ def apply_shortcuts(
     if short := written or ran:
         alone = "" if written and ran else ", by its source; it was not seen to run" if written else ", as it ran"
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
-    if not verdict.points or not any(ban.exercise == exercise for ban in shortcuts):
+    if not verdict.points or not bans_of(shortcuts, exercise):
         return verdict, ""
     own = [cell["source"] for cell in own_cells(notebook, lesson)]
     if record_is_odd(outcomes.values()):

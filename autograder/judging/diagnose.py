@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .compare import Picture, capital, contract, differing, first_difference, label_in
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, same, same_leaf, size_of
+from .fingerprint import Fingerprint, fingerprint, same_leaf, size_of
 from .relations import VAGUE, Known, Relation, relation_of
 from .structure import structural
 from .target import Target
@@ -73,12 +73,8 @@ def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int
             if all(t.matches(p, name) for t, p in pairs if t.tells_apart(name)):
                 return name
     here = [n for n in here if shows_numbers(target.mistakes[n], target.right, target.tolerance)]
-    return next((n for n in here if not any(t.tells_apart(n) and passes(t, p) for t, p in rest)), None)
-
-
-def passes(target: Target, print_: Fingerprint) -> bool:
-    """Say whether an outcome is right: whoever passes a check that a mistake fails has not made this mistake."""
-    return same(print_, target.right, target.tolerance)
+    passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
+    return next((name for name in here if not any(t.tells_apart(name) for t in passed)), None)
 
 
 def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:

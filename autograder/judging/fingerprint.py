@@ -67,17 +67,12 @@ def leaf_fingerprint(leaf: Leaf) -> Fingerprint:
 
 def vectors(length: int) -> Tensor:
     """Return the fixed random vectors for tensors of one size; those of usual sizes are kept."""
-    return kept_vectors(length) if length <= USUAL_ENTRIES else drawn_vectors(length)
+    return (kept_vectors if length <= USUAL_ENTRIES else kept_vectors.__wrapped__)(length)
 
 
 @lru_cache(maxsize=64)
 def kept_vectors(length: int) -> Tensor:
-    """Return the vectors for a usual size."""
-    return drawn_vectors(length)
-
-
-def drawn_vectors(length: int) -> Tensor:
-    """Draw the vectors for tensors of one size."""
+    """Draw the vectors for tensors of one size, and keep them."""
     generator = torch.Generator().manual_seed(0)
     return torch.randn(PRODUCTS, length, generator=generator, dtype=torch.float64)
 

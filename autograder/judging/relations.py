@@ -212,16 +212,14 @@ def weights_of_other_scores(mine: Tensor, known: Known) -> Iterator[Relation]:
     shares = scores - scores.mean(dim=-1, keepdim=True) + 1 / mine.size(-1)
     if bool(scores.isfinite().all()) and known.is_right(shares):
         yield Relation("softmax twice", "Softmax was applied twice, so the weights are too even. Once is enough.")
-    for size in sizes_of(known):
-        for factor, words in ((size, "{}"), (1 / size, "1/{}"), (size**0.5, "√{}"), (size**-0.5, "1/√{}")):
-            if known.is_right((scores / factor).softmax(dim=-1)):
-                much = words.format(size)
-                yield Relation(
-                    "scale",
-                    f"These are the weights of scores {much} times as large as they should be, and {size} is a size of "
-                    "the inputs. Is a scale missing, or one too many?",
-                )
-                return
+    for size, factor, name in factors_of(sizes_of(known)):
+        if known.is_right((scores / factor).softmax(dim=-1)):
+            yield Relation(
+                "scale",
+                f"These are the weights of scores {name} times as large as they should be, and {size} is a size of the "
+                "inputs. Is a scale missing, or one too many?",
+            )
+            return
 
 
 UNDONE: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
@@ -265,13 +263,23 @@ def sizes_of(known: Known) -> list[int]:
     return sorted({size for shape in shapes for size in shape if size > 1}, reverse=True)
 
 
+def factors_of(sizes: Sequence[int]) -> Iterator[tuple[int, float, str]]:
+    """Yield each size with itself, its inverse, its root and the root's inverse, as numbers and in words."""
+    for size in sizes:
+        yield from (
+            (size, float(size), f"{size}"),
+            (size, 1 / size, f"1/{size}"),
+            (size, size**0.5, f"√{size}"),
+            (size, size**-0.5, f"1/√{size}"),
+        )
+
+
 def factor_in_words(factor: float, sizes: Sequence[int]) -> str:
     """Name a factor by the size that it is, its root or its inverse."""
-    for size in sizes:
-        for value, words in ((size, "{}"), (1 / size, "1/{}"), (size**0.5, "√{}"), (size**-0.5, "1/√{}")):
-            if abs(abs(factor) / value - 1) < 1e-3:
-                name = ("minus " if factor < 0 else "") + words.format(size)
-                return f"every entry is {name} times what it should be, and {size} is a size of the inputs."
+    sign = "minus " if factor < 0 else ""
+    for size, value, name in factors_of(sizes):
+        if abs(abs(factor) / value - 1) < 1e-3:
+            return f"every entry is {sign}{name} times what it should be, and {size} is a size of the inputs."
     for base, name in LOGARITHMS.items():
         for other, wanted in LOGARITHMS.items():
             if base != other and abs(abs(factor) * math.log(base) / math.log(other) - 1) < 1e-3:

@@ -85,6 +85,11 @@ def shortcuts_in(module: ModuleType) -> list[Shortcut]:
     return [item for item in vars(module).values() if isinstance(item, Shortcut)]
 
 
+def bans_of(shortcuts: Iterable[Shortcut], exercise: str) -> list[Shortcut]:
+    """Return what one exercise's solution may not use."""
+    return [ban for ban in shortcuts if ban.exercise == exercise]
+
+
 def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> tuple[str, str] | None:
     """Return the first forbidden name that an exercise's code uses, and why it may not.
 
@@ -94,7 +99,7 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
         sources: all cells that may matter. Read is what binds the exercise's name, and what that leads to: a line
             that compares with PyTorch's function, below one's own, is welcome.
     """
-    bans = [ban for ban in shortcuts if ban.exercise == exercise]
+    bans = bans_of(shortcuts, exercise)
     nodes = reachable(["", *sources], exercise) if bans else []
     own = set().union(*map(defined_in, sources)) if bans else set()
     for ban in bans:
@@ -107,8 +112,8 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
 def ran_in(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> tuple[str, str] | None:
     """Return the first forbidden function that ran in an exercise's checks, under any name, and why it may not."""
     ran = {name for outcome in outcomes if isinstance(outcome, Returned) for name in outcome.ran}
-    for ban in shortcuts:
-        for name in ban.names if ban.exercise == exercise else ():
+    for ban in bans_of(shortcuts, exercise):
+        for name in ban.names:
             if any(fnmatchcase(found, pattern) for pattern in RUNS_AS.get(name, (name,)) for found in ran):
                 return name, ban.because
     return None
@@ -170,7 +175,7 @@ def is_word(node: ast.AST) -> bool:
 
 def mentioned(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> str:
     """Return a forbidden name that a student's own cells reach for anywhere, for a person to look at, or ''."""
-    bans = [name for ban in shortcuts if ban.exercise == exercise for name in ban.names if len(name) >= UNMISTAKABLE]
+    bans = [name for ban in bans_of(shortcuts, exercise) for name in ban.names if len(name) >= UNMISTAKABLE]
     own = set().union(*map(defined_in, sources))
     nodes = [node for source in sources for node in parsed(source)] if bans else []
     unread = [source for source in sources if not parsed(source)]

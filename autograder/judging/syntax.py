@@ -77,17 +77,12 @@ def parsed(source: str) -> list[ast.stmt]:
     Short cells are kept: most cells of a class are the lesson's own. IPython reads a cell anew for each of its magics,
     so a long one, or one of many magics, is read as plain Python only.
     """
-    return kept_statements(source) if len(source) <= SHORT else statements(source)
+    return (kept_statements if len(source) <= SHORT else kept_statements.__wrapped__)(source)
 
 
 @lru_cache(maxsize=1024)
 def kept_statements(source: str) -> list[ast.stmt]:
-    """Return a short cell's statements."""
-    return statements(source)
-
-
-def statements(source: str) -> list[ast.stmt]:
-    """Return a cell's statements."""
+    """Read a cell's statements, and keep them."""
     magics = sum(
         line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?") for line in source.split("\n")
     )

@@ -17,7 +17,7 @@ from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
 from ..judging.check import Check, checks_in, load_module
 from ..judging.inputs import PUBLIC_SEED
-from ..judging.shortcuts import Shortcut, barred, found_in, ran_in, shortcuts_in, source_of
+from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
 from ..judging.verdict import Target, Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
@@ -87,10 +87,10 @@ class ReleasedChecks:
     def judge(self, exercise: str, work: Any) -> tuple[Verdict, int]:
         """Run the visible checks; return the verdict and how many hidden checks there are."""
         known = self.exercises[exercise]
-        forbids = any(ban.exercise == exercise for ban in self.shortcuts)
+        record = bool(bans_of(self.shortcuts, exercise))
         targets, outcomes = [], []
         for check in (c for c in self.checks if c.exercise == exercise):
-            outcome, inputs = check.trace(work, PUBLIC_SEED, record=forbids)
+            outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarise(outcome))
         verdict = judge(exercise, targets, outcomes, known["messages"], known.get("hints"))

@@ -42,7 +42,7 @@ def cell_messages(cell: Any) -> Iterator[str]:
         if checking and output.output_type == "display_data":
             yield str(output.data["text/plain"])
         elif checking and output.output_type == "error" and output.ename == "NotStarted":
-            yield f"○ {output.evalue}"
+            yield "\n".join(output.traceback)
         elif output.output_type == "error" and output.ename not in ("CheckFailed", "NotStarted", "NotImplementedError"):
             yield f"✗ `{cell.source.splitlines()[0]}` stops with {output.ename}: {output.evalue}"
 

@@ -23,22 +23,9 @@ MOST_NODES = 10_000
 LONGEST_NAME = 80
 LONGEST_TEXT = 10_000
 MOST_ENTRIES = 10**6  # of a tensor: no exercise asks for so many
-DTYPES = frozenset(
-    getattr(torch, name)
-    for name in [
-        "bool",
-        "uint8",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "float16",
-        "bfloat16",
-        "float32",
-        "float64",
-        "complex64",
-        "complex128",
-    ]
+DTYPES = (
+    *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+    *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),
 )
 LARGEST_HEADER = 16 * 2**20
 HEADER = struct.Struct(">I")

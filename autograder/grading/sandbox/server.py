@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from ...judging.check import Check, checks_in, load_module
-from ...judging.shortcuts import shortcuts_in
+from ...judging.shortcuts import bans_of, shortcuts_in
 from ...judging.values import Outcome, Raised
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_outcome, unpack
@@ -123,8 +123,8 @@ def outcome_of(names: Mapping[str, Any], request: Mapping[str, Any]) -> Outcome:
     if exercise not in names:
         return Raised(NO_SUCH_NAME, f"{exercise} is not defined: its cell is missing or stopped with an error.")
     check = load_checks(*request["sources"])[request["name"]]
-    forbids = exercise in {ban.exercise for ban in shortcuts_in(load_visible(request["sources"][0]))}
-    return check.values(names[exercise], request["seed"], record=forbids)
+    bans = bans_of(shortcuts_in(load_visible(request["sources"][0])), exercise)
+    return check.values(names[exercise], request["seed"], record=bool(bans))
 
 
 @lru_cache(maxsize=1)

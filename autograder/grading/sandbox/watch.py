@@ -79,21 +79,16 @@ def process_numbers() -> Iterator[int]:
 
 def parent_of(pid: int) -> int | None:
     """Return a process's parent, or None where it has gone."""
-    found = status_of(pid)
-    return int(found[1]) if found else None
+    with contextlib.suppress(OSError):
+        return int((PROC / str(pid) / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()[1])
+    return None
 
 
 def threads_of(pid: int) -> int:
-    """Return how many threads a process has; 0 where it has gone."""
-    found = status_of(pid)
-    return int(found[17]) if found else 0
-
-
-def status_of(pid: int) -> list[str]:
-    """Return the fields of a process's `stat` that follow its name; none where it has gone."""
+    """Return how many threads a process has; 0 where it has gone. One call, because it is asked for often."""
     with contextlib.suppress(OSError):
-        return (PROC / str(pid) / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()
-    return []
+        return os.stat(f"{PROC}/{pid}/task").st_nlink - 2  # noqa: PTH116 - a folder for each thread
+    return 0
 
 
 def resident_kilobytes(pid: int) -> int:
