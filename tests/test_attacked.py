@@ -1,7 +1,9 @@
 """What an attacker with the code at hand got through, one test each."""
 
+import gc
 import io
 import time
+import weakref
 import zipfile
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
 from autograder.judging.shortcuts import reached_behind, record_is_odd
-from autograder.judging.syntax import parsed
+from autograder.judging.syntax import SHORT, parsed, reachable
 from autograder.judging.values import Other, Returned
 from autograder.paths import Lesson
 
@@ -65,6 +67,12 @@ def test_a_long_cell_full_of_magics_is_read_at_once() -> None:
     began = time.process_time()
     assert parsed("%time x = 1\n" * 40 + "# " + "x" * 90_000) == []
     assert time.process_time() - began < 5  # it took two minutes
+
+
+def test_a_long_cell_is_not_kept_when_it_has_been_read() -> None:
+    statement = weakref.ref(reachable(["x = [" + "0, " * SHORT + "]"])[0])
+    gc.collect()
+    assert statement() is None
 
 
 def test_a_full_record_is_odd() -> None:

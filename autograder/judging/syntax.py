@@ -55,9 +55,16 @@ def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
     return found
 
 
-@lru_cache(maxsize=4096)
 def wanted_by(node: ast.stmt) -> frozenset[str]:
-    """Return the names that a statement takes from outside itself: not a function's own variables."""
+    """Return the names that a statement takes from outside itself. They are kept with it, and no longer than it is."""
+    kept = vars(node)
+    if "wanted" not in kept:
+        kept["wanted"] = outside_names(node)
+    return frozenset(kept["wanted"])
+
+
+def outside_names(node: ast.stmt) -> frozenset[str]:
+    """Look up the names that a statement takes from outside itself: not a function's own variables."""
     try:
         tables = [symtable.symtable(ast.unparse(node), "cell", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
