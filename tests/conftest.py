@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -17,6 +18,10 @@ from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
+
+# the same clone draws the same examples; `pytest --hypothesis-profile=default` looks for new ones
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 collect_ignore = ["hostile"]
 PROOF = "::test_a_lesson_is_proved["

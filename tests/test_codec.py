@@ -3,7 +3,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autograder.errors import SandboxError
@@ -22,6 +22,7 @@ def there_and_back(value: object) -> object:
 
 
 @given(TREES)
+@example({"k" * 81: 1, "k" * 80: 2})
 def test_plain_data_comes_back_as_it_was(tree: object) -> None:
     assert there_and_back(tree) == tree
 
