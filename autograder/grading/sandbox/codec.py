@@ -130,7 +130,7 @@ def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int 
     if kind in ("list", "tuple"):
         return [decode(inner, tensors, budget, depth + 1) for inner in item]
     if kind == "dict":
-        return {str(key)[:LONGEST_TEXT]: decode(inner, tensors, budget, depth + 1) for key, inner in item}
+        return {str(key)[:LONGEST_NAME]: decode(inner, tensors, budget, depth + 1) for key, inner in item}
     if kind == "other":
         return Other(str(item)[:LONGEST_NAME])
     raise SandboxError("The submission's process sent a value of an unknown kind.")
