@@ -1,4 +1,4 @@
-"""What a lesson imports: `check`, `plot`, `predict`, `progress`, `recap` and `reveal`.
+"""What a lesson imports: `check`, `earlier`, `plot`, `predict`, `progress`, `recap` and `reveal`.
 
 The package has six rooms. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
 `authoring`; everything may import `paths` and `errors`. docs/glossary.md explains the words that they share.
@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import plot
     from .student.check import check
+    from .student.earlier import earlier
     from .student.predict import predict, recap, reveal
     from .student.progress import progress
 
-__all__ = ["check", "plot", "predict", "progress", "recap", "reveal"]
+__all__ = ["check", "earlier", "plot", "predict", "progress", "recap", "reveal"]
 
 _MODULES = {
     "check": "student.check",
+    "earlier": "student.earlier",
     "predict": "student.predict",
     "recap": "student.predict",
     "reveal": "student.predict",

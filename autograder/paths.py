@@ -14,6 +14,7 @@ from .errors import CourseError, UnknownLessonError
 CONFIG_NAME = "nbgrader_config.py"
 INDEX_NAME = "index.ipynb"
 PROGRESS_NAME = "progress.json"
+DATA_SUFFIXES = (".txt", ".safetensors")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ class Lesson:
         """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
         own = {self.text.name, self.checks.name, self.hidden.name}
         return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
+
+    @property
+    def data(self) -> list[Path]:
+        """What the notebook reads and students get: a text to learn from, a model's parameters. Never code."""
+        return sorted(path for path in self.folder.glob("*") if path.suffix in DATA_SUFFIXES)
+
+    @property
+    def beside(self) -> list[Path]:
+        """Every file that lies beside the released notebook as its author wrote it."""
+        return [self.checks, *self.modules, *self.data]
 
     @property
     def solved(self) -> Path:

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Attention, lesson by lesson
 #
-# You will build attention from its first form of 2014 to the module that sits in every transformer, ten lines at a time. Open the first lesson in the table: it says what you need and how long it takes. In a lesson, work from top to bottom. State a prediction before you run the cell that answers it; a wrong one teaches more.
+# You will build attention from its first form of 2014 to the module that sits in every transformer, ten lines at a time. Open the first lesson in the table (lesson 0 is for those who are new to PyTorch): it says what you need and how long it takes. In a lesson, work from top to bottom. State a prediction before you run the cell that answers it; a wrong one teaches more.
 #
 # An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognises. You may skip exercises; nothing later needs them.
 #

@@ -1,12 +1,17 @@
 """Right answers that differ in their numerics: loops, einsum, other orders of sums, float32 inside, tiny epsilons."""
 
+import copy
 import math
+import runpy
 from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.utils import parametrize
 
 
 class Variant(NamedTuple):
@@ -34,6 +39,146 @@ def by_hand(scores, dim=-1, eps=0.0):
 
 def in_float32(scores, dim=-1):
     return scores.softmax(dim=dim, dtype=torch.float32).to(scores.dtype)
+
+
+# Lesson 0
+
+ZERO = "00_warm_up"
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_by_an_equation(a, b):
+    return torch.einsum("...md,...nd->...mn", a, b)
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_by_broadcasting(a, b):
+    return (a.unsqueeze(-2) * b.unsqueeze(-3)).sum(-1)
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_row_by_row(a, b):
+    dots = torch.zeros(*a.shape[:-1], b.shape[-2], dtype=a.dtype)
+    for i in range(a.shape[-2]):
+        for j in range(b.shape[-2]):
+            dots[..., i, j] = (a[..., i, :] * b[..., j, :]).sum(dim=-1)
+    return dots
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_transposed_twice(a, b):
+    return torch.matmul(b, a.transpose(-1, -2)).transpose(-1, -2)
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_of_flattened_batches(a, b):
+    dots = torch.bmm(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:]).swapaxes(1, 2))
+    return dots.reshape(*a.shape[:-1], b.size(-2))
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_as_linear(a, b):
+    if a.dim() == 2:
+        return F.linear(a, b)
+    return torch.stack([dots_as_linear(x, y) for x, y in zip(a, b, strict=True)])
+
+
+@honest(ZERO, "pairwise_dots")
+def dots_column_by_column(a, b):
+    return torch.stack([(a @ b[..., j, :, None])[..., 0] for j in range(b.size(-2))], dim=-1)
+
+
+@honest(ZERO, "normalise_rows")
+def rows_by_unsqueeze(x):
+    return x / x.sum(-1).unsqueeze(-1)
+
+
+@honest(ZERO, "normalise_rows")
+def rows_by_f_normalize(x):
+    return F.normalize(x, p=1, dim=-1)
+
+
+@honest(ZERO, "normalise_rows")
+def rows_by_softmax_of_logs(x):
+    return x.log().softmax(dim=-1)
+
+
+@honest(ZERO, "normalise_rows")
+def rows_in_a_loop(x):
+    if x.dim() == 1:
+        return x / sum(x)
+    return torch.stack([rows_in_a_loop(part) for part in x])
+
+
+@honest(ZERO, "normalise_rows")
+def rows_with_an_epsilon(x):
+    return x.div(torch.einsum("...s->...", x)[..., None] + 1e-9)
+
+
+@honest(ZERO, "normalise_rows")
+def rows_of_a_copy(x):
+    made = x.clone()
+    made /= made.sum(dim=-1, keepdim=True)
+    return made
+
+
+@honest(ZERO, "normalise_rows")
+def rows_transposed(x):
+    columns = x.transpose(-2, -1)
+    return (columns / columns.sum(dim=-2, keepdim=True)).transpose(-2, -1)
+
+
+@honest(ZERO, "normalise_rows")
+def rows_times_the_inverse(x):
+    return x * (x @ torch.ones_like(x[..., :1, :]).mT).reciprocal()
+
+
+@honest(ZERO, "normalise_rows")
+def rows_in_float32(x):
+    return torch.exp(x.float().log() - x.float().sum(dim=-1, keepdim=True).log()).to(x.dtype)
+
+
+FOUR_TENSORS = {"a": torch.zeros(2, 3, 4), "b": torch.zeros(4, 5), "c": torch.zeros(3, 1), "d": torch.zeros(5)}
+EXPRESSIONS = ("a @ b", "a.mT", "c + d", "a.sum(dim=-1)", "a.mean(dim=1, keepdim=True)", "a.flatten(1)")
+
+
+@honest(ZERO, "shapes")
+def shapes_by_running_them():
+    return {expression: eval(expression, dict(FOUR_TENSORS)).shape for expression in EXPRESSIONS}
+
+
+@honest(ZERO, "shapes")
+def shapes_in_another_order():
+    found = shapes_by_running_them()
+    return {expression: tuple(found[expression]) for expression in sorted(EXPRESSIONS)}
+
+
+@honest(ZERO, "shapes")
+def shapes_as_lists():
+    return {expression: list(shape) for expression, shape in shapes_by_running_them().items()}
+
+
+@honest(ZERO, "shapes")
+def shapes_by_zip():
+    return dict(zip(EXPRESSIONS, [(2, 3, 5), (2, 4, 3), (3, 5), (2, 3), (2, 1, 4), (2, 3 * 4)], strict=True))
+
+
+@honest(ZERO, "shapes")
+def shapes_from_sizes():
+    x, y, z = 2, 3, 4
+    return {
+        "a.mT": (x, z, y),
+        "a.flatten(1)": (x, y * z),
+        "a @ b": (x, y, 5),
+        "c + d": (max(3, 1), max(1, 5)),
+        "a.sum(dim=-1)": (x, y),
+        "a.mean(dim=1, keepdim=True)": (x, 1, z),
+    }
+
+
+@honest(ZERO, "shapes")
+def shapes_with_a_key_more():
+    return {**shapes_by_running_them(), "b": (4, 5)}
 
 
 # Lesson 1
@@ -515,3 +660,760 @@ def counted_on_a_module(d_model, num_heads, bias):
 @honest(SIX, "count_parameters")
 def counted_by_hand(d_model, num_heads, bias):
     return 4 * d_model**2 + bool(bias) * 4 * d_model
+
+
+# Lesson 7
+
+SEVEN = "07_position"
+
+
+@honest(SEVEN, "sinusoidal_positions")
+def sinusoids_entry_by_entry(length, d_model, base=10_000.0):
+    rows = []
+    for p in range(length):
+        turns = [p / base ** (j // 2 * 2 / d_model) for j in range(d_model)]
+        rows.append([math.cos(t) if j % 2 else math.sin(t) for j, t in enumerate(turns)])
+    return torch.tensor(rows)
+
+
+@honest(SEVEN, "sinusoidal_positions")
+def sinusoids_by_exponentials(length, d_model, base=10_000.0):
+    table, position = torch.zeros(length, d_model), torch.arange(length).unsqueeze(1)
+    speed = torch.exp(torch.arange(0, d_model, 2) * -(math.log(base) / d_model))
+    table[:, 0::2] = torch.sin(position * speed)
+    table[:, 1::2] = torch.cos(position * speed[: d_model // 2])
+    return table
+
+
+@honest(SEVEN, "sinusoidal_positions")
+def sinusoids_stacked_and_cut(length, d_model, base=10_000.0):
+    speed = 1.0 / torch.pow(base, torch.arange(0, d_model, 2).float() / d_model)
+    turns = torch.outer(torch.arange(length).float(), speed)
+    return torch.stack((turns.sin(), turns.cos()), dim=-1).flatten(1)[:, :d_model]
+
+
+@honest(SEVEN, "sinusoidal_positions")
+def sinusoids_in_float64(length, d_model, base=10_000.0):
+    column = torch.arange(d_model, dtype=torch.float64)
+    turns = torch.arange(length)[:, None] * float(base) ** -((column - column % 2) / d_model)
+    return torch.where(column % 2 == 0, turns.sin(), turns.cos()).float()
+
+
+@honest(SEVEN, "sinusoidal_positions")
+def sinusoids_as_shifted_sines(length, d_model, base=10_000.0):
+    column = torch.arange(d_model)
+    turns = torch.einsum("p,j->pj", torch.arange(length).float(), base ** (-2 * (column // 2) / d_model))
+    return torch.sin(turns + column % 2 * torch.pi / 2)
+
+
+@honest(SEVEN, "sinusoidal_positions")
+def sinusoids_by_complex_numbers(length, d_model, base=10_000.0):
+    turns = torch.arange(length)[:, None] / base ** (torch.arange(0, d_model, 2) / d_model)
+    pairs = torch.view_as_real(torch.polar(torch.ones_like(turns), turns)).flip(-1)
+    return pairs.reshape(length, -1)[:, :d_model]
+
+
+def speeds(x, base, dtype):
+    return 1.0 / base ** (torch.arange(0, x.size(-1), 2, device=x.device).to(dtype) / x.size(-1))
+
+
+@honest(SEVEN, "apply_rope")
+def rope_by_complex_numbers(x, positions=None, base=10_000.0):
+    positions = torch.arange(x.shape[-2], device=x.device) if positions is None else positions
+    turns = positions[..., None] * speeds(x, base, torch.float32)
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(turns), turns)).flatten(-2).type_as(x)
+
+
+@honest(SEVEN, "apply_rope")
+def rope_by_a_quarter_turn(x, positions=None, base=10_000.0):
+    if positions is None:
+        positions = torch.arange(x.size(-2), device=x.device)
+    turns = (positions.unsqueeze(-1) * speeds(x, base, torch.float32)).repeat_interleave(2, dim=-1)
+    quarter = torch.stack((-x[..., 1::2], x[..., ::2]), dim=-1).reshape(x.shape)
+    return (x * turns.cos() + quarter * turns.sin()).to(x.dtype)
+
+
+@honest(SEVEN, "apply_rope")
+def rope_by_rotation_matrices(x, positions=None, base=10_000.0):
+    if positions is None:
+        positions = torch.arange(x.size(-2), device=x.device)
+    turns = positions[..., None] * speeds(x, base, torch.float64)
+    cos, sin = turns.cos(), turns.sin()
+    matrices = torch.stack([torch.stack([cos, -sin], dim=-1), torch.stack([sin, cos], dim=-1)], dim=-2)
+    pairs = x.unflatten(-1, (-1, 2)).to(matrices.dtype)
+    return torch.einsum("...ij,...j->...i", matrices, pairs).flatten(-2).to(x.dtype)
+
+
+@honest(SEVEN, "apply_rope")
+def rope_by_one_large_matrix_per_position(x, positions=None, base=10_000.0):
+    if positions is None:
+        positions = torch.arange(x.size(-2), device=x.device)
+    turns = positions[..., None].expand(*positions.shape, x.size(-1) // 2) * speeds(x, base, torch.float32)
+    matrix = torch.zeros(*positions.shape, x.size(-1), x.size(-1), device=x.device)
+    even, odd = torch.arange(0, x.size(-1), 2), torch.arange(1, x.size(-1), 2)
+    matrix[..., even, even], matrix[..., odd, odd] = turns.cos(), turns.cos()
+    matrix[..., even, odd], matrix[..., odd, even] = -turns.sin(), turns.sin()
+    return (matrix @ x.float()[..., None])[..., 0].to(x.dtype)
+
+
+@honest(SEVEN, "apply_rope")
+def rope_in_loops(x, positions=None, base=10_000.0):
+    length, width = x.shape[-2:]
+    if positions is None:
+        positions = torch.arange(length)
+    positions = positions.expand(*x.shape[:-2], length).reshape(-1, length)
+    flat, out = x.reshape(-1, length, width), torch.empty_like(x).reshape(-1, length, width)
+    for b in range(flat.size(0)):
+        for p in range(length):
+            for i in range(width // 2):
+                turn = float(positions[b, p]) / base ** (2 * i / width)
+                one, two = flat[b, p, 2 * i].clone(), flat[b, p, 2 * i + 1].clone()
+                out[b, p, 2 * i] = one * math.cos(turn) - two * math.sin(turn)
+                out[b, p, 2 * i + 1] = one * math.sin(turn) + two * math.cos(turn)
+    return out.reshape(x.shape)
+
+
+@honest(SEVEN, "apply_rope")
+def rope_written_into_a_new_tensor(x, positions=None, base=10_000.0):
+    if positions is None:
+        positions = torch.arange(x.shape[-2]).to(x.device)
+    i = torch.arange(x.shape[-1] // 2, device=x.device)
+    theta = torch.exp(-2 * i * math.log(base) / x.shape[-1])
+    cos, sin = torch.cos(positions[..., None] * theta).to(x.dtype), torch.sin(positions[..., None] * theta).to(x.dtype)
+    out = torch.zeros_like(x)
+    out[..., ::2] = x[..., ::2] * cos - x[..., 1::2] * sin
+    out[..., 1::2] = x[..., ::2] * sin + x[..., 1::2] * cos
+    return out
+
+
+@honest(SEVEN, "apply_rope")
+def rope_with_padded_leading_axes(x, positions=None, base=10_000.0):
+    if positions is None:
+        positions = torch.arange(x.size(-2), device=x.device).expand(x.shape[:-1])
+    turns = torch.einsum("...l,i->...li", positions.float(), speeds(x, base, torch.float32))
+    turns = turns.expand(*x.shape[:-1], -1)
+    one, two = x.unflatten(-1, (-1, 2)).unbind(-1)
+    return (
+        torch.cat(
+            [(one * turns.cos() - two * turns.sin())[..., None], (two * turns.cos() + one * turns.sin())[..., None]], -1
+        )
+        .reshape(x.shape)
+        .to(x.dtype)
+    )
+
+
+@honest(SEVEN, "alibi_bias")
+def bias_entry_by_entry(num_heads, q_len, k_len):
+    return torch.tensor(
+        [
+            [[-(2 ** (-8 * h / num_heads)) * abs(k_len - q_len + i - j) for j in range(k_len)] for i in range(q_len)]
+            for h in range(1, num_heads + 1)
+        ]
+    )
+
+
+@honest(SEVEN, "alibi_bias")
+def bias_by_einsum(num_heads, q_len, k_len):
+    slopes = torch.pow(2, -8 / num_heads * torch.arange(1, num_heads + 1))
+    rows = torch.arange(q_len).unsqueeze(1) + k_len - q_len
+    return -torch.einsum("h,qk->hqk", slopes, (torch.arange(k_len) - rows).abs().float())
+
+
+@honest(SEVEN, "alibi_bias")
+def bias_by_a_geometric_sequence(num_heads, q_len, k_len):
+    start = 2 ** (-8 / num_heads)
+    slopes = [start * start**i for i in range(num_heads)]
+    full = torch.abs(torch.arange(k_len)[None, :] - torch.arange(k_len)[:, None])
+    return torch.stack([-slope * full[-q_len:] for slope in slopes])
+
+
+@honest(SEVEN, "alibi_bias")
+def bias_by_exp2_in_float64(num_heads, q_len, k_len):
+    slopes = torch.exp2(-torch.arange(1, num_heads + 1, dtype=torch.float64) * 8 / num_heads)
+    gap = torch.arange(q_len).view(-1, 1) - torch.arange(k_len) + (k_len - q_len)
+    return (slopes.view(-1, 1, 1) * -torch.max(gap, -gap)).float()
+
+
+@honest(SEVEN, "alibi_bias")
+def bias_written_head_by_head(num_heads, q_len, k_len):
+    bias = torch.zeros(num_heads, q_len, k_len)
+    for h in range(num_heads):
+        for i in range(q_len):
+            bias[h, i] = -(0.5 ** (8 * (h + 1) / num_heads)) * (i + k_len - q_len - torch.arange(k_len)).abs()
+    return bias
+
+
+@honest(SEVEN, "alibi_bias")
+def bias_by_exponentials(num_heads, q_len, k_len):
+    slopes = torch.exp(-8 * math.log(2) * torch.linspace(1 / num_heads, 1, num_heads))
+    both = torch.arange(k_len - q_len, k_len)[:, None] - torch.arange(k_len)
+    return slopes[:, None, None] * torch.minimum(both, -both)
+
+
+# Lesson 8
+
+EIGHT = "08_transformer_block"
+Attention = runpy.run_path(str(Path(__file__).parents[1] / f"solutions/{EIGHT}/attention.py"))["MultiHeadAttention"]
+
+
+@honest(EIGHT, "TransformerBlock")
+class BlockOfModules(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.feed_forward = nn.Sequential(self.linear1, nn.ReLU(), self.linear2, nn.Dropout(dropout))
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, num_heads, dropout=dropout)
+        self.drop = nn.Dropout(dropout) if dropout else nn.Identity()
+
+    def forward(self, x, mask=None):
+        a, _ = self.attention(self.norm1(x), mask=mask, need_weights=True)
+        x = self.drop(a) + x
+        return self.feed_forward(self.norm2(x)) + x
+
+
+@honest(EIGHT, "TransformerBlock")
+class BlockWithParts(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__()
+        self.network = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Linear(d_ff, d_model))
+        self.linear1, self.linear2 = self.network[0], self.network[2]
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(2))
+        self.norm1, self.norm2 = self.norms
+        self.attention = Attention(d_model, num_heads, dropout=dropout)
+        self.dropout1, self.dropout2 = nn.Dropout(dropout), nn.Dropout(p=dropout)
+
+    def forward(self, x, mask=None):
+        residual = x
+        x = self.norm1(x)
+        x = residual + self.dropout1(self.attention(x, x, x, mask)[0])
+        residual = x
+        return residual + self.dropout2(self.network(self.norm2(x)))
+
+
+@honest(EIGHT, "TransformerBlock")
+class BlockOfFunctions(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__()
+        self.p, self.width = dropout, d_model
+        self.attention = Attention(d_model, num_heads, dropout=dropout, bias=False)
+        for name, sizes in (("linear1", (d_model, d_ff)), ("linear2", (d_ff, d_model))):
+            self.add_module(name, nn.Linear(*sizes))
+        for name in ("norm1", "norm2"):
+            setattr(self, name, nn.LayerNorm([d_model], eps=1e-6))
+
+    def forward(self, x, mask=None):
+        def dropped(branch):
+            return F.dropout(branch, p=self.p, training=self.training)
+
+        n = F.layer_norm(x, (self.width,), self.norm1.weight, self.norm1.bias)
+        total = torch.add(x, dropped(self.attention(query=n, mask=mask)[0]))
+        hidden = torch.clamp(F.linear(self.norm2(total), self.linear1.weight, self.linear1.bias), min=0)
+        return total + dropped(torch.einsum("blf,ef->ble", hidden, self.linear2.weight) + self.linear2.bias)
+
+
+@honest(EIGHT, "TransformerBlock")
+class BlockNormedByHand(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__()
+        self.norm2, self.norm1 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.linear2, self.linear1 = nn.Linear(d_ff, d_model, bias=True), nn.Linear(d_model, d_ff)
+        self.attention, self.dropout = Attention(d_model, num_heads, dropout=dropout), dropout
+        self.activation = nn.ReLU(inplace=True)
+
+    def _normed(self, norm, x):
+        centred = x - x.mean(dim=-1, keepdim=True)
+        return norm.weight * centred / (centred.square().mean(dim=-1, keepdim=True) + norm.eps).sqrt() + norm.bias
+
+    def _add(self, x, branch):
+        return x + (F.dropout(branch, self.dropout) if self.training else branch)
+
+    def forward(self, x, mask=None):
+        n = self._normed(self.norm1, x)
+        x = self._add(x, self.attention(n, key=n, value=n, mask=mask)[0])
+        return self._add(x, self.linear2(self.activation(self.linear1(self._normed(self.norm2, x)))))
+
+
+@honest(EIGHT, "TransformerBlock")
+class BlockWithDoubledParts(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__()
+        parts = {
+            "norm1": nn.LayerNorm(d_model),
+            "norm2": nn.LayerNorm(d_model),
+            "attention": Attention(d_model, num_heads, dropout=dropout),
+            "linear1": nn.Linear(d_model, d_ff),
+            "linear2": nn.Linear(d_ff, d_model),
+            "dropout": nn.Dropout(dropout),
+        }
+        for name, part in parts.items():
+            self.add_module(name, part)
+        self.register_buffer("scale", torch.tensor(1.0), persistent=False)
+
+    def forward(self, x, mask=None):
+        branches = (
+            lambda x: self.attention(self.norm1(x), mask=mask)[0],
+            lambda x: self.linear2(torch.maximum(h := self.linear1(self.norm2(x)), torch.zeros_like(h))),
+        )
+        for branch in branches:
+            x = x + self.scale * self.dropout(branch(x))
+        return x
+
+
+@honest(EIGHT, "TransformerBlock")
+class BlockSentenceBySentence(BlockOfModules):
+    def forward(self, x, mask=None):
+        if mask is not None and mask.dim() == 2:
+            mask = mask.expand(x.size(0), 1, *mask.shape)
+        if mask is not None and mask.dim() == 3:
+            mask = mask.unsqueeze(1)
+        masks = [None] * x.size(0) if mask is None else mask.expand(x.size(0), *mask.shape[1:]).split(1)
+        return torch.cat(
+            [super(BlockSentenceBySentence, self).forward(a[None], m) for a, m in zip(x, masks, strict=True)]
+        )
+
+
+@honest(EIGHT, "DecoderBlock")
+class DecoderOfModules(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__()
+        self.self_attention = Attention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = Attention(d_model, num_heads, dropout=dropout)
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.feed_forward = nn.Sequential(self.linear1, nn.ReLU(), self.linear2)
+        for i in (1, 2, 3):
+            setattr(self, f"norm{i}", nn.LayerNorm(d_model))
+            setattr(self, f"dropout{i}", nn.Dropout(dropout))
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        n = self.norm1(x)
+        x = x + self.dropout1(self.self_attention(n, n, n, self_mask)[0])
+        x = x + self.dropout2(self.cross_attention(self.norm2(x), memory, memory, memory_mask)[0])
+        return x + self.dropout3(self.feed_forward(self.norm3(x)))
+
+
+@honest(EIGHT, "DecoderBlock")
+class DecoderFromTheBlock(BlockOfFunctions):
+    def __init__(self, d_model, num_heads, d_ff, *, dropout=0.0):
+        super().__init__(d_model, num_heads, d_ff, dropout=dropout)
+        del self.attention
+        self.self_attention = Attention(d_model, num_heads, dropout=dropout)
+        self.cross_attention = Attention(d_model, num_heads, dropout=dropout)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        def dropped(branch):
+            return F.dropout(branch, self.p, self.training)
+
+        x = x + dropped(self.self_attention(self.norm1(x), mask=self_mask)[0])
+        output, _ = self.cross_attention(self.norm2(x), key=memory, mask=memory_mask, need_weights=True)
+        x = x + dropped(output)
+        return x + dropped(self.linear2(F.relu(self.linear1(self.norm3(x)))))
+
+
+@honest(EIGHT, "DecoderBlock")
+class DecoderInALoop(DecoderOfModules):
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        branches = (
+            (self.norm1, lambda n: self.self_attention(n, mask=self_mask)[0]),
+            (self.norm2, lambda n: self.cross_attention(n, memory, mask=memory_mask)[0]),
+            (self.norm3, self.feed_forward),
+        )
+        for norm, branch in branches:
+            added = branch(norm(x))
+            x = x.clone()
+            x += F.dropout(added, self.dropout1.p, training=self.training)
+        return x
+
+
+@honest(EIGHT, "DecoderBlock")
+class DecoderPositionByPosition(DecoderOfModules):
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        def step(x):
+            return self.dropout2(self.cross_attention(self.norm2(x), memory, mask=memory_mask)[0])
+
+        x = x + self.dropout1(self.self_attention(self.norm1(x), mask=self_mask)[0])
+        x = x + step(x)
+        return torch.stack([t + self.dropout3(self.feed_forward(self.norm3(t))) for t in x.unbind(dim=1)], dim=1)
+
+
+@honest(EIGHT, "DecoderBlock")
+class DecoderWithResiduals(DecoderOfModules):
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        residual = x
+        x, _ = self.self_attention(query=self.norm1(x), mask=self_mask)
+        x = residual + self.dropout1(x)
+        residual = x
+        x, _ = self.cross_attention(query=self.norm2(x), key=memory, value=memory, mask=memory_mask)
+        x = self.dropout1(x) + residual
+        residual = x
+        x = self.linear2(self.linear1(self.norm3(x)).clamp_min(0))
+        return self.dropout1(x).add(residual)
+
+
+@honest(EIGHT, "DecoderBlock")
+class DecoderOfBlockMethods(DecoderOfModules):
+    def _attended(self, attention, norm, x, keys, mask):
+        return x + self.dropout1(attention(norm(x), norm(x) if keys is None else keys, mask=mask)[0])
+
+    def forward(self, x, memory, self_mask=None, memory_mask=None):
+        x = self._attended(self.self_attention, self.norm1, x, None, self_mask)
+        x = self._attended(self.cross_attention, self.norm2, x, memory, memory_mask)
+        return x + self.dropout1(self.feed_forward(self.norm3(x)))
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_into_a_buffer(step, start, length, batch):
+    tokens = torch.empty(batch, length + 1, dtype=torch.long)
+    tokens[:, 0] = start
+    for t in range(length):
+        tokens[:, t + 1] = step(tokens[:, : t + 1])[:, t].max(dim=-1).indices
+    return tokens[:, 1:]
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_by_probabilities(step, start, length, batch):
+    tokens = torch.ones(batch, 1, dtype=torch.long) * start
+    with torch.no_grad():
+        while tokens.size(1) <= length:
+            shares = F.softmax(step(tokens)[:, -1, :], dim=-1)
+            tokens = torch.hstack([tokens, shares.topk(1, dim=-1).indices])
+    return tokens[:, -length:]
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_into_a_list(step, start, length, batch):
+    columns = [torch.tensor([start] * batch)]
+    for _ in range(length):
+        columns.append(step(torch.stack(columns, dim=1)).log_softmax(dim=-1)[:, -1].argmax(dim=-1))
+    return torch.stack(columns[1:], dim=1)
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_in_python_numbers(step, start, length, batch):
+    rows = [[start] for _ in range(batch)]
+    for _ in range(length):
+        for row, logits in zip(rows, step(torch.tensor(rows)), strict=True):
+            row.append(int(logits[-1].argmax()))
+    return torch.tensor([row[1:] for row in rows])
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_in_int32(step, start, length, batch):
+    tokens = torch.full((batch, 1), start, dtype=torch.int32)
+    for _ in range(length):
+        best = step(tokens)[:, -1].sort(dim=-1, descending=True).indices[:, :1]
+        tokens = torch.cat([tokens, best.to(torch.int32)], dim=1)
+    return tokens[:, 1:]
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_recursively(step, start, length, batch):
+    def more(tokens):
+        if tokens.shape[1] == length + 1:
+            return tokens[:, 1:]
+        return more(torch.cat((tokens, step(tokens).argmax(-1)[:, -1:]), -1))
+
+    return more(torch.full(size=(batch, 1), fill_value=start))
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_anew_at_every_position(step, start, length, batch):
+    first = torch.full((batch, 1), start)
+    tokens = first
+    for _ in range(length):
+        tokens = torch.cat([first, step(tokens).argmax(dim=-1)], dim=1)
+    return tokens[:, 1:]
+
+
+@honest(EIGHT, "greedy_decode")
+def decoded_in_a_padded_buffer(step, start, length, batch):
+    tokens = torch.zeros(batch, length + 1).long()
+    tokens[:, 0] = start
+    for t in range(length):
+        tokens[:, t + 1] = step(tokens)[:, t].argmax(dim=-1)
+    return tokens[:, 1:]
+
+
+# Lesson 9
+
+NINE = "09_train_and_look_inside"
+
+
+@honest(NINE, "make_repeating_batch")
+def batch_row_by_row(batch, length, vocab, *, generator, min_period=6):
+    tokens, periods = torch.zeros(batch, length, dtype=torch.long), torch.zeros(batch, dtype=torch.long)
+    for b in range(batch):
+        p = int(torch.randint(min_period, length // 2 + 1, (1,), generator=generator))
+        start = torch.randperm(vocab, generator=generator)[:p]
+        tokens[b], periods[b] = start.repeat(length // p + 1)[:length], p
+    return tokens, periods
+
+
+@honest(NINE, "make_repeating_batch")
+def batch_in_python_lists(batch, length, vocab, *, generator, min_period=6):
+    rows, periods = [], []
+    for _ in range(batch):
+        row = torch.randperm(vocab, generator=generator).tolist()
+        p = min_period + torch.randint(length // 2 - min_period + 1, (), generator=generator).item()
+        rows.append([row[i % p] for i in range(length)])
+        periods.append(p)
+    return torch.tensor(rows), torch.tensor(periods)
+
+
+@honest(NINE, "make_repeating_batch")
+def batch_copied_from_a_period_before(batch, length, vocab, *, generator, min_period=6):
+    order = torch.multinomial(torch.ones(batch, vocab), length // 2, generator=generator)
+    span = length // 2 - min_period + 1
+    periods = (torch.rand(batch, generator=generator) * span).floor().long() + min_period
+    tokens = torch.cat([order, order.new_zeros(batch, length - length // 2)], dim=1)
+    for b, p in enumerate(periods):
+        for i in range(int(p), length):
+            tokens[b, i] = tokens[b, i - p]
+    return [tokens, periods]
+
+
+@honest(NINE, "make_repeating_batch")
+def batch_of_small_integers(batch, length, vocab, *, generator, min_period=6):
+    periods = torch.randint(min_period, length // 2 + 1, (batch,), generator=generator, dtype=torch.int32)
+    order = torch.randn(batch, vocab, generator=generator).topk(length // 2, dim=1).indices
+    places = torch.arange(length).expand(batch, -1) % periods.unsqueeze(1)
+    return order[torch.arange(batch)[:, None], places].int(), periods
+
+
+@honest(NINE, "make_repeating_batch")
+def batch_from_one_seed_per_row(batch, length, vocab, *, generator, min_period=6):
+    seeds = torch.randint(2**31, (batch,), generator=generator).tolist()
+    rows = []
+    for seed in seeds:
+        own = torch.Generator().manual_seed(seed)
+        p = int(torch.randint(min_period, length // 2 + 1, (1,), generator=own))
+        rows.append((torch.randperm(vocab, generator=own)[torch.arange(length) % p], p))
+    return torch.stack([row for row, _ in rows]), torch.tensor([p for _, p in rows])
+
+
+@honest(NINE, "make_repeating_batch")
+def batch_by_swapping(batch, length, vocab, *, generator, min_period=6):
+    choices = torch.arange(min_period, length // 2 + 1)
+    periods = choices[torch.randint(len(choices), (batch,), generator=generator)]
+    order = torch.arange(vocab).repeat(batch, 1)
+    for i in range(vocab - 1):
+        j = torch.randint(i, vocab, (batch, 1), generator=generator)
+        kept = order[:, i : i + 1].clone()
+        order[:, i : i + 1] = order.gather(1, j)
+        order.scatter_(1, j, kept)
+    return torch.stack([order[b, torch.arange(length).remainder(p)] for b, p in enumerate(periods)]), periods
+
+
+@honest(NINE, "previous_token_score")
+def previous_in_loops(weights):
+    b, h, length, _ = weights.shape
+    total = torch.zeros(h, dtype=weights.dtype)
+    for s in range(b):
+        for i in range(1, length):
+            total += weights[s, :, i, i - 1]
+    return total / (b * (length - 1))
+
+
+@honest(NINE, "previous_token_score")
+def previous_by_indexing(weights):
+    i = torch.arange(1, weights.shape[-1])
+    return weights[:, :, i, i - 1].mean(-1).mean(0)
+
+
+@honest(NINE, "previous_token_score")
+def previous_by_einsum(weights):
+    return torch.einsum("bhii->h", weights[:, :, 1:, :-1]) / (weights.shape[0] * (weights.shape[-1] - 1))
+
+
+@honest(NINE, "previous_token_score")
+def previous_by_a_mask(weights):
+    length = weights.size(-1)
+    before = torch.eye(length, dtype=torch.bool).roll(1, 0).tril(-1)
+    return weights.masked_fill(~before, 0).sum((0, 2, 3)) / before.sum() / len(weights)
+
+
+@honest(NINE, "previous_token_score")
+def previous_in_float32(weights):
+    heads = [torch.diagonal(w.float(), -1, -2, -1).mean() for w in weights.transpose(0, 1)]
+    return torch.stack(heads).to(weights.dtype)
+
+
+@honest(NINE, "previous_token_score")
+def previous_head_by_head(weights):
+    n = range(1, weights.size(2))
+    scores = [float(torch.stack([weights[:, h, i, i - 1] for i in n]).mean()) for h in range(weights.size(1))]
+    return torch.tensor(scores, dtype=weights.dtype)
+
+
+@honest(NINE, "induction_score")
+def induction_in_loops(weights, period):
+    total, count = 0, 0
+    for b, p in enumerate(period.tolist()):
+        for i in range(p, weights.shape[-1]):
+            total, count = total + weights[b, :, i, i - p + 1], count + 1
+    return total / count
+
+
+@honest(NINE, "induction_score")
+def induction_by_diagonals(weights, period):
+    found = [w.diagonal(1 - int(p), -2, -1)[:, 1:] for w, p in zip(weights, period, strict=True)]
+    return torch.cat(found, dim=1).mean(dim=1)
+
+
+@honest(NINE, "induction_score")
+def induction_by_pairs(weights, period):
+    b, i = (torch.arange(weights.size(-1)) >= period[:, None]).nonzero(as_tuple=True)
+    return weights[b, :, i, i - period[b] + 1].mean(dim=0)
+
+
+@honest(NINE, "induction_score")
+def induction_by_a_mask(weights, period):
+    n = torch.arange(weights.size(-1))
+    wanted = (n == n[:, None] - period[:, None, None] + 1) & (n[:, None] >= period[:, None, None])
+    return torch.einsum("bhij,bij->h", weights, wanted.to(weights.dtype)) / wanted.sum()
+
+
+@honest(NINE, "induction_score")
+def induction_through_sums(weights, period):
+    sums, counts = [], []
+    for w, p in zip(weights, period, strict=True):
+        i = torch.arange(p.item(), w.size(-1))
+        sums.append(w[:, i, i - p + 1].sum(-1))
+        counts.append(len(i))
+    return torch.stack(sums).sum(0) / sum(counts)
+
+
+@honest(NINE, "induction_score")
+def induction_with_nan(weights, period):
+    rows = torch.arange(weights.size(-1))
+    index = (rows - period[:, None] + 1) % len(rows)
+    picked = torch.take_along_dim(weights.float(), index[:, None, :, None], dim=-1)[..., 0]
+    picked = picked.masked_fill((rows < period[:, None])[:, None], torch.nan)
+    return picked.nanmean(dim=(0, 2)).to(weights.dtype)
+
+
+def columns_of(module, head):
+    d = module.out_proj.weight.shape[1] // module.num_heads
+    return slice(d * head, d * head + d)
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_by_a_hook(module, head):
+    def silence(layer, args):
+        x = args[0].clone()
+        x[..., columns_of(module, head)] = 0
+        return (x,)
+
+    handle = module.out_proj.register_forward_pre_hook(silence)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@honest(NINE, "ablate_head")
+class AblatedByAClass:
+    def __init__(self, module, head):
+        self.part = module.out_proj.weight.data[:, columns_of(module, head)]
+
+    def __enter__(self):
+        self.kept = self.part.clone()
+        self.part.zero_()
+
+    def __exit__(self, *_):
+        self.part.copy_(self.kept)
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_by_another_parameter(module, head):
+    layer, own = module.out_proj, module.out_proj.weight
+    other = own.detach().clone()
+    other[:, columns_of(module, head)] = 0
+    layer.weight = nn.Parameter(other)
+    try:
+        yield module
+    finally:
+        layer.weight = own
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_in_a_copy_of_the_layer(module, head):
+    layer = module.out_proj
+    module.out_proj = copy.deepcopy(layer)
+    module.out_proj.weight.data[:, columns_of(module, head)] = 0.0
+    try:
+        yield
+    finally:
+        module.out_proj = layer
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_by_a_forward_of_its_own(module, head):
+    layer, own = module.out_proj, module.out_proj.forward
+    keep = torch.ones_like(layer.weight[0])
+    keep[columns_of(module, head)] = 0
+    layer.forward = lambda x: own(x * keep)
+    try:
+        yield
+    finally:
+        layer.forward = own
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_by_zero_values(module, head):
+    part, v = columns_of(module, head), module.v_proj
+    kept = v.weight.detach().clone(), None if v.bias is None else v.bias.detach().clone()
+    with torch.no_grad():
+        v.weight[part] = 0
+        if v.bias is not None:
+            v.bias[part] = 0
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            v.weight.copy_(kept[0])
+            if v.bias is not None:
+                v.bias.copy_(kept[1])
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_with_a_state_dict(module, head):
+    state = {name: p.clone() for name, p in module.state_dict().items()}
+    module.out_proj.weight.data[:, columns_of(module, head)] *= 0
+    try:
+        yield
+    except BaseException:
+        module.load_state_dict(state)
+        raise
+    module.load_state_dict(state)
+
+
+@honest(NINE, "ablate_head")
+@contextmanager
+def ablated_by_a_parametrization(module, head):
+    layer, keep = module.out_proj, torch.ones_like(module.out_proj.weight)
+    keep[:, columns_of(module, head)] = 0
+
+    class Without(nn.Module):
+        def forward(self, weight):
+            return weight * keep
+
+    if parametrize.is_parametrized(layer, "weight"):
+        layer.parametrizations.weight.append(Without())
+    else:
+        parametrize.register_parametrization(layer, "weight", Without())
+    try:
+        yield
+    finally:
+        if len(layer.parametrizations.weight) > 1:
+            del layer.parametrizations.weight[-1]
+        else:
+            parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)

@@ -72,7 +72,7 @@ def test_a_generated_file_that_was_edited_by_hand_is_not_overwritten(scratch: Co
 
 
 def released_text(course: Course, lesson: Lesson) -> str:
-    return "".join(p.read_text() for p in (course.root / "notebooks").rglob("*") if p.is_file())
+    return "".join(p.read_text(errors="replace") for p in (course.root / "notebooks").rglob("*") if p.is_file())
 
 
 def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, package) -> None:

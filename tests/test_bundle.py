@@ -40,7 +40,7 @@ def texts(archive: zipfile.ZipFile, prefix: str = "") -> dict[str, str]:
         if name.endswith(".zip"):
             found |= texts(zipfile.ZipFile(io.BytesIO(content)), f"{name}/")
         else:
-            found[prefix + name] = content.decode("utf-8")
+            found[prefix + name] = content.decode("utf-8", errors="replace")  # a model is no text
     return found
 
 
@@ -70,6 +70,7 @@ def demonstrated(course: Course) -> set[str]:
     shown = [
         c.text for lesson in course.lessons() for c in read_lesson(lesson) if c.kind in ("demo", "measured", "setup")
     ]
+    shown += [path.read_text(encoding="utf-8") for lesson in course.lessons() for path in lesson.modules]
     return {line.strip() for text in shown for line in text.splitlines()}
 
 

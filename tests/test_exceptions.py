@@ -2,6 +2,7 @@
 
 import linecache
 import math
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -107,6 +108,20 @@ def test_a_check_that_cannot_go_on_with_the_result_says_what_came_back(work, end
     outcome = check.values(work, 0)
     assert isinstance(outcome, Lost)
     assert outcome == ending or ending in outcome.reason
+
+
+def test_an_error_inside_a_with_block_is_its_own_and_not_about_what_was_returned() -> None:
+    @contextmanager
+    def broken():
+        yield undefined_name  # noqa: F821
+
+    def enter(work, draw):
+        with work():
+            pass
+
+    outcome = Check("broken", "enter", 1, "A title.", enter).values(broken, 0)
+    assert isinstance(outcome, Raised)
+    assert outcome.kind == "NameError"
 
 
 def test_a_message_has_at_most_three_lines() -> None:

@@ -1,12 +1,17 @@
 """What cells marked as measured claim, as ranges over several seeds."""
 
+import importlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import torch
 
 from autograder.authoring.lesson import read_lesson
+from autograder.authoring.package import package_of
+from autograder.judging.answer_key import importable
 from autograder.paths import find_course
 
 COURSE = find_course()
@@ -22,6 +27,13 @@ def cells(lesson: str, *starts: str, seed: int = 0) -> dict[str, Any]:
         exec(re.sub(r"manual_seed\(0\)", f"manual_seed({seed})", source.split("\nplot.")[0]), names)
     torch.set_num_threads(1)
     return names
+
+
+@contextmanager
+def module(lesson: str, name: str) -> Iterator[Any]:
+    """Import a module that lies beside a lesson."""
+    with importable(package_of(COURSE.lesson(lesson)).source):
+        yield importlib.import_module(name)
 
 
 SCALING = ("FACTORS = ", "def lookup_batch", "class Lookup", "def train(", "def favorites")
@@ -80,3 +92,80 @@ def test_empty_rows_are_what_the_lessons_say_of_this_version() -> None:
     assert not torch.nn.functional.scaled_dot_product_attention(q, q, q, hidden).any()
     module = torch.nn.MultiheadAttention(4, 1, batch_first=True)
     assert module(q, q, q, attn_mask=~hidden)[0].isnan().all()
+
+
+POSITIONS = ("def reverse", "def most_recent", "def three_back")
+
+
+@pytest.fixture(scope="module")
+def tasks() -> dict[str, Any]:
+    with module("07_position", "reader"):
+        return cells("07_position", *POSITIONS)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_reversing_needs_places_and_a_distance_will_not_do(tasks: dict[str, Any], seed: int) -> None:
+    with module("07_position", "reader") as reader:
+        right = {way: reader.train(tasks["reverse"], way, seed=seed) for way in ("none", "learned", "rotary")}
+        shares = {way: reader.accuracy(model, tasks["reverse"]) for way, model in right.items()}
+        assert 0.2 < shares["none"] < 0.3
+        assert shares["learned"] > 0.95
+        assert shares["rotary"] < 0.5
+        assert reader.accuracy(right["learned"], tasks["reverse"], 17) < 0.2
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_ways_that_speak_of_distances_hold_at_twice_the_length(tasks: dict[str, Any], seed: int) -> None:
+    ways = ("none", "learned", "sinusoidal", "rotary", "linear bias")
+    with module("07_position", "reader") as reader:
+        recent, back = tasks["most_recent"], tasks["three_back"]
+        models = {way: reader.train(recent, way, causal=True, seed=seed) for way in ways}
+        short = {way: reader.accuracy(model, recent, 16) for way, model in models.items()}
+        long = {way: reader.accuracy(model, recent, 32) for way, model in models.items()}
+        assert min(short[way] for way in ways[1:]) > 0.9
+        assert max(long["learned"], long["sinusoidal"]) < 0.85
+        assert long["none"] < 0.75 < 0.9 < min(long["rotary"], long["linear bias"])
+        for way, low, high in (("rotary", 0.95, 1.0), ("linear bias", 0.25, 0.45)):
+            model = reader.train(back, way, causal=True, seed=seed)
+            assert all(low <= reader.accuracy(model, back, length) <= high for length in (16, 24, 32))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_pre_norm_is_quickest_and_bare_blocks_learn_nothing(seed: int) -> None:
+    with module("08_transformer_block", "stack") as stack:
+        loss = {kind: stack.train(kind, steps=50, seed=seed)[-1] for kind in ("bare", "post-norm", "pre-norm")}
+        arrives = {kind: stack.gradients(kind, seed)[0] for kind in loss}
+        assert loss["bare"] > 2.2 > 2.0 > loss["post-norm"] > 2 * loss["pre-norm"]
+        assert arrives["bare"] < 0.6 <= arrives["post-norm"] < 1.0 < arrives["pre-norm"] < 1.5
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_transformer_wins_and_one_that_peeks_cannot_write(seed: int) -> None:
+    with module("08_transformer_block", "transformer") as transformer:
+        torch.manual_seed(seed)
+        assert transformer.accuracy(transformer.train(transformer.Transformer(), 130)) > 0.9
+        torch.manual_seed(seed)
+        peeking = transformer.train(transformer.Transformer(), 130, causal=False)
+        x, y = transformer.dates(500, 99_999)
+        assert float((peeking(x, y).argmax(dim=-1) == y).all(dim=-1).double().mean()) > 0.85
+        assert transformer.accuracy(peeking) < 0.05
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_recurrent_translator_is_behind_after_100_steps(seed: int) -> None:
+    with module("08_transformer_block", "transformer") as transformer:
+        model = transformer.recurrent(100, seed)
+        assert 0.5 < transformer.accuracy(model) < 0.9
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_two_layers_copy_by_analogy_and_one_does_not(seed: int) -> None:
+    with module("09_train_and_look_inside", "induction") as induction:
+        assert 0.15 < induction.accuracy(induction.train(depth=1, seed=seed)) < 0.4
+        deep = induction.train(depth=2, seed=seed)
+        assert induction.accuracy(deep) > 0.97
+        for layer in deep.layers:
+            kept = layer.out_proj.weight.detach().clone()
+            layer.out_proj.weight.data.zero_()
+            assert induction.accuracy(deep) < 0.15
+            layer.out_proj.weight.data.copy_(kept)

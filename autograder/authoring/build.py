@@ -35,7 +35,7 @@ def build(course: Course, lesson: Lesson) -> None:
     cells = read_lesson(lesson)
     key = load_answer_key(lesson_source(lesson, cells))
     fingerprints = json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
-    write_source(lesson, source_files(cells, key, fingerprints))
+    write_source(lesson, source_files(lesson, cells, key, fingerprints))
     solved = execute(lesson, cells)
     release(course, lesson)
     lesson.solved.write_text(text_of(solved), encoding="utf-8")
@@ -47,9 +47,8 @@ def generated(lesson: Lesson) -> dict[Path, Path]:
     return {
         lesson.solved: lesson.text,
         lesson.released / lesson.notebook: lesson.text,
-        lesson.released / "checks.py": lesson.checks,
         lesson.fingerprints: lesson.hidden,
-        **{lesson.released / path.name: path for path in lesson.modules},
+        **{lesson.released / path.name: path for path in lesson.beside},
     }
 
 

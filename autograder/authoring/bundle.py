@@ -70,8 +70,7 @@ def released_data(course: Course) -> dict[str, bytes]:
     found = {}
     for lesson in course.lessons():
         built = read_manifest(lesson)
-        written = [lesson.checks, *lesson.modules]
-        for path in (*(lesson.released / original.name for original in written), lesson.fingerprints):
+        for path in (*(lesson.released / written.name for written in lesson.beside), lesson.fingerprints):
             name = lesson.shown(path)
             fresh = path == lesson.fingerprints or path.read_bytes() == (lesson.folder / path.name).read_bytes()
             if built.get(name) != file_digest(path) or not fresh:

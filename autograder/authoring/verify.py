@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -62,7 +63,8 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
         for target in targets:
             if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
-    if not any(cell.kind == "question" and cell.points > 0 for cell in cells):
+    asks = any(re.search(r"^## Questions$", cell.text, re.M) for cell in cells if cell.kind == "prose")
+    if asks and not any(cell.kind == "question" and cell.points > 0 for cell in cells):
         yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
 
 

@@ -41,6 +41,17 @@ def lesson(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
+def pretrain(course: Course, options: argparse.Namespace) -> int:
+    """Train the model that a lesson ships, on the prose of the others."""
+    from ..authoring.prose import pretrain as pretrain_lesson
+
+    for lesson in course.chosen(options.lesson):
+        if options.lesson or (lesson.folder / "pretrain.py").is_file():
+            pretrain_lesson(course, lesson)
+            print(f"trained; now `make build LESSON={lesson.name}`")
+    return 0
+
+
 def bundle(course: Course, _options: argparse.Namespace) -> int:
     """Make the zip that students get."""
     from ..authoring.bundle import make_bundle
@@ -168,6 +179,6 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
 
 
-AUTHORS = (build, verify, lesson, bundle)
+AUTHORS = (build, verify, lesson, pretrain, bundle)
 INSTRUCTORS = (collect, register, grade, feedback, grades, canvas, moodle, report, mistake, demo)
 COMMANDS = {command.__name__: command for command in (*AUTHORS, *INSTRUCTORS)}

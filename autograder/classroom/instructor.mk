@@ -1,6 +1,6 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test build lesson verify collect grade feedback grades canvas moodle report mistake demo bundle bench formgrader format
+.PHONY: test build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle bench formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
@@ -16,6 +16,9 @@ lesson: $(VENV)/ready  ## start a lesson from the template (NAME=07_position)
 
 verify: $(VENV)/ready  ## prove exercises, checks, mistakes and grading (LESSON=…)
 	$(COURSE) verify $(LESSON_OPTION)
+
+pretrain: $(VENV)/ready  ## train the model that a lesson ships, on the others' prose (LESSON=…; ten minutes)
+	$(COURSE) pretrain $(LESSON_OPTION)
 
 collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zips/)
 	$(COURSE) collect $(LESSON_OPTION) --from $(FROM)

@@ -10,6 +10,7 @@ import ast
 import functools
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -118,8 +119,8 @@ class Watched:
 
     def explain(self, outcome: Raised) -> Outcome:
         """Say what came back, where that is what the check could not go on with."""
-        if self._inside or self._returned is self or isinstance(self._returned, Tensor):
-            return outcome
+        if self._inside or self._returned is self or isinstance(self._returned, Tensor | AbstractContextManager):
+            return outcome  # its own error; one from inside a `with` block that it returned is its own too
         return Lost(
             NO_RETURN
             if self._returned is None

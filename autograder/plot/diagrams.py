@@ -58,7 +58,8 @@ def diagram(
     """
     xs, ys = zip(*boxes.values(), strict=True)
     width, height = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
-    figure = Figure(figsize=(min(0.95 * width, 7.5), 0.85 * height), layout="constrained")
+    wide = max(0.95 * width, 0.085 * len(title))  # so that the title fits
+    figure = Figure(figsize=(min(wide, 7.5), 0.85 * height), layout="constrained")
     axes = figure.add_subplot(xlim=(min(xs) - 0.6, max(xs) + 0.6), ylim=(min(ys) - 0.5, max(ys) + 0.5))
     axes.set_axis_off()
     for start, end, *weight in arrows:

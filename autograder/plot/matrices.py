@@ -113,7 +113,7 @@ def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequen
     show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
 
 
-def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str) -> None:
+def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
     """Draw the weights of several heads as maps side by side, without numbers.
 
     Args:
@@ -121,12 +121,14 @@ def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str) -> No
         places: labels along both axes of each map.
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
+        names: what the heads are called, where that is not 0, 1, 2.
     """
+    called = names or [str(h) for h in range(len(weights))]
     figure = Figure(figsize=(WIDEST, 0.95 + (WIDEST - 1.5) / len(weights)), layout="constrained")
     grid = figure.subplots(1, len(weights), squeeze=False)[0]
-    for h, (axes, matrix) in enumerate(zip(grid, weights.detach(), strict=True)):
+    for name, axes, matrix in zip(called, grid, weights.detach(), strict=True):
         image = axes.imshow(matrix, **WEIGHTS)
-        axes.set_title(f"head {h}", fontsize=10)
+        axes.set_title(f"head {name}", fontsize=10)
         label(axes, places, places)
         axes.tick_params(labelsize=8)
     grid[0].set_ylabel("queries")
@@ -144,6 +146,7 @@ def curves(
     xlabel: str,
     ylabel: str,
     log: bool = False,
+    log_y: bool = False,
     alt: str = "",
 ) -> None:
     """Draw at most four lines over a common axis, each with a dash, a marker and a label of its own.
@@ -155,6 +158,7 @@ def curves(
         xlabel: what the positions are.
         ylabel: what the numbers are.
         log: space the positions by their logarithm.
+        log_y: space the numbers by theirs; with both, a power of x is a straight line.
         alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words.
 
     Raises:
@@ -169,6 +173,8 @@ def curves(
         axes.plot(x, numbers, dash, marker=marker, markevery=every, color=colour, label=name)
     if log:
         axes.set_xscale("log", base=2)
+    if log_y:
+        axes.set_yscale("log")
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     axes.legend(frameon=True, fontsize=9)

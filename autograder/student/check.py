@@ -69,9 +69,9 @@ class ReleasedChecks:
         self.exercises = exercises
 
     @classmethod
-    def beside_the_notebook(cls) -> ReleasedChecks:
-        """Load the files of the running notebook; again when they have changed."""
-        checks, prints = student_files()
+    def beside_the_notebook(cls, folder: Path | None = None) -> ReleasedChecks:
+        """Load the files of the running notebook, or of another lesson's folder; again when they have changed."""
+        checks, prints = student_files(folder)
         return load_files(checks, prints, checks.stat().st_mtime_ns, prints.stat().st_mtime_ns)
 
     def checked_exercise(self, work: Any, names: Mapping[str, Any]) -> str:

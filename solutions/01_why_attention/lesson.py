@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterwards, build a lookup that can be trained, and compute attention in its first form, from 2014. You need a little PyTorch. About 45 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterwards, build a lookup that can be trained, and compute attention in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 45 minutes.
 #
 # ## The idea
 #
@@ -414,7 +414,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R1** (2 points, read by a person). The state has 64 dimensions with 32 bits each, and a sequence of 16 words out of 12 holds fewer than 58 bits. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, and a sequence of 16 words out of 12 holds fewer than 58 bits. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
 
 # %% question R1 [markdown] points=2
 # Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, each step overwriting a little of what the earlier ones left, and then read it out again in order. What has to be learned is a code, and the gradient that should teach it passes through up to 32 steps and fades on its way. In 250 steps no such code is found.

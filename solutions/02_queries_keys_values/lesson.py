@@ -476,7 +476,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R2** (2 points, read by a person). Why does attention have keys *and* values, when both come from the same token? Describe a task, a small one will do, in which forcing the keys to equal the values would hurt, and say what would go wrong.
+# **Question R2** (2 points, graded by a person). Why does attention have keys *and* values, when both come from the same token? Describe a task, a small one will do, in which forcing the keys to equal the values would hurt, and say what would go wrong.
 
 # %% question R2 [markdown] points=2
 # A key is what a token is found by, a value is what it passes on, and the two have different jobs. With K = V one vector has to do both. That can work: lesson 1's translator used each encoder state as key and value, because a vector may hold an address in some of its entries and content in others. The cost is that the two share one space and one dimension. The content takes part in every score, and the address is mixed into every output, so the query and everything downstream must learn to ignore the other half.

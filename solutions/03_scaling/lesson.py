@@ -495,7 +495,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R3** (2 points, read by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
+# **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
 # Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails all the same: with nearly all weight on one key, the gradient hardly reaches the others, so queries leave a wrong favorite for another wrong one (after 300 steps about 80% have a new favorite, and about half have the right one). So "the response of softmax shrinks" is right, "gradients vanish" is not.

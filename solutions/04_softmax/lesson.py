@@ -349,7 +349,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R4** (2 points, read by a person). Temperature and $\sqrt{d_k}$ both divide the scores. Are they the same knob? Say what each is for, and when it would make sense to *learn* one of them.
+# **Question R4** (2 points, graded by a person). Temperature and $\sqrt{d_k}$ both divide the scores. Are they the same knob? Say what each is for, and when it would make sense to *learn* one of them.
 
 # %% question R4 [markdown] points=2
 # Mathematically they are the same: both divide the scores by a positive number. Their purposes differ. √d_k undoes a known effect, the growth of the scores' spread with the dimension, so that attention starts out equally concentrated in any dimension. It follows from d_k and is not chosen. A temperature says how concentrated attention should be beyond that.

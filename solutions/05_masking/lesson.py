@@ -504,7 +504,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What can go wrong
 #
-# ### The test that likes everything
+# ### The test that accepts everything
 #
 # Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? Here are 21, each made from PyTorch's with one fault. Eight have a wrong scale or mix up their inputs:
 
@@ -672,7 +672,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R5a** (2 points, read by a person). A colleague's mask has worked for a year in `nn.MultiheadAttention`. After a move to `scaled_dot_product_attention`, the loss falls much faster than before, and the text that the model writes is nonsense. What happened, why was there no error, and which five-line test would have shown it?
+# **Question R5a** (2 points, graded by a person). A colleague's mask has worked for a year in `nn.MultiheadAttention`. After a move to `scaled_dot_product_attention`, the loss falls much faster than before, and the text that the model writes is nonsense. What happened, why was there no error, and which five-line test would have shown it?
 
 # %% question R5a [markdown] points=2
 # In nn.MultiheadAttention True means "hide"; in scaled_dot_product_attention it means "may look". Both accept a boolean tensor of the same shape, so nothing can complain. After the move each token sees its future and not its past (the causal mask is inverted), so the next token is there to be copied: the loss falls, but when the model writes, there is no future to copy from. The fix is ~mask. The leak test shows it: change the last token and compare all earlier outputs. They must not move.
@@ -684,7 +684,7 @@ recap()
 # | 0 | Neither, or "the mask was wrong" without saying how |
 
 # %% [markdown]
-# **Question R5b** (2 points, read by a person). Padding could be handled in three places: hide it as keys, set the *outputs* at padding to 0, or leave its positions out of the loss. Which of the three are necessary in a model that stacks several attention layers, and what does each of the others change?
+# **Question R5b** (2 points, graded by a person). Padding could be handled in three places: hide it as keys, set the *outputs* at padding to 0, or leave its positions out of the loss. Which of the three are necessary in a model that stacks several attention layers, and what does each of the others change?
 
 # %% question R5b [markdown] points=2
 # Hiding it as keys: necessary, in every layer. Otherwise real tokens mix padding into their outputs, and how much depends on how long the other sentences in the batch are. Leaving it out of the loss: necessary wherever a loss is computed per position. Otherwise the model is trained to predict padding, and its loss looks better than it is.

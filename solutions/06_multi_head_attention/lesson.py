@@ -643,7 +643,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R6** (3 points, read by a person). Read the four maps and the table below them. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
+# **Question R6** (3 points, graded by a person). Read the four maps and the table below them. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
 
 # %% question R6 [markdown] points=3
 # (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
@@ -665,4 +665,4 @@ recap()
 # - Michel, Levy and Neubig 2019, [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): what is lost when heads are removed.
 # - PyTorch's documentation of [MultiheadAttention](https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html): you can now place most of its arguments in the table of shapes.
 #
-# **The end.** This is the last lesson so far. You have built attention, from a dot product to the module that transformers are made of. Back to [lesson 5](../05_masking/05_masking.ipynb).
+# **Next:** the module cannot tell "dog bites man" from "man bites dog". [Lesson 7](../07_position/07_position.ipynb) tells it where its tokens are.

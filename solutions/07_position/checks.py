@@ -1,0 +1,111 @@
+"""The checks of lesson 7 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+
+import contextlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.checks import Inputs, check
+
+
+def made_there(make: Any) -> bool:
+    """Say whether a function's result is on the device of its input, on a computer that may have only one.
+
+    Tensors on the "meta" device have a shape but no data, so some correct solutions fail on it. If one does, an input
+    on the CPU is tried instead, with another device as the default.
+    """
+    with contextlib.suppress(RuntimeError):
+        return bool(make(torch.device("meta")).device.type == "meta")
+    with contextlib.suppress(RuntimeError), torch.device("meta"):
+        return bool(make(torch.device("cpu")).device.type == "cpu")
+    return False
+
+
+@check("sinusoidal_positions", points=1, show=True)
+def a_few_positions(sinusoidal_positions: Any, draw: Inputs) -> Any:
+    """A table with three pairs of sine and cosine per position."""
+    return sinusoidal_positions(draw.size(4, 3, 5), 6)
+
+
+@check("sinusoidal_positions", points=1, show=True)
+def other_tables(sinusoidal_positions: Any, draw: Inputs) -> Any:
+    """An odd dimension, another base, and a single position."""
+    length, base = draw.size(4, 5, 7), float(draw.size(100, 20, 500))
+    return {
+        f"sinusoidal_positions({length}, 5)": sinusoidal_positions(length, 5),
+        f"sinusoidal_positions({length}, 8, base={base:g})": sinusoidal_positions(
+            length, 8, base=base
+        ),
+        "sinusoidal_positions(1, 7)": sinusoidal_positions(1, 7),
+    }
+
+
+@check("apply_rope", points=1, show=True)
+def a_few_tokens(apply_rope: Any, draw: Inputs) -> Any:
+    """Four tokens with three pairs of entries each, at positions 0 to 3."""
+    return apply_rope(draw.normal(4, 6))
+
+
+@check("apply_rope", points=1, show=True)
+def given_positions(apply_rope: Any, draw: Inputs) -> Any:
+    """Sentences and heads in front, positions after a cache, positions of each sentence, and another base."""
+    start, base = draw.size(9, 5, 20), float(draw.size(100, 20, 500))
+    heads = draw.give(draw.normal(2, 5, 3, 8).transpose(1, 2))
+    cached = draw.give(torch.tensor([0, 1, 2, 6, 3]) + start)
+    each = draw.give(torch.tensor([[[0, 1, 2, 3, 4]], [[0, 0, 0, 1, 2]]]))
+    return {
+        "with sentences and heads": apply_rope(heads),
+        "with positions after a cache": apply_rope(draw.normal(3, 5, 4), cached),
+        "with positions (B, 1, L)": apply_rope(draw.normal(2, 3, 5, 4), each),
+        f"with base={base:g}": apply_rope(draw.normal(5, 4), base=base),
+    }
+
+
+def scores_at(apply_rope: Any, query: Tensor, key: Tensor, start: int) -> Tensor:
+    """Return the dot products of rotated queries and keys whose positions begin at start."""
+    q = apply_rope(query, torch.arange(start, start + query.size(-2)))
+    k = apply_rope(key, torch.arange(start, start + key.size(-2)))
+    return q @ k.mT
+
+
+def largest(difference: Tensor) -> float:
+    """Return the largest entry, to three decimals, which rounding errors do not reach."""
+    return round(float(difference.abs().max()), 3)
+
+
+@check("apply_rope", points=1, show=True)
+def what_rotations_keep(apply_rope: Any, draw: Inputs) -> Any:
+    """Scores depend on the distance only; norms, dtype and device stay; half precision at large positions."""
+    query, key, far = draw.normal(4, 6), draw.normal(5, 6), draw.size(50, 20, 90)
+    near, moved = (scores_at(apply_rope, query, key, start) for start in (0, far))
+    half, late = draw.normal(3, 4, dtype=torch.float16), draw.integer(2100, 2900)
+    positions = draw.give(torch.tensor([1, 3, 8]) + late)
+    there = made_there(lambda device: apply_rope(torch.ones(2, 3, 4, device=device)))
+    return {
+        f"the largest change of a score when all tokens move by {far}": largest(
+            near - moved
+        ),
+        "the largest change of a norm": largest(
+            apply_rope(query).norm(dim=-1) - query.norm(dim=-1)
+        ),
+        "in float16": apply_rope(half, positions),
+        "created on the device of x": there,
+    }
+
+
+@check("alibi_bias", points=1, show=True)
+def as_many_queries_as_keys(alibi_bias: Any, draw: Inputs) -> Any:
+    """Four heads, as many queries as keys."""
+    n = draw.size(3, 4, 7)
+    return alibi_bias(4, n, n)
+
+
+@check("alibi_bias", points=1, show=True)
+def newest_queries(alibi_bias: Any, draw: Inputs) -> Any:
+    """Fewer queries than keys, in three heads and in six."""
+    few, more = draw.size(2, 2, 3), draw.size(3, 4, 5)
+    return {
+        f"alibi_bias(3, {few}, {few + 3})": alibi_bias(3, few, few + 3),
+        f"alibi_bias(6, {more}, {more + 2})": alibi_bias(6, more, more + 2),
+    }

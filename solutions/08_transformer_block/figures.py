@@ -1,0 +1,63 @@
+"""The diagrams of lesson 8. The notebook beside this file imports it."""
+
+from itertools import pairwise
+
+from autograder import plot
+
+BLOCK = {
+    "x (B, L, E)": (0, 6),
+    "norm1": (1.6, 5.2),
+    "attention": (1.6, 4.2),
+    "+": (0, 3.6),
+    "norm2": (1.6, 2.8),
+    "feed-forward": (1.6, 1.8),
+    "+ ": (0, 1.2),
+    "output (B, L, E)": (0, 0),
+}
+WHOLE = {
+    "28 january 1955": (0, 4),
+    "embed + place": (0, 3),
+    "encoder block": (0, 2),
+    "norm → memory": (0, 1),
+    "begin 1955-01-2": (3, 4),
+    "embed + place ": (3, 3),
+    "decoder block": (3, 2),
+    "norm, linear": (3, 1),
+    "1955-01-28": (3, 0),
+}
+
+
+def block() -> None:
+    """Draw the two branches of a pre-norm block beside the residual stream."""
+    x, norm1, attention, first, norm2, network, second, output = BLOCK
+    stream = [(x, first), (first, second), (second, output)]
+    branches = [(x, norm1), (norm1, attention), (attention, first)]
+    branches += [(first, norm2), (norm2, network), (network, second)]
+    plot.diagram(
+        BLOCK,
+        [*stream, *branches],
+        "A block adds to the stream, twice",
+        marked=[attention, network],
+        alt="On the left x runs straight down through two additions to the output. On the right two branches leave it "
+        "and return: norm1 and attention to the first addition, norm2 and feed-forward to the second.",
+    )
+
+
+def encoder_and_decoder() -> None:
+    """Draw the date translator: what is read on the left, what is written on the right."""
+    names = list(WHOLE)
+    left, right = names[:4], names[4:]
+    plot.diagram(
+        WHOLE,
+        [
+            *pairwise(left),
+            *pairwise(right),
+            (left[-1], "decoder block", 0.8),
+        ],
+        "The encoder reads once, the decoder looks at what was read",
+        marked=["encoder block", "decoder block"],
+        alt="Left: the date as people write it is embedded, passes an encoder block and a norm, and becomes the "
+        "memory. "
+        "Right: the characters written so far are embedded and pass a decoder block, which also looks at the memory; "
+        "a norm and a linear layer give the next character.",
+    )

@@ -1,0 +1,88 @@
+"""Deep stacks of blocks, for lesson 8's comparison. The notebook beside this file imports it."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+WIDTH, LENGTH = 32, 8
+
+
+class Bare(nn.Module):
+    """Attention, then a feed-forward network, each followed by a norm. Nothing is added to anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(WIDTH, 4, batch_first=True)
+        self.network = nn.Sequential(
+            nn.Linear(WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, WIDTH)
+        )
+        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return (B, L, E) for x (B, L, E)."""
+        x = self.norm1(self.attention(x, x, x, need_weights=False)[0])
+        return self.norm2(self.network(x))
+
+
+def residual(pre_norm: bool) -> nn.Module:
+    """Return PyTorch's block, with the norms before its branches or after its additions."""
+    return nn.TransformerEncoderLayer(
+        WIDTH, 4, 2 * WIDTH, dropout=0.0, batch_first=True, norm_first=pre_norm
+    )
+
+
+class Stack(nn.Module):
+    """Says something about each place of a sequence of 8 digits, with a stack of blocks.
+
+    kind is "bare" (nothing is added), "post-norm" or "pre-norm".
+    """
+
+    def __init__(self, kind: str, depth: int = 12) -> None:
+        super().__init__()
+        self.digit, self.place = nn.Embedding(10, WIDTH), nn.Embedding(LENGTH, WIDTH)
+        self.blocks = nn.ModuleList(
+            Bare() if kind == "bare" else residual(kind == "pre-norm")
+            for _ in range(depth)
+        )
+        self.norm = nn.LayerNorm(WIDTH) if kind == "pre-norm" else nn.Identity()
+        self.out = nn.Linear(WIDTH, 10)
+
+    def forward(self, digits: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Return logits (B, L, 10) for digits (B, L), and what went into each block and out of the last."""
+        x = self.digit(digits) + self.place.weight
+        stream = [x]
+        for block in self.blocks:
+            stream.append(block(stream[-1]))
+        return self.out(self.norm(stream[-1])), stream
+
+
+def loss_of(model: Stack, seed: int) -> tuple[Tensor, list[Tensor]]:
+    """Return the loss of reversing 32 random sequences, and the stream."""
+    generator = torch.Generator().manual_seed(seed)
+    digits = torch.randint(0, 10, (32, LENGTH), generator=generator)
+    logits, stream = model(digits)
+    return functional.cross_entropy(
+        logits.flatten(0, 1), digits.flip(1).flatten()
+    ), stream
+
+
+def gradients(kind: str, seed: int = 0) -> list[float]:
+    """Return how much of the gradient at the top arrives at each block, before any training: 1 means all of it."""
+    torch.manual_seed(seed)
+    loss, stream = loss_of(Stack(kind), seed=0)
+    norms = [g.norm().item() for g in torch.autograd.grad(loss, stream)]
+    return [norm / norms[-1] for norm in norms]
+
+
+def train(kind: str, steps: int = 100, seed: int = 0) -> list[float]:
+    """Train a stack of twelve to reverse, and return the loss after each step."""
+    torch.manual_seed(seed)
+    model, losses = Stack(kind), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
+    for step in range(steps):
+        loss, _ = loss_of(model, seed=step)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses

@@ -1,0 +1,1 @@
+../01_why_attention/translator.py
