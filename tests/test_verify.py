@@ -6,6 +6,7 @@ import pytest
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.package import package_of
+from autograder.authoring.sample_submissions import linked_exercises
 from autograder.authoring.verify import distinctness_problems, missing_part_problems, public_message_problems, verify
 from autograder.paths import Course, Lesson, find_course
 
@@ -74,3 +75,8 @@ def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkey
     monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
     problems = "".join(verify(lesson, seeds=1))
     assert "with NotImplementedError: use PyTorch's function there" in problems
+
+
+def test_an_exercise_that_is_only_named_in_a_docstring_is_not_used() -> None:
+    code = {"f": "def f(x):\n    return g(x)", "g": "def g(x):\n    return x", "h": 'def h(x):\n    """As in f."""'}
+    assert linked_exercises(code) == {"f", "g"}

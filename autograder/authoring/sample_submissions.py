@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,5 +82,6 @@ def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mist
 
 def linked_exercises(code: Edits) -> set[str]:
     """Return the exercises whose solution uses another exercise, and the used ones."""
-    pairs = {(a, b) for a in code for b in code if a != b and re.search(rf"\b{re.escape(b)}\b", code[a])}
+    used = {a: {node.id for node in ast.walk(ast.parse(code[a])) if isinstance(node, ast.Name)} for a in code}
+    pairs = {(a, b) for a in code for b in code if a != b and b in used[a]}  # to be named in a docstring is no use
     return {name for pair in pairs for name in pair}

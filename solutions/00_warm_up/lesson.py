@@ -183,7 +183,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # Write the comparison for tensors with any axes in front: each row of `a` with each row of `b`.
 #
-# Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A red card appears. It says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
+# Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a red line below it. It says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
 
 # %% hints pairwise_dots [markdown]
 # The product of the first matrix with the second pairs rows with columns. Which of the two, `a` or `b`, should give the rows of the result, and which its columns?
@@ -207,7 +207,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% check pairwise_dots
 
 # %% [markdown]
-# Green? Then you have seen everything that can happen here. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write for all inputs, not for those of the check. You may change your answer as often as you like.
+# A check mark instead of a cross? Then you have seen everything that can happen here. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write for all inputs, not for those of the check. You may change your answer as often as you like.
 #
 # (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for anything larger.)
 #
