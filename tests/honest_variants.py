@@ -1417,3 +1417,469 @@ def ablated_by_a_parametrization(module, head):
             del layer.parametrizations.weight[-1]
         else:
             parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
+
+
+# Lesson 10
+
+TEN = "10_efficient_attention"
+
+
+@honest(TEN, "attention_cost")
+def costs_in_another_order(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    rows = batch * heads
+    flops = rows * q_len * k_len * d_head * 2
+    return {
+        "kv_bytes": rows * k_len * (d_head + d_head) * bytes_per_el,
+        "score_bytes": bytes_per_el * rows * q_len * k_len,
+        "mix_flops": flops,
+        "score_flops": flops,
+    }
+
+
+@honest(TEN, "attention_cost")
+def costs_of_shapes(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    scores, key = (batch, heads, q_len, k_len), (batch, heads, k_len, d_head)
+    flops = 2 * math.prod(scores) * d_head
+    sizes = {"score_bytes": math.prod(scores) * bytes_per_el, "kv_bytes": 2 * math.prod(key) * bytes_per_el}
+    return {"score_flops": flops, "mix_flops": flops} | sizes
+
+
+@honest(TEN, "attention_cost")
+def costs_of_tensors_without_memory(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    query = torch.empty(batch, heads, q_len, d_head, device="meta")
+    key = torch.empty(batch, heads, k_len, d_head, device="meta")
+    scores = (query @ key.mT).numel()
+    return {
+        "score_flops": scores * (d_head + d_head),
+        "mix_flops": query.numel() * 2 * k_len,
+        "score_bytes": scores * bytes_per_el,
+        "kv_bytes": (key.numel() + key.numel()) * bytes_per_el,
+    }
+
+
+@honest(TEN, "attention_cost")
+def costs_added_up(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    result = {"score_flops": 0, "mix_flops": 0, "score_bytes": 0, "kv_bytes": 0}
+    for _ in range(batch * heads):
+        result["score_flops"] += q_len * k_len * d_head + q_len * k_len * d_head
+        result["mix_flops"] += 2 * q_len * d_head * k_len
+        result["score_bytes"] += q_len * k_len * bytes_per_el
+        result["kv_bytes"] += 2 * k_len * d_head * bytes_per_el
+    return result
+
+
+@honest(TEN, "attention_cost")
+def costs_from_the_model_dimension(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    d_model = heads * d_head
+    return {
+        "score_flops": 2 * batch * q_len * k_len * d_model,
+        "mix_flops": 2 * batch * q_len * k_len * d_model,
+        "score_bytes": batch * heads * q_len * k_len * bytes_per_el,
+        "kv_bytes": 2 * batch * k_len * d_model * bytes_per_el,
+    }
+
+
+@honest(TEN, "attention_cost")
+def costs_by_integer_division(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    scores = batch * heads * q_len * k_len * bytes_per_el
+    flops = 2 * d_head * scores // bytes_per_el
+    return {
+        "score_flops": int(flops),
+        "mix_flops": flops,
+        "score_bytes": scores,
+        "kv_bytes": scores // q_len * d_head * 2,
+    }
+
+
+@honest(TEN, "KVCache")
+class ListsJoinedAtTheEnd:
+    def __init__(self):
+        self.parts = []
+
+    def __len__(self):
+        return sum(key.shape[2] for key, _ in self.parts)
+
+    def append(self, key, value):
+        self.parts.append((key.clone(), value.clone()))
+        keys, values = zip(*self.parts, strict=True)
+        return torch.cat(keys, dim=2), torch.cat(values, dim=2)
+
+
+@honest(TEN, "KVCache")
+class RoomThatGrows:
+    def __init__(self):
+        self.length, self.room = 0, None
+
+    def __len__(self):
+        return self.length
+
+    def append(self, key, value):
+        new = torch.stack([key, value])
+        if self.room is None:
+            self.room = new.new_zeros(*new.shape[:3], 2, new.size(-1))
+        while self.length + new.size(3) > self.room.size(3):
+            self.room = torch.cat([self.room, torch.zeros_like(self.room)], dim=3)
+        self.room[:, :, :, self.length : self.length + new.size(3)] = new
+        self.length += new.size(3)
+        keys, values = self.room[:, :, :, : self.length]
+        return keys, values
+
+
+@honest(TEN, "KVCache")
+class StartsFromEmptyTensors:
+    def __init__(self):
+        self.keys = self.values = None
+        self.n = 0
+
+    def __len__(self):
+        return self.n
+
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key[:, :, :0], value[:, :, :0]
+        self.keys, self.values = torch.cat((self.keys, key), -2), torch.cat((self.values, value), -2)
+        self.n += key.shape[-2]
+        return self.keys, self.values
+
+
+@honest(TEN, "KVCache")
+class DetachedDictionary:
+    def __init__(self):
+        self.stored = {}
+
+    def __len__(self):
+        return self.stored["key"].shape[-2] if self.stored else 0
+
+    @torch.no_grad()
+    def append(self, key, value):
+        for name, new in (("key", key), ("value", value)):
+            old = self.stored.get(name)
+            self.stored[name] = new.detach().clone() if old is None else torch.cat([old, new], dim=-2)
+        return self.stored["key"], self.stored["value"]
+
+
+@honest(TEN, "KVCache")
+class PositionByPosition:
+    def __init__(self):
+        self.keys, self.values = [], []
+
+    def __len__(self):
+        return len(self.keys)
+
+    def append(self, key, value):
+        self.keys.extend(key.clone().unbind(dim=-2))
+        self.values.extend(value.clone().unbind(dim=-2))
+        return [torch.stack(self.keys, dim=-2), torch.stack(self.values, dim=-2)]
+
+
+@honest(TEN, "KVCache")
+class BuffersOfAModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("key", torch.empty(0))
+        self.register_buffer("value", torch.empty(0))
+
+    def __len__(self):
+        return 0 if self.key.numel() == 0 else self.key.size(-2)
+
+    def append(self, key, value):
+        first = len(self) == 0
+        self.key = key.clone() if first else torch.cat([self.key, key], dim=-2)
+        self.value = value.clone() if first else torch.cat([self.value, value], dim=-2)
+        return self.key, self.value
+
+
+@honest(TEN, "decode_step")
+def step_in_loops(mha, x_new, cache):
+    d, before = x_new.size(-1) // mha.num_heads, len(cache)
+    q, k, v = (torch.stack(p(x_new).split(d, dim=-1), dim=1) for p in (mha.q_proj, mha.k_proj, mha.v_proj))
+    keys, values = cache.append(k, v)
+    rows = []
+    for t in range(x_new.size(1)):
+        seen = slice(0, before + t + 1)
+        scores = torch.einsum("bhd,bhsd->bhs", q[:, :, t], keys[:, :, seen]) / math.sqrt(d)
+        rows.append(torch.einsum("bhs,bhsd->bhd", by_hand(scores), values[:, :, seen]).flatten(1))
+    return mha.out_proj(torch.stack(rows, dim=1))
+
+
+@honest(TEN, "decode_step")
+def step_token_by_token(mha, x_new, cache):
+    rows = []
+    for x in x_new.split(1, dim=1):
+        q, k, v = (p(x).unflatten(-1, (mha.num_heads, -1)).movedim(1, 2) for p in (mha.q_proj, mha.k_proj, mha.v_proj))
+        keys, values = cache.append(k, v)
+        weights = (q @ keys.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(dim=-1)
+        rows.append(mha.out_proj((weights @ values).transpose(1, 2).flatten(2)))
+    return torch.cat(rows, dim=1)
+
+
+@honest(TEN, "decode_step")
+def step_with_plain_products(mha, x_new, cache):
+    b, t, e = x_new.shape
+    h = mha.num_heads
+    q, k, v = (
+        F.linear(x_new, p.weight, p.bias).reshape(b, t, h, e // h).permute(0, 2, 1, 3)
+        for p in (mha.q_proj, mha.k_proj, mha.v_proj)
+    )
+    start = len(cache)
+    keys, values = cache.append(key=k, value=v)
+    later = torch.arange(len(cache)) > torch.arange(start, start + t)[:, None]
+    scores = (q @ keys.mT).float() / (e // h) ** 0.5 + torch.zeros(t, len(cache)).masked_fill(later, -torch.inf)
+    out = in_float32(scores).to(values.dtype) @ values
+    return mha.out_proj(out.permute(0, 2, 1, 3).reshape(b, t, e))
+
+
+@honest(TEN, "decode_step")
+@torch.no_grad()
+def step_with_a_mask_for_prompts_alone(mha, x_new, cache):
+    t = x_new.size(1)
+    q, k, v = (torch.stack(p(x_new).chunk(mha.num_heads, dim=-1), dim=1) for p in (mha.q_proj, mha.k_proj, mha.v_proj))
+    keys, values = cache.append(k, v)
+    scores = torch.einsum("bhtd,bhsd->bhts", q / math.sqrt(q.size(-1)), keys)
+    if t > 1:
+        hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+        scores = torch.cat([scores[..., :-t], scores[..., -t:].masked_fill(hidden, -1e9)], dim=-1)
+    return mha.out_proj(torch.cat(list((by_hand(scores) @ values).unbind(dim=1)), dim=-1))
+
+
+@honest(TEN, "decode_step")
+def step_by_a_causal_mask(mha, x_new, cache):
+    old = len(cache)
+    q = mha.q_proj(x_new).unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)
+    k = mha.k_proj(x_new).unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)
+    v = mha.v_proj(x_new).unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)
+    keys, values = cache.append(k, v)
+    mask = torch.ones(len(cache), len(cache)).tril().bool()[old:]
+    weights = weights_of(q @ keys.mT / q.size(-1) ** 0.5, mask)
+    return mha.out_proj(mha.dropout(weights).matmul(values).transpose(1, 2).flatten(-2))
+
+
+@honest(TEN, "decode_step")
+def step_head_by_head(mha, x_new, cache):
+    d = x_new.size(-1) // mha.num_heads
+    parts = [
+        [p(x_new)[..., h * d : (h + 1) * d] for p in (mha.q_proj, mha.k_proj, mha.v_proj)] for h in range(mha.num_heads)
+    ]
+    keys, values = cache.append(torch.stack([p[1] for p in parts], 1), torch.stack([p[2] for p in parts], 1))
+    t, s = x_new.size(1), keys.size(2)
+    mask = torch.arange(s)[None] <= torch.arange(s - t, s)[:, None]
+    heads = [
+        in_float32((q @ keys[:, h].mT / d**0.5).masked_fill(~mask, -torch.inf)) @ values[:, h]
+        for h, (q, _, _) in enumerate(parts)
+    ]
+    return mha.out_proj(torch.cat(heads, dim=-1))
+
+
+@honest(TEN, "repeat_kv")
+def heads_expanded(x, n_rep):
+    b, g, length, d = x.shape
+    return x[:, :, None].expand(b, g, n_rep, length, d).reshape(b, g * n_rep, length, d)
+
+
+@honest(TEN, "repeat_kv")
+def heads_expanded_unless_once(x, n_rep):
+    return x if n_rep == 1 else x.unsqueeze(2).expand(-1, -1, n_rep, -1, -1).flatten(1, 2)
+
+
+@honest(TEN, "repeat_kv")
+def heads_stacked(x, n_rep):
+    return torch.stack([x[:, g] for g in range(x.size(1)) for _ in range(n_rep)], dim=1)
+
+
+@honest(TEN, "repeat_kv")
+def heads_by_index(x, n_rep):
+    return x[:, torch.arange(x.size(1) * n_rep) // n_rep]
+
+
+@honest(TEN, "repeat_kv")
+def heads_tiled_and_turned(x, n_rep):
+    return x.repeat(1, n_rep, 1, 1).unflatten(1, (n_rep, -1)).transpose(1, 2).flatten(1, 2)
+
+
+@honest(TEN, "repeat_kv")
+def heads_joined(x, n_rep):
+    return torch.cat([head for head in x.split(1, dim=1) for _ in range(n_rep)], dim=1)
+
+
+@honest(TEN, "repeat_kv")
+def heads_by_einsum(x, n_rep):
+    return torch.einsum("bgld,n->bgnld", x, torch.ones(n_rep, dtype=x.dtype)).flatten(1, 2)
+
+
+@honest(TEN, "repeat_kv")
+def heads_filled_in(x, n_rep):
+    out = x.new_empty(x.size(0), x.size(1) * n_rep, *x.shape[2:])
+    for i in range(n_rep):
+        out[:, i::n_rep] = x
+    return out
+
+
+@honest(TEN, "sliding_window_mask")
+def window_of_triangles(q_len, window, k_len=None):
+    k_len = k_len or q_len
+    full = torch.ones(q_len, k_len, dtype=torch.bool)
+    return full.tril(k_len - q_len) & full.triu(k_len - q_len - window + 1)
+
+
+@honest(TEN, "sliding_window_mask")
+def window_in_a_loop(q_len, window, k_len=None):
+    if k_len is None:
+        k_len = q_len
+    mask = torch.zeros((q_len, k_len)).bool()
+    for i in range(q_len):
+        own = i + k_len - q_len
+        mask[i, max(0, own - window + 1) : own + 1] = True
+    return mask
+
+
+@honest(TEN, "sliding_window_mask")
+def window_entry_by_entry(q_len, window, k_len=None):
+    k_len = q_len if k_len is None else k_len
+    rows = [[0 <= i + k_len - q_len - j < window for j in range(k_len)] for i in range(q_len)]
+    return torch.tensor(rows)
+
+
+@honest(TEN, "sliding_window_mask")
+def window_as_a_difference(q_len, window, k_len=None):
+    k_len = q_len if k_len is None else k_len
+    square = torch.ones(k_len, k_len, dtype=torch.bool)
+    return (square.tril() ^ square.tril(-window))[-q_len:]
+
+
+@honest(TEN, "sliding_window_mask")
+def window_by_distance(q_len, window, k_len=None):
+    k_len = q_len if k_len is None else k_len
+    apart = torch.arange(k_len - q_len, k_len).unsqueeze(1) - torch.arange(k_len).unsqueeze(0)
+    return torch.logical_and(apart.ge(0), apart.lt(window))
+
+
+@honest(TEN, "sliding_window_mask")
+def window_from_numbers(q_len, window, k_len=None):
+    s = q_len if k_len is None else k_len
+    return (torch.tril(torch.ones(q_len, s), s - q_len) - torch.tril(torch.ones(q_len, s), s - q_len - window)) > 0.5
+
+
+def parts_of(length, block):
+    return [slice(start, min(start + block, length)) for start in range(0, length, block)]
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_in_two_passes(query, key, value, block, mask=None):
+    def scores(part):
+        s = torch.einsum("...ld,...sd->...ls", query, key[..., part, :]) / math.sqrt(query.size(-1))
+        return s if mask is None else torch.where(mask[..., part], s, -torch.inf)
+
+    parts = parts_of(key.size(-2), block)
+    largest = scores(parts[0]).amax(-1, keepdim=True)
+    for part in parts:
+        largest = torch.maximum(largest, scores(part).amax(-1, keepdim=True))
+    largest = largest.detach().clamp(min=torch.finfo(query.dtype).min)
+    total = sum((scores(part) - largest).exp().sum(-1, keepdim=True) for part in parts)
+    output = sum((scores(part) - largest).exp() @ value[..., part, :] for part in parts)
+    return torch.where(total > 0, output / torch.where(total > 0, total, 1), 0)
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_by_logsumexp(query, key, value, block, mask=None):
+    lowest = torch.finfo(query.dtype).min
+    out = torch.zeros(*query.shape[:-1], value.size(-1), dtype=query.dtype)
+    lse = torch.full((*query.shape[:-1], 1), lowest, dtype=query.dtype)
+    for part in parts_of(key.size(-2), block):
+        scores = (query * query.size(-1) ** -0.5) @ key[..., part, :].transpose(-2, -1)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[..., part], -torch.inf)
+        seen = scores.isfinite().any(dim=-1, keepdim=True)
+        here = scores.masked_fill(~seen, lowest).logsumexp(dim=-1, keepdim=True)
+        mixture = scores.masked_fill(~seen, 0.0).softmax(dim=-1) @ value[..., part, :]
+        new = torch.logaddexp(lse, here)
+        out = torch.where(seen, out * (lse - new).exp() + mixture * (here - new).exp(), out)
+        lse = torch.where(seen, new, lse)
+    return out
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_in_float32(query, key, value, block, mask=None):
+    q, k, v = (t.float() for t in (query, key, value))
+    m = torch.full((*q.shape[:-1], 1), -1e30)
+    l, o = torch.zeros_like(m), 0.0  # noqa: E741
+    for i in range(0, k.shape[-2], block):
+        s = (q @ k[..., i : i + block, :].mT) * q.shape[-1] ** -0.5
+        if mask is not None:
+            s = s.masked_fill(mask[..., i : i + block].logical_not(), float("-inf"))
+        new = torch.max(m, s.max(dim=-1, keepdim=True).values)
+        p, shrink = torch.exp(s - new), torch.exp(m - new)
+        l, o, m = l * shrink + p.sum(-1, keepdim=True), o * shrink + p @ v[..., i : i + block, :], new  # noqa: E741
+    return (o / l.clamp(min=1e-30)).to(query.dtype)
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_combined_at_the_end(query, key, value, block, mask=None):
+    outputs, totals, maxima = [], [], []
+    for part in parts_of(key.size(-2), block):
+        s = query @ key[..., part, :].mT * query.size(-1) ** -0.5
+        s = s if mask is None else s.masked_fill(~mask[..., part], -torch.inf)
+        m = s.detach().amax(dim=-1, keepdim=True)
+        e = (s - m.masked_fill(m.isinf(), 0.0)).exp()
+        outputs.append(e @ value[..., part, :])
+        totals.append(e.sum(dim=-1, keepdim=True))
+        maxima.append(m)
+    largest = maxima[0]
+    for m in maxima:
+        largest = torch.maximum(largest, m)
+    shares = [(m - largest.masked_fill(largest.isinf(), 0.0)).exp() for m in maxima]
+    total = sum(share * t for share, t in zip(shares, totals, strict=True))
+    return sum(share * o for share, o in zip(shares, outputs, strict=True)) / total.masked_fill(total == 0, 1.0)
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_with_splits(query, key, value, block, mask=None):
+    keys, values = key.split(block, dim=-2), value.split(block, dim=-2)
+    masks = [None] * len(keys) if mask is None else mask.split(block, dim=-1)
+    top = total = output = None
+    for k, v, m in zip(keys, values, masks, strict=True):
+        s = query @ k.mT / math.sqrt(query.shape[-1])
+        s = s if m is None else s.masked_fill(~m, -torch.inf)
+        here = s.amax(dim=-1, keepdim=True).detach()
+        here = torch.where(here.isinf(), torch.finfo(s.dtype).min / 4, here)
+        e = (s - here).exp()
+        if top is None:
+            top, total, output = here, e.sum(-1, keepdim=True), e @ v
+            continue
+        new = torch.maximum(top, here)
+        old_share, new_share = (top - new).exp(), (here - new).exp()
+        total = total * old_share + e.sum(-1, keepdim=True) * new_share
+        output, top = output * old_share + (e @ v) * new_share, new
+    return output / torch.where(total == 0, torch.ones_like(total), total)
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_with_padding(query, key, value, block, mask=None):
+    length = key.size(-2)
+    more = -length % block
+    seen = torch.ones(length, dtype=torch.bool) if mask is None else mask
+    key, value, seen = F.pad(key, (0, 0, 0, more)), F.pad(value, (0, 0, 0, more)), F.pad(seen, (0, more))
+    largest = query.new_full((*query.shape[:-1], 1), torch.finfo(query.dtype).min)
+    total, output = 0.0, 0.0
+    for start in range(0, length + more, block):
+        part = slice(start, start + block)
+        s = (query @ key[..., part, :].mT / query.size(-1) ** 0.5).masked_fill(~seen[..., part], -torch.inf)
+        new = torch.maximum(largest, s.amax(dim=-1, keepdim=True))
+        e, shrink = (s - new).exp(), (largest - new).exp()
+        total, output, largest = (
+            total * shrink + e.sum(-1, keepdim=True),
+            output * shrink + e @ value[..., part, :],
+            new,
+        )
+    return output / (total + (total == 0))
+
+
+@honest(TEN, "blockwise_attention")
+def blockwise_sentence_by_sentence(query, key, value, block, mask=None):
+    if query.dim() == 2:
+        return blockwise_with_splits(query, key, value, block, mask)
+    own = [None] * query.size(0)
+    if mask is not None:
+        own = mask.expand(*query.shape[:-2], query.size(-2), key.size(-2))
+    return torch.stack(
+        [blockwise_sentence_by_sentence(q, k, v, block, m) for q, k, v, m in zip(query, key, value, own, strict=True)]
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.package import package_of
@@ -169,3 +170,27 @@ def test_two_layers_copy_by_analogy_and_one_does_not(seed: int) -> None:
             layer.out_proj.weight.data.zero_()
             assert induction.accuracy(deep) < 0.15
             layer.out_proj.weight.data.copy_(kept)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_keeping_keys_and_values_changes_nothing_and_saves_work(seed: int) -> None:
+    with module("10_efficient_attention", "measure") as measure:
+        torch.manual_seed(seed)
+        model = measure.Stack().to(measure.DEVICE)
+        anew, kept = (measure.write(model, 40, keep=keep) for keep in (False, True))
+        torch.testing.assert_close(anew, kept, rtol=1e-4, atol=1e-5)
+        with FlopCounterMode(display=False) as long:
+            measure.write(model, 128, keep=False)
+        with FlopCounterMode(display=False) as short:
+            measure.write(model, 128, keep=True)
+        assert long.get_total_flops() > 30 * short.get_total_flops()
+
+
+def test_the_largest_tensor_grows_with_the_square_or_with_the_length() -> None:
+    with module("10_efficient_attention", "measure") as measure:
+        plain = cells("10_efficient_attention", "def plain")["plain"]
+        for length in (256, 512):
+            given = measure.tensors(length)
+            assert measure.largest(plain, *given) == 4 * length**2
+            fused = torch.nn.functional.scaled_dot_product_attention
+            assert measure.largest(fused, *given) <= 4 * length * 32 * 2

@@ -134,7 +134,7 @@ for kind in ("bare", "post-norm", "pre-norm"):
 #
 # Write it. The attention is the module of lesson 6, with its mask; it is in `attention.py` beside this notebook, so nothing depends on your other notebooks. It returns a pair.
 #
-# While a model trains, *dropout* acts in three places: on the attention weights (the module does that), and on what each of the two branches is about to add.
+# While a model trains, *dropout* acts in three places: on the attention weights (the module does that), and on what each of the two branches is about to add. (PyTorch's own layer has a fourth, between the two linear layers. Yours has not.)
 
 # %% hints TransformerBlock [markdown]
 # There are two additions. For each of them: what is normalized, what happens to it, and what exactly is it added to, the stream or the normalized stream?
@@ -303,7 +303,7 @@ transformer.decode(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 #
 # ## Exercise 8.3: greedy decoding
 #
-# Write the loop. It knows nothing of dates: `step` is any function from tokens to logits.
+# Write the loop. It knows nothing of dates: `step` is any function from tokens to logits, and no token ends a sentence early.
 
 # %% hints greedy_decode [markdown]
 # What goes into `step` in the first round, and what shape does it have for several sentences at once? What goes in in the second round?

@@ -532,4 +532,4 @@ recap()
 # - Jain and Wallace 2019, [Attention is not Explanation](https://arxiv.org/abs/1902.10186), and the answer by Wiegreffe and Pinter 2019, [Attention is not not Explanation](https://arxiv.org/abs/1908.04626).
 # - Elhage et al. 2021, [A Mathematical Framework for Transformer Circuits](https://transformer-circuits.pub/2021/framework/index.html): attention-only models of one and two layers, taken apart.
 #
-# **The end.** This is the last lesson so far. Back to [lesson 8](../08_transformer_block/08_transformer_block.ipynb).
+# **Next:** [lesson 10](../10_efficient_attention/10_efficient_attention.ipynb) makes all of this fast.

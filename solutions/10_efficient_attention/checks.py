@@ -1,0 +1,473 @@
+"""The checks of lesson 10 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import torch
+from attention import MultiHeadAttention
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from autograder.checks import Inputs, check, shortcut
+
+READY_MADE = (
+    "scaled_dot_product_attention",
+    "MultiheadAttention",
+    "multi_head_attention_forward",
+)
+NO_DECODE_STEP = shortcut(
+    "decode_step", *READY_MADE, because="The exercise is to write its steps yourself."
+)
+NO_BLOCKWISE_ATTENTION = shortcut(
+    "blockwise_attention",
+    *READY_MADE,
+    because="The exercise is to write its steps yourself.",
+)
+ROOM = 12  # positions that fit into a RoomyCache
+FOLLOW = "Keys and values that follow those in a cache have their shape: (B, H, T, D)."
+
+# What attention costs
+
+
+def in_order(result: Any) -> Any:
+    """Sort a dictionary by its keys, so that their order does not matter."""
+    return dict(sorted(result.items())) if isinstance(result, dict) else result
+
+
+@check("attention_cost", points=1)
+def one_head(attention_cost: Any, draw: Inputs) -> Any:
+    """One head of one sentence, with more keys than queries, in float32."""
+    q_len, k_len, d_head = (
+        draw.size(5, 13, 17),
+        draw.size(7, 19, 23),
+        draw.size(3, 29, 31),
+    )
+    return in_order(attention_cost(1, 1, q_len, k_len, d_head))
+
+
+@check("attention_cost", points=1)
+def heads_in_half_precision(attention_cost: Any, draw: Inputs) -> Any:
+    """Several heads of several sentences, with two bytes per entry."""
+    batch, heads, d_head = (
+        draw.size(3, 7, 9),
+        draw.size(5, 11, 12),
+        draw.size(6, 25, 28),
+    )
+    q_len, k_len = draw.size(11, 13, 16), draw.size(13, 17, 20)
+    return in_order(attention_cost(batch, heads, q_len, k_len, d_head, bytes_per_el=2))
+
+
+# The cache
+
+
+def length_of(cache: Any) -> Any:
+    """Return len(cache), or 'an error'."""
+    try:
+        return len(cache)
+    except Exception:
+        return "an error"
+
+
+def kept(result: Any, cache: Any) -> Any:
+    """Copy what came back, because a cache may go on writing to it."""
+    if isinstance(result, list | tuple):
+        return [kept(item, cache) for item in result]
+    if result is cache:
+        return "the cache itself"
+    return result.detach().clone() if isinstance(result, Tensor) else result
+
+
+def second_cache(cache_class: Any, key: Tensor, value: Tensor) -> Any:
+    """Return the length of a cache after something was appended to another one."""
+    one, other = cache_class(), cache_class()
+    with suppress(Exception):
+        one.append(key.clone(), value.clone())
+    return length_of(other)
+
+
+def grown(
+    cache_class: Any,
+    draw: Inputs,
+    shape: Sequence[int],
+    steps: Sequence[int],
+    dtype: Any = torch.float64,
+) -> Any:
+    """Append some positions at a time to a new cache; what was passed in is overwritten with zeros afterward."""
+    batch, heads, d_head = shape
+    parts = [
+        [draw.normal(batch, heads, t, d_head, dtype=dtype) for _ in range(2)]
+        for t in steps
+    ]
+    found: dict[str, Any] = {"a second cache": second_cache(cache_class, *parts[0])}
+    if found["a second cache"] != 0:
+        return found
+    cache = cache_class()
+    for n, part in enumerate(parts, 1):
+        key, value = (tensor.clone() for tensor in part)
+        found[f"what append {n} returned"] = kept(cache.append(key, value), cache)
+        found[f"len(cache) after append {n}"] = length_of(cache)
+        key.zero_()
+        value.zero_()
+    return found
+
+
+def compared(found: Any) -> Any:
+    """Say what is wrong with the length of a cache that nothing was appended to; else return what is compared."""
+    length = found["a second cache"]
+    if length == "an error":
+        raise ValueError(
+            "len(cache) stops with an error when nothing was appended yet; it should be 0."
+        )
+    if length != 0:
+        raise ValueError(
+            "Nothing was appended to a cache, and its length is not 0. Another cache was appended to."
+        )
+    return found
+
+
+def all_compared(found: Any) -> Any:
+    """Compare what several caches gave."""
+    return {name: compared(part) for name, part in found.items()}
+
+
+@check("KVCache", points=1, show=True, summary=all_compared)
+def three_appends(cache_class: Any, draw: Inputs) -> Any:
+    """Three positions, then one, then two: what comes back, and the length; and the same in half precision."""
+    return {
+        "float64": grown(cache_class, draw, (5, 2, 7), (3, 1, 2)),
+        "float16": grown(cache_class, draw, (3, 2, 4), (1, 3), dtype=torch.float16),
+    }
+
+
+# One step of decoding
+
+
+class RoomyCache:
+    """A cache with room for some positions from the start. All it offers is append and len."""
+
+    def __init__(self) -> None:
+        self._room: list[Tensor] = []
+        self._used = 0
+
+    def __len__(self) -> int:
+        return self._used
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            "A cache offers append and len(cache), and no other names."
+        )
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Write the new positions behind the others, and return all of them."""
+        if not self._room:
+            self._room = [
+                t.new_zeros(*t.shape[:2], ROOM, *t.shape[3:]) for t in (key, value)
+            ]
+        after = self._used + key.size(-2)
+        for room, new in zip(self._room, (key, value), strict=True):
+            place = room[:, :, self._used : after]
+            if place.shape != new.shape:
+                raise ValueError(FOLLOW)
+            place.copy_(new)
+        self._used = after
+        return self.contents()
+
+    def contents(self) -> tuple[Tensor, Tensor]:
+        """Return all keys and all values."""
+        key, value = (room[:, :, : self._used].clone() for room in self._room)
+        return key, value
+
+
+def attention_for(
+    draw: Inputs, d_model: int, num_heads: int, *, bias: bool = False
+) -> MultiHeadAttention:
+    """Make a module with drawn float64 parameters, in eval mode."""
+    mha = MultiHeadAttention(d_model, num_heads, bias=bias).double().eval()
+    for _, parameter in sorted(mha.named_parameters()):
+        size = parameter.size(-1) ** -0.5 if parameter.dim() > 1 else 1.0
+        parameter.data = size * draw.normal(*parameter.shape)
+    return mha.requires_grad_(False)
+
+
+@contextmanager
+def projected_others(mha: MultiHeadAttention, x_new: Tensor) -> Iterator[set[str]]:
+    """Note the names of projections that any token other than the new ones passes through."""
+    found: set[str] = set()
+    new = x_new.detach().clone().flatten(0, 1)
+
+    def note(name: str, given: Any) -> None:
+        rows = given[0].detach().reshape(-1, new.size(-1))
+        if not bool((rows[:, None] == new).all(dim=-1).any(dim=-1).all()):
+            found.add(name)
+
+    hooks = [
+        getattr(mha, name).register_forward_pre_hook(
+            lambda _, given, name=name: note(name, given)
+        )
+        for name in ("q_proj", "k_proj", "v_proj")
+    ]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def decoded(
+    decode_step: Any, mha: MultiHeadAttention, x: Tensor, steps: Sequence[int]
+) -> Any:
+    """Run a sequence through decode_step in steps, with a new cache."""
+    cache, outputs, others = RoomyCache(), [], set()
+    for x_new in x.split(list(steps), dim=1):
+        with projected_others(mha, x_new) as found:
+            outputs.append(decode_step(mha, x_new, cache))
+        others |= found
+    names = [name for name in ("q_proj", "k_proj", "v_proj") if name in others]
+    return {
+        **{f"the output of step {n}": output for n, output in enumerate(outputs, 1)},
+        "len(cache) at the end": len(cache),
+        "old tokens passed again through": ", ".join(names) or "no projection",
+    }
+
+
+@check("decode_step", points=1, show=True)
+def a_prompt(decode_step: Any, draw: Inputs) -> Any:
+    """Two prompts of four tokens, and what is in the cache then."""
+    mha, cache = attention_for(draw, 6, 3), RoomyCache()
+    output = decode_step(mha, draw.normal(2, 4, 6), cache)
+    length = len(cache)
+    keys, values = cache.contents() if length else (None, None)
+    return {
+        "the output": output,
+        "len(cache)": length,
+        "the keys in the cache": keys,
+        "the values in the cache": values,
+    }
+
+
+@check("decode_step", points=1, show=True)
+def step_by_step(decode_step: Any, draw: Inputs) -> Any:
+    """The same five tokens one by one, two at a time, and a prompt of four followed by another token."""
+    mha, x = attention_for(draw, 6, 3), draw.normal(2, 5, 6)
+    return {
+        "one by one": decoded(decode_step, mha, x[:, :3], (1, 1, 1)),
+        "four and one": decoded(decode_step, mha, x, (4, 1)),
+        "two and two": decoded(decode_step, mha, x[:, :4], (2, 2)),
+    }
+
+
+@check("decode_step", points=1, show=True)
+def a_filled_cache(decode_step: Any, draw: Inputs) -> Any:
+    """A cache that somebody else has filled with five positions, and two new tokens."""
+    mha, cache = attention_for(draw, 8, 2), RoomyCache()
+    cache.append(draw.normal(3, 2, 5, 4), draw.normal(3, 2, 5, 4))
+    output = decode_step(mha, draw.normal(3, 2, 8), cache)
+    return {"the output": output, "len(cache)": len(cache)}
+
+
+# Fewer heads for keys and values
+
+
+def numbered(*shape: int) -> Tensor:
+    """Make a tensor that holds 0, 1, 2 and so on, so that you can see where each entry went."""
+    return torch.arange(torch.Size(shape).numel(), dtype=torch.float64).view(shape)
+
+
+@check("repeat_kv", points=1, show=True)
+def numbered_heads(repeat_kv: Any, draw: Inputs) -> Any:
+    """Two sentences, three heads, each for two query heads."""
+    return repeat_kv(draw.give(numbered(2, 3, 4, 5) + draw.size(0, 1, 99)), 2)
+
+
+@check("repeat_kv", points=1, show=True)
+def once_and_often(repeat_kv: Any, draw: Inputs) -> Any:
+    """A single head for all four query heads, two heads for three each, with the gradient, and n_rep = 1."""
+    x = draw.normal(1, 2, 4, 5).requires_grad_()
+    repeated = repeat_kv(x, 3)
+    repeated.square().sum().backward()
+    return {
+        "1 head, n_rep = 4": repeat_kv(draw.normal(3, 1, 2, 5), 4),
+        "2 heads, n_rep = 3": repeated,
+        "the gradient of the 2 heads": x.grad,
+        "3 heads, n_rep = 1": repeat_kv(draw.normal(2, 3, 4, 5), 1),
+    }
+
+
+# The sliding window
+
+
+@check("sliding_window_mask", points=1, show=True)
+def as_many_keys_as_queries(sliding_window_mask: Any, draw: Inputs) -> Any:
+    """As many keys as queries, and windows of three, two and one."""
+    n = draw.size(6, 7, 9)
+    return {
+        f"sliding_window_mask({n}, {window})": sliding_window_mask(n, window)
+        for window in (3, 2, 1)
+    }
+
+
+@check("sliding_window_mask", points=1, show=True)
+def more_keys_than_queries(sliding_window_mask: Any, draw: Inputs) -> Any:
+    """More keys than queries, and windows longer than the sequence."""
+    few = draw.size(2, 3, 4)
+    return {
+        f"sliding_window_mask({few}, 3, {few + 5})": sliding_window_mask(
+            few, 3, few + 5
+        ),
+        f"sliding_window_mask({few + 1}, 2, {few + 3})": sliding_window_mask(
+            few + 1, 2, k_len=few + 3
+        ),
+        f"sliding_window_mask({few}, 20, {few + 4})": sliding_window_mask(
+            few, 20, few + 4
+        ),
+        f"sliding_window_mask({few + 2}, 20)": sliding_window_mask(few + 2, 20),
+    }
+
+
+# Block by block
+
+
+def rule(draw: Inputs, *shape: int) -> Tensor:
+    """Draw a mask with about half of its entries True and at least one True in each row."""
+    mask = draw.normal(*shape) > 0
+    mask[..., draw.integer(0, shape[-1] - 1)] = True
+    return mask
+
+
+@check("blockwise_attention", points=1, show=True)
+def without_a_mask(blockwise_attention: Any, draw: Inputs) -> Any:
+    """Three queries and eight keys, in blocks of two, three, one and twenty; and two sentences in four heads."""
+    q, k, v = draw.normal(3, 4), draw.normal(8, 4), draw.normal(8, 5)
+    heads = draw.normal(2, 4, 3, 6), draw.normal(2, 4, 7, 6), draw.normal(2, 4, 7, 5)
+    blocks = {f"block = {n}": blockwise_attention(q, k, v, n) for n in (2, 3, 1, 20)}
+    return {**blocks, "with heads, block = 3": blockwise_attention(*heads, 3)}
+
+
+class Meter(TorchDispatchMode):
+    """Notes how large the tensors are that PyTorch makes, and how much of them is kept at a time.
+
+    Args:
+        k_len: how many keys there are; no other axis has this size.
+        widths: the dimensions of keys and values.
+    """
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # leave the compiler out of it: importing it takes two seconds
+
+    def __init__(self, k_len: int, widths: set[int]) -> None:
+        super().__init__()
+        self.k_len, self.widths = k_len, widths
+        self.largest = self.most_kept = 0
+        self.row_of_all_keys = False
+        self._kept: dict[int, tuple[StorageWeakRef, int]] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Run an operator, and note its results."""
+        result = func(*args, **(kwargs or {}))
+        inputs = [t for t in tree_leaves(args) if isinstance(t, Tensor)]
+        for tensor in tree_leaves(result):
+            if isinstance(tensor, Tensor):
+                self.note(tensor, inputs)
+        return result
+
+    def note(self, tensor: Tensor, inputs: Sequence[Tensor]) -> None:
+        """Note one tensor. A view takes no room of its own."""
+        storage = tensor.untyped_storage()
+        entries = storage.nbytes() // tensor.element_size()
+        self.largest = max(self.largest, min(entries, tensor.numel()))
+        self._kept = {
+            key: item for key, item in self._kept.items() if not item[0].expired()
+        }
+        reference = StorageWeakRef(storage)
+        self._kept.setdefault(reference.cdata, (reference, entries))
+        self.most_kept = max(self.most_kept, sum(n for _, n in self._kept.values()))
+        if (
+            tensor.is_floating_point()
+            and self.k_len in tensor.shape
+            and not self.widths & set(tensor.shape)
+        ):
+            self.row_of_all_keys |= any(self.widths & set(t.shape) for t in inputs)
+
+
+def sizes_inside(
+    blockwise_attention: Any, inputs: Sequence[Tensor], block: int, mask: Any = None
+) -> Any:
+    """Run it on plain tables, and say how large the tensors are that are made on the way."""
+    query, key, value = inputs
+    table = len(query) * len(key)
+    allowed = 2 * max(len(query) * block, key.numel(), value.numel())
+    meter = Meter(len(key), {key.size(-1), value.size(-1)})
+    with meter:
+        output = blockwise_attention(query, key, value, block, mask)
+    largest = "within the limit" if meter.largest <= allowed else "far above the limit"
+    largest = "as large as all scores" if meter.largest >= table else largest
+    all_kept, all_keys = meter.most_kept >= table, meter.row_of_all_keys
+    return {
+        "the output": output,
+        "the largest tensor": largest,
+        "what is kept at a time": f"{'as much as' if all_kept else 'less than'} all scores",
+        "a row of scores": f"for {'all keys' if all_keys else 'a block of keys'}",
+    }
+
+
+@check("blockwise_attention", points=2)
+def never_all_scores(blockwise_attention: Any, draw: Inputs) -> Any:
+    """100 queries and 1021 keys in blocks of 16: how large the tensors on the way are."""
+    inputs = draw.normal(100, 3), draw.normal(1021, 3), draw.normal(1021, 2)
+    return sizes_inside(blockwise_attention, inputs, 16)
+
+
+@check("blockwise_attention", points=1, show=True)
+def masks_and_large_scores(blockwise_attention: Any, draw: Inputs) -> Any:
+    """Masks, a first block that is hidden, a query with nothing to look at, with gradients; large scores; half
+    precision.
+    """
+    q, k, v = (
+        draw.normal(*shape).requires_grad_()
+        for shape in ((2, 3, 4, 6), (2, 3, 7, 6), (2, 3, 7, 5))
+    )
+    table, padding, hidden = rule(draw, 4, 7), rule(draw, 2, 1, 1, 7), rule(draw, 4, 7)
+    table[:, 0] = padding[..., 0] = True
+    hidden[:, :2], hidden[:, 5], hidden[2, :4] = False, True, False
+    empty = rule(draw, 2, 1, 4, 7)
+    empty[1, 0, 2] = empty[0, 0, 0] = False
+    masks = {
+        "mask (L, S)": table,
+        "mask (B, 1, 1, S)": padding,
+        "the first block hidden": hidden,
+        "queries with nothing to look at": empty,
+    }
+    results = {
+        name: blockwise_attention(q, k, v, 2, draw.give(mask))
+        for name, mask in masks.items()
+    }
+    weight = draw.normal(2, 3, 4, 5)
+    sum((output * weight).sum() for output in results.values()).backward()
+    whole, keys, values = (
+        draw.normal(5, 4).round(),
+        draw.normal(9, 4).round(),
+        draw.normal(9, 3),
+    )  # exact in float32
+    tall, visible = keys.clone(), rule(draw, 5, 9)
+    tall[3], visible[:, 3], visible[:, 5] = 4096.0, False, True
+    half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (3, 5, 5)]
+    return {
+        **results,
+        "the gradient of the queries": q.grad,
+        "the gradient of the keys": k.grad,
+        "the gradient of the values": v.grad,
+        "large scores": blockwise_attention(8192 * whole, keys, values, 2),
+        "scores far below zero": blockwise_attention(
+            whole.abs() + 1, keys - 8192, values, 4
+        ),
+        "a large hidden score": blockwise_attention(
+            whole.abs() + 1, draw.give(tall), values, 2, draw.give(visible)
+        ),
+        "float16": blockwise_attention(*half, 2, draw.give(rule(draw, 3, 5))),
+    }

@@ -1,0 +1,536 @@
+# %% [markdown]
+# # 10. Efficient attention
+#
+# After this lesson you can say where attention's time and memory go, write the next token without computing the last thousand again, let heads share their keys, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 75 minutes.
+#
+# ## The idea
+#
+# A model that writes is called once per token, and each time it gets everything written so far. The hundredth call repeats what the ninety-ninth did, for ninety-nine tokens, and adds one. How much of that is waste? Here is a stack of four attention layers that writes (vectors instead of words, which is all the same to it). It does so twice: once with everything computed anew, once with what is computed *kept*.
+
+# %% setup
+import measure
+import torch
+from attention import MultiHeadAttention
+from measure import largest, seconds, tensors
+from torch import Tensor
+from torch.nn import functional
+
+from autograder import check, plot, predict, recap, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% [markdown]
+# **Predict.** For 64 vectors keeping makes it somewhat faster. For 512 it makes it …
+
+# %%
+predict(
+    "512 vectors",
+    options=("somewhat faster too", "about twice as fast", "many times faster"),
+)
+
+# %% measured
+model, lengths = measure.Stack().to(measure.DEVICE), (64, 128, 256, 512)
+for length in lengths:
+    anew = seconds(measure.write, model, length, keep=False, times=1)
+    kept = seconds(measure.write, model, length, keep=True, times=1)
+    print(
+        f"{length:4} vectors: {anew:6.3f} s anew, {kept:6.3f} s kept, ratio {anew / kept:4.1f}"
+    )
+reveal("512 vectors", "many times faster")
+
+# %% [markdown]
+# The factor grows with the length, since the waste does. What is written is the same both times:
+
+# %%
+with torch.no_grad():
+    both = [measure.write(model, 100, keep=keep) for keep in (False, True)]
+f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
+
+# %% [markdown]
+# Times in this lesson are measured on *your* computer, on its GPU if it has one. Yours will differ from those in the text, so look at ratios. (On a GPU short sequences cost as much as long ones, because starting the work takes longer than doing it. There the factors begin to grow later.)
+#
+# ## By hand
+#
+# Lesson 2's query met three keys, with the scores 0, ln 2 and ln 3, the weights 1/6, 1/3 and 1/2, and the output [7, 8]. Say this was the third word. Now a fourth comes. What has to be computed?
+#
+# Its own query, key and value. Four scores: the new query against the three old keys, and the new one. Not the old queries: nobody asks them again. And with a causal mask the old outputs stay as they are, because none of them may look at the fourth word. So keys and values must be kept, and nothing else. That is the *KV cache*.
+#
+# Let the fourth key have the score ln 6 and the value [0, 0]. The shares are 1, 2, 3 and 6 twelfths:
+
+# %%
+scores = torch.tensor([1.0, 2, 3, 6]).log()
+values = torch.tensor([[6.0, 0], [0, 6], [12, 12], [0, 0]])
+scores.softmax(dim=-1), scores.softmax(dim=-1) @ values
+
+# %% [markdown]
+# Half of the attention goes to the new word, and half of [7, 8] is left.
+#
+# ## In PyTorch
+#
+# ### What it costs
+#
+# A dot product of two vectors with D entries takes D multiplications and about as many additions: 2·D *floating-point operations*, or flops. Attention makes one per pair of query and key, and then mixes the values, which takes the same again. For 100 queries, 100 keys, and D = 64:
+
+# %%
+pairs, D = 100 * 100, 64
+{"score flops": 2 * pairs * D, "mix flops": 2 * pairs * D, "score bytes": 4 * pairs}
+
+# %% [markdown]
+# Two of these numbers matter for different reasons. Flops take time. Bytes take room, and they have to be carried to where the flops happen, which is often what takes longest.
+#
+# ## Exercise 10.1: what attention costs
+#
+# Write the four numbers.
+
+# %% hints attention_cost [markdown]
+# How many pairs of a query and a key are there, over all heads and sentences? Everything but the cache is that number times something.
+#
+# One pair costs a dot product for its score, and one scaled value added to the output. Count multiplications *and* additions for each.
+#
+# Keys and values have nothing to do with queries. How many vectors are there of each, how many entries has one, and how many bytes an entry?
+
+
+# %% exercise attention_cost
+def attention_cost(
+    batch: int,
+    heads: int,
+    q_len: int,
+    k_len: int,
+    d_head: int,
+    *,
+    bytes_per_el: int = 4,
+) -> dict[str, int]:
+    """Return what attention of queries (B, H, L, D) to keys (B, H, S, D) costs, without projections and softmax.
+
+    The keys: "score_flops" and "mix_flops", for scores and for mixing the values, where a multiplication and an
+    addition count as two operations; "score_bytes", the table of scores; "kv_bytes", keys and values together.
+    A value has d_head entries, as a key has.
+    """
+    ### BEGIN SOLUTION
+    pairs = batch * heads * q_len * k_len
+    return {
+        "score_flops": 2 * pairs * d_head,
+        "mix_flops": 2 * pairs * d_head,
+        "score_bytes": pairs * bytes_per_el,
+        "kv_bytes": 2 * batch * heads * k_len * d_head * bytes_per_el,
+    }
+    ### END SOLUTION
+
+
+# %% check attention_cost
+
+# %% [markdown]
+# For a model with 32 layers of 32 heads, D = 128, a text of 32,768 tokens and 2 bytes per number:
+
+# %%
+layers, heads, length, D = 32, 32, 32_768, 128
+for name, size in (
+    ("one layer's table of scores", 2 * heads * length**2),
+    ("all layers' keys and values", 2 * layers * 2 * heads * length * D),
+):
+    print(f"{name}: {size / 1e9:5.1f} GB")
+
+# %% [markdown]
+# 68.7 GB for a table that is needed for a moment, and 17.2 GB that must be kept for as long as the text goes on, for every reader of the model. The rest of the lesson gets rid of the first and of most of the second.
+#
+# ### A cache
+#
+# ## Exercise 10.2: keep keys and values
+#
+# Write the box that holds them.
+
+# %% hints KVCache [markdown]
+# Before the first call there is nothing. How do you represent that, and what should `len` say then?
+#
+# New positions go behind the old ones. Which axis of (B, H, T, D) are the positions on? Counting from the end helps.
+#
+# Joining tensors makes a new one, so later appends are safe anyway. The first append is the one that may hold on to a tensor of the caller.
+
+
+# %% exercise KVCache
+class KVCache:
+    """Keys and values of all tokens so far, to be used again for the next one.
+
+    len(cache) is the number of positions it holds, 0 at first.
+    """
+
+    def __init__(self) -> None:
+        ### BEGIN SOLUTION
+        self.key: Tensor | None = None
+        self.value: Tensor | None = None
+        ### END SOLUTION
+
+    def __len__(self) -> int:
+        ### BEGIN SOLUTION
+        return 0 if self.key is None else self.key.size(-2)
+        ### END SOLUTION
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values (B, H, T, D) of T new positions, and return all of them, (B, H, len(self), D).
+
+        What is stored does not change when the caller changes its tensors afterward.
+        """
+        ### BEGIN SOLUTION
+        if self.key is None or self.value is None:
+            self.key, self.value = key.clone(), value.clone()
+        else:
+            self.key = torch.cat([self.key, key], dim=-2)
+            self.value = torch.cat([self.value, value], dim=-2)
+        return self.key, self.value
+        ### END SOLUTION
+
+
+# %% check KVCache
+
+# %% [markdown]
+# ### Prefill and decode
+#
+# A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache: the *prefill*. Then each call brings one token: *decode*. Both are the same thing, T new tokens after S − T old ones, with T = 500 or T = 1.
+#
+# The mask needs care. New token 0 may look at all the old ones and at itself. That is the causal mask of lesson 5, aligned at the bottom right. PyTorch's `is_causal=True` aligns it at the *top left*:
+
+# %%
+q, kv = torch.zeros(1, 2, 4), torch.eye(5)[None]
+seen = functional.scaled_dot_product_attention(q, kv[..., :4], kv, is_causal=True)
+bottom_right = torch.ones(2, 5, dtype=torch.bool).tril(3)
+right = functional.scaled_dot_product_attention(q, kv[..., :4], kv, bottom_right)
+seen[0], right[0]
+
+# %% [markdown]
+# Two new tokens after three old ones, with all scores 0, and values that show who was looked at. In the first table, new token 0 sees only the very first token of the text, and new token 1 the first two. In the second they see four and five. Only the second is what the model was trained with. No error is raised.
+#
+# ## Exercise 10.3: one step
+#
+# Write the call that is used for both. It gets a multi-head attention as in lesson 6, the new tokens, and the cache.
+
+# %% hints decode_step [markdown]
+# Which tokens go through which projections? Then which tensor is as long as the new tokens, and which is as long as everything so far?
+#
+# The cache wants keys and values split into heads, and returns them with the old ones in front. Queries are split the same way and not stored.
+#
+# There are as many rows as new tokens and as many columns as positions so far. The last row sees everything, each row above it one position less. Then merge the heads, and project.
+
+
+# %% exercise decode_step
+def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tensor:
+    """Return the last T rows of mha on the whole sequence with a causal mask, (B, T, E), for T new tokens.
+
+    x_new is (B, T, E), the tokens that follow those in the cache: only these pass through mha.q_proj, k_proj and
+    v_proj. Their keys and values are appended to the cache. T is 1 while a model writes, and larger for the prompt.
+    """
+    ### BEGIN SOLUTION
+    q, k, v = (
+        layer(x_new).unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)
+        for layer in (mha.q_proj, mha.k_proj, mha.v_proj)
+    )  # (B, H, T, D)
+    keys, values = cache.append(k, v)  # (B, H, S, D)
+    new, length = q.size(-2), keys.size(-2)
+    hidden = q.new_ones(new, length).triu(length - new + 1).bool()
+    scores = (q @ keys.mT / q.size(-1) ** 0.5).masked_fill(hidden, -torch.inf)
+    mixed = scores.softmax(dim=-1) @ values
+    return mha.out_proj(mixed.transpose(1, 2).flatten(2))
+    ### END SOLUTION
+
+
+# %% check decode_step
+
+# %% [markdown]
+# With a cache, the flops for token n are proportional to n, and without one to n². Summed over a whole text the waste is one power of the length: n² instead of n³. But the cache has to be read from memory for each token, all of it. Which is why the next idea is about its size.
+#
+# ### Fewer keys than queries
+#
+# Must every head have keys and values of its own? In *multi-query attention* all heads share one set. In *grouped-query attention* there are a few sets, and each serves a group of heads. The queries stay as they were. For the model above:
+
+# %%
+for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
+    print(f"{name:17} {2 * layers * 2 * sets * length * D / 1e9:5.2f} GB")
+
+# %% [markdown]
+# 17.18, 4.29, 0.54. Most large models now use something like the middle row, which loses hardly any quality (Ainslie et al. measured it).
+#
+# In the computation, each set is handed to several heads in a row. With 2 sets and 6 heads: heads 0, 1, 2 use set 0, heads 3, 4, 5 use set 1. One of PyTorch's two functions for repeating does that:
+
+# %%
+sets = torch.tensor([0, 1])
+sets.repeat(3), sets.repeat_interleave(3)
+
+# %% [markdown]
+# The first goes round in circles, the second stays in the group. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers.
+#
+# ## Exercise 10.4: repeat keys and values
+#
+# Do it for tensors with four axes.
+
+# %% hints repeat_kv [markdown]
+# Along which axis of (B, G, L, D) are the sets? What should come directly after set 0 in the result?
+#
+# The cell above shows two ways of repeating. Which one keeps copies of the same set next to each other, and how do you tell it the axis?
+#
+# It can also be done by hand: a new axis behind the sets, expanded to the number of repetitions, and then both joined.
+
+
+# %% exercise repeat_kv
+def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
+    """Give each key/value head to n_rep query heads (grouped-query attention, Ainslie et al. 2023).
+
+    x is (B, G, L, D): keys or values of G heads. Returns (B, G * n_rep, L, D): head 0 n_rep times, then head 1 n_rep
+    times, and so on.
+    """
+    ### BEGIN SOLUTION
+    return x.repeat_interleave(n_rep, dim=1)
+    ### END SOLUTION
+
+
+# %% check repeat_kv
+
+# %% [markdown]
+# ### Forgetting on purpose
+#
+# Another way to save is not to look so far. With a *sliding window* of 4, each token sees itself and the three before it, and the cache can drop everything older.
+
+# %%
+i, j = torch.arange(8)[:, None], torch.arange(8)
+causal = j <= i
+plot.masks(
+    [("causal", causal), ("a window of 4", causal & (i - j < 4))],
+    "A window limits how far back a query sees",
+)
+
+# %% [markdown]
+# Move the window: the last of eight tokens, with equal scores for all it sees.
+
+# %%
+names = [f"token {n}" for n in range(8)]
+plot.slide(lambda w: (j > 7 - w) / w, names, name="window", low=1, high=8, start=4)
+
+# %% [markdown]
+# Is the ninth token back lost, then? Not in a stack. A token three back has itself seen three further back. **Predict.** With a window of 4 and three layers, how far back does information reach?
+
+# %%
+predict("reach of three layers", options=("3 places", "9 places", "64 places"))
+
+# %%
+window = (torch.arange(32)[:, None] - torch.arange(32)).clamp(min=-1)
+one_layer = ((window >= 0) & (window < 4)).double()
+reach = (one_layer @ one_layer @ one_layer)[31].nonzero()[0]
+reveal("reach of three layers", f"{31 - int(reach)} places")
+
+# %% [markdown]
+# Each layer adds three places. Real models with a window of 4096 and 32 layers reach back over 130,000 tokens, in principle. How much of it survives so many hands is another matter.
+#
+# ## Exercise 10.5: the window
+#
+# Write the mask, for a cache too.
+
+# %% hints sliding_window_mask [markdown]
+# At which position is the first query, if there are fewer queries than keys and the last query is at the last key?
+#
+# Two conditions say where a query may look: not after itself, and not too far back. Positions as a column and as a row give all pairs at once.
+#
+# A window of 1 is the token alone, so its own position counts. With a window of w, how large may the distance be at most?
+
+
+# %% exercise sliding_window_mask
+def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Tensor:
+    """Return a causal mask in which a query sees the last `window` positions, its own included.
+
+    Returns (L, S), boolean, True = may attend. k_len defaults to q_len; where there are more keys than queries, the
+    last query belongs to the last key, as in causal_mask of lesson 5.
+    """
+    ### BEGIN SOLUTION
+    k_len = q_len if k_len is None else k_len
+    query = torch.arange(k_len - q_len, k_len)[:, None]
+    key = torch.arange(k_len)
+    return (key <= query) & (key > query - window)
+    ### END SOLUTION
+
+
+# %% check sliding_window_mask
+
+# %% [markdown]
+# ### Never the whole table
+#
+# Everything so far saved on keys. The table of scores is still there, L × S of it, and at 32,768 tokens it was the largest thing of all. Must it exist?
+#
+# Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time. It kept three things: the largest score so far, the sum of the exponentials, and the mix. By hand again, with the scores 0 and ln 2 in the first chunk and ln 3 in the second: after the first the largest is ln 2, the sum is ½ + 1 = 1.5. The second brings a new largest, so what is there shrinks by a factor of ⅔:
+
+# %%
+largest_so_far, total = torch.tensor(2.0).log(), torch.tensor(1.5)
+new = torch.tensor(3.0).log()
+shrink = (largest_so_far - new).exp()
+shrink, shrink * total + 1
+
+# %% [markdown]
+# The sum is 2, and the weights come out as 1/6, 1/3, 1/2. Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which does it in the fastest memory a GPU has.
+#
+# ## Exercise 10.6: blockwise attention
+#
+# Write it for all queries at once, with a mask. Your check measures the largest tensor you make.
+
+# %% hints blockwise_attention [markdown]
+# What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
+#
+# When a larger score turns up, everything computed so far shrinks by the same factor as in lesson 4: the sum and the mix. Then the new block is added to both.
+#
+# A query that has seen nothing yet has minus infinity as its largest score, and minus infinity minus itself is not a number. Subtract 0 there. At the end, its sum is 0 too.
+
+
+# %% exercise blockwise_attention
+def blockwise_attention(
+    query: Tensor, key: Tensor, value: Tensor, block: int, mask: Tensor | None = None
+) -> Tensor:
+    """Return scaled dot-product attention's output, computed from `block` keys at a time (Dao et al. 2022).
+
+    query is (..., L, D), key (..., S, D), value (..., S, D_v). mask is boolean, True = may attend, and broadcasts to
+    (..., L, S); its last axis has size S. Returns (..., L, D_v). A query that may look at nothing gets zeros. No tensor
+    has more than L * block * (leading axes) entries or as many as an input: the table of all scores never exists.
+    """
+    ### BEGIN SOLUTION
+    shape = (*query.shape[:-1], 1)
+    highest, total = query.new_full(shape, -torch.inf), query.new_zeros(shape)
+    output = query.new_zeros(*query.shape[:-1], value.size(-1))
+    for start in range(0, key.size(-2), block):
+        part = slice(start, start + block)
+        scores = query @ key[..., part, :].mT / query.size(-1) ** 0.5  # (..., L, block)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[..., part], -torch.inf)
+        now = torch.maximum(highest, scores.detach().amax(dim=-1, keepdim=True))
+        finite = now.masked_fill(now == -torch.inf, 0.0)  # nothing seen yet
+        new, old = (scores - finite).exp(), (highest - finite).exp()
+        total = old * total + new.sum(dim=-1, keepdim=True)
+        output = old * output + new @ value[..., part, :]
+        highest = now
+    return output / total.masked_fill(total == 0, 1.0)
+    ### END SOLUTION
+
+
+# %% check blockwise_attention
+
+# %% [markdown]
+# Yours, on 512 queries and keys, beside the plain computation. If the exercise is still open, the cell says so.
+
+
+# %% measured
+def plain(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return (query @ key.mT / query.size(-1) ** 0.5).softmax(dim=-1) @ value
+
+
+q, k, v = tensors(512)
+print(f"plain:     largest tensor {largest(plain, q, k, v):9,} entries")
+try:
+    size = largest(blockwise_attention, q, k, v, 32)
+    difference = (blockwise_attention(q, k, v, 32) - plain(q, k, v)).abs().max()
+    print(f"blockwise: largest tensor {size:9,} entries, difference {difference:.6f}")
+except NotImplementedError:
+    print("not yet: exercise 10.6 is still open")
+
+# %% [markdown]
+# ### PyTorch's own
+#
+# Your loop runs in Python, and will not win a race. `scaled_dot_product_attention` does the same in compiled code. Its time and its largest tensor, against the plain computation:
+
+# %% measured
+lengths = (256, 512, 1024, 2048)
+functions = {"plain": plain, "PyTorch's": functional.scaled_dot_product_attention}
+time = {
+    name: [seconds(f, *tensors(L)) for L in lengths] for name, f in functions.items()
+}
+room = {
+    name: [largest(f, *tensors(L)) for L in lengths] for name, f in functions.items()
+}
+for n, L in enumerate(lengths):
+    ratios = (
+        time["plain"][n] / time["PyTorch's"][n],
+        room["plain"][n] / room["PyTorch's"][n],
+    )
+    print(f"{L:5}: {ratios[0]:4.1f} times the time, {ratios[1]:3.0f} times the room")
+
+# %% [markdown]
+# The plain computation needs several times as long at 2048, and 64 times the room. Draw both against the length, with logarithmic axes, and a power becomes a straight line whose *slope* is the exponent:
+
+# %% measured
+plot.curves(
+    lengths,
+    {"scores in full": room["plain"], "PyTorch's": room["PyTorch's"]},
+    "Twice the length: four times the room, or twice",
+    xlabel="length",
+    ylabel="entries of the largest tensor",
+    log=True,
+    log_y=True,
+    alt="Two straight lines. The one of the plain computation rises by a factor of four per doubling, the other by two.",
+)
+
+
+# %% measured
+def slope(numbers: list[float]) -> float:
+    x, y = torch.tensor(lengths).double().log(), torch.tensor(numbers).double().log()
+    return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+
+
+for name in functions:
+    print(f"{name:10} time L^{slope(time[name]):.1f}, room L^{slope(room[name]):.1f}")
+
+# %% [markdown]
+# The room grows with L² in one case and with L in the other. The *time* grows with about L² in both: every query still meets every key, and no rearrangement saves a single flop. What is saved is carrying the table to memory and back. On our computer that is a factor of several at length 2048; on a GPU, whose arithmetic is fast and whose memory is far away, it is more. (PyTorch chooses among several such implementations, its *backends*. With a dropout or a mask of an unusual kind it may have to take the slow one.)
+#
+# ## What can go wrong
+#
+# **The causal mask at the wrong corner.** You saw it above. With a cache, pass a mask that is aligned at the bottom right. For a single new token no mask is needed at all, as it may see everything.
+#
+# **`repeat` for `repeat_interleave`.** Same shape, other heads.
+#
+# **A position that starts again.** The new token's place is `len(cache)`, not 0. Lesson 7 showed what happens otherwise.
+#
+# **Differences in the last digits.** Sums in another order are rounded differently. In `float32` blockwise and plain attention differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, and choose it with a reason:
+
+# %%
+q, k, v = tensors(64)
+difference = (
+    (plain(q, k, v) - functional.scaled_dot_product_attention(q, k, v)).abs().max()
+)
+bool(difference < 1e-5)
+
+# %% [markdown]
+# **Timing the wrong thing.** The first call sets things up, so it does not count. A GPU returns before it has finished, so wait for it. And other programs run too, so take the shortest of several runs. `measure.py` does these three.
+#
+# ## What you learned
+#
+# | | what it saves | what to remember |
+# |---|---|---|
+# | KV cache | computing old keys and values again | grows with the text; mask at the bottom right |
+# | grouped queries | room for keys and values | neighbors share: `repeat_interleave` |
+# | sliding window | looking far back | reach grows with the layers |
+# | blockwise | the table of scores | exact; largest score, sum, mix |
+# | all of them | | flops per pair stay the same |
+#
+# %%
+recap()
+
+# %% [markdown]
+# ## Questions
+#
+# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB, and the parameters take 14 GB. Choose between one set of keys and values per head, 8 sets, and 1 set. How many readers can you serve at once with each? Which do you choose, and what would you measure before you decide?
+
+# %% question R10 [markdown] points=2
+# Per reader 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 readers (less in practice, since activations need room too).
+#
+# Eight sets are the usual choice: four or five times as many readers, at little loss of quality. A single set saves more, but loses more, and the model must have been trained for it. To measure: quality on the task with each variant, and tokens per second with many readers, because reading the cache from memory is what limits decoding.
+#
+# | points | rubric |
+# |---|---|
+# | 2 | Three numbers right, a choice with a reason, and a measurement of quality or speed |
+# | 1 | Numbers right without a reasoned choice, or a reasoned choice with one wrong number |
+# | 0 | No numbers |
+
+# %% [markdown]
+# ## Further reading
+#
+# - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135): attention block by block, in fast memory.
+# - Shazeer 2019, [Fast Transformer Decoding](https://arxiv.org/abs/1911.02150): one set of keys and values for all heads.
+# - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245): grouped queries, and how to convert a trained model.
+# - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the single pass.
+#
+# **The end.** This is the last lesson so far. Back to [lesson 9](../09_train_and_look_inside/09_train_and_look_inside.ipynb).

@@ -1,0 +1,190 @@
+"""Lesson 10's reference against independent oracles: PyTorch's functions, the whole sequence at once, and laws."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.autograd import gradcheck
+from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.authoring.package import package_of
+from autograder.judging.answer_key import importable
+from autograder.paths import find_course
+
+KEY = package_of(find_course().lesson("10_efficient_attention")).key
+REFERENCE = KEY.reference
+CHECKS = {check.name: check for check in (*KEY.visible, *KEY.hidden)}
+MultiHeadAttention = REFERENCE["MultiHeadAttention"]
+
+
+def double(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def causal(length: int) -> torch.Tensor:
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+# What attention costs
+
+
+@settings(deadline=None)
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 9), st.integers(1, 9), st.integers(1, 8))
+def test_operations_and_bytes_are_what_pytorch_counts(b: int, h: int, q_len: int, k_len: int, d: int) -> None:
+    query, key = torch.randn(b, h, q_len, d), torch.randn(2, b, h, k_len, d)
+    with FlopCounterMode(display=False) as scoring:
+        scores = query @ key[0].mT
+    with FlopCounterMode(display=False) as mixing:
+        scores @ key[1]
+    cost = REFERENCE["attention_cost"](b, h, q_len, k_len, d)
+    assert (cost["score_flops"], cost["mix_flops"]) == (scoring.get_total_flops(), mixing.get_total_flops())
+    assert (cost["score_bytes"], cost["kv_bytes"]) == (scores.nbytes, key.nbytes)
+
+
+@pytest.mark.parametrize(("heads", "gigabytes"), [(32, 17.2), (8, 4.3), (1, 0.54)])
+def test_the_caches_of_a_large_model_are_those_of_the_question(heads: int, gigabytes: float) -> None:
+    layer = REFERENCE["attention_cost"](1, heads, 1, 32768, 128, bytes_per_el=2)["kv_bytes"]
+    assert 32 * layer / 1e9 == pytest.approx(gigabytes, rel=0.01)
+
+
+# The cache and a step
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+def test_a_cache_is_what_was_appended_joined(sizes: list[int]) -> None:
+    cache, parts = REFERENCE["KVCache"](), [(double(2, 3, t, 4), double(2, 3, t, 4)) for t in sizes]
+    assert len(cache) == 0
+    for key, value in parts:
+        keys, values = cache.append(key, value)
+    assert len(cache) == sum(sizes)
+    assert keys.equal(torch.cat([key for key, _ in parts], dim=2))
+    assert values.equal(torch.cat([value for _, value in parts], dim=2))
+
+
+def test_a_cache_keeps_what_its_callers_overwrite() -> None:
+    cache, key, value = REFERENCE["KVCache"](), double(1, 2, 3, 4), double(1, 2, 3, 4)
+    before = key.clone()
+    cache.append(key, value)
+    key.zero_()
+    keys, _ = cache.append(value, value)
+    assert keys[:, :, :3].equal(before)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 6])
+@pytest.mark.parametrize("steps", [(1, 1, 1, 1, 1, 1), (4, 1, 1), (2, 2, 2), (6,), (1, 3, 2)])
+def test_steps_give_the_rows_of_the_whole_sequence(heads: int, steps: tuple[int, ...]) -> None:
+    mha, x, cache = MultiHeadAttention(6, heads, bias=True).double(), double(3, 6, 6), REFERENCE["KVCache"]()
+    rows = [REFERENCE["decode_step"](mha, x_new, cache) for x_new in x.split(list(steps), dim=1)]
+    whole, _ = mha(x, mask=causal(6))
+    torch.testing.assert_close(torch.cat(rows, dim=1), whole, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["q_proj", "k_proj", "v_proj"])
+def test_only_new_tokens_pass_through_the_projections(name: str) -> None:
+    mha, cache, passed = MultiHeadAttention(6, 2), REFERENCE["KVCache"](), []
+    getattr(mha, name).register_forward_hook(lambda _, given, __: passed.append(given[0].size(1)))
+    for x_new in torch.randn(2, 7, 6).split([4, 1, 2], dim=1):
+        REFERENCE["decode_step"](mha, x_new, cache)
+    assert passed == [4, 1, 2]
+
+
+# Fewer heads, shorter windows
+
+
+@settings(deadline=None)
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4))
+def test_each_head_is_there_n_rep_times_in_a_row(batch: int, groups: int, n_rep: int) -> None:
+    x = double(batch, groups, 5, 2)
+    repeated = REFERENCE["repeat_kv"](x, n_rep)
+    assert all(repeated[:, h].equal(x[:, h // n_rep]) for h in range(groups * n_rep))
+
+
+def test_repeated_heads_give_grouped_query_attention() -> None:
+    q, k, v = double(2, 6, 4, 3), double(2, 2, 5, 3), double(2, 2, 5, 3)
+    keys, values = REFERENCE["repeat_kv"](k, 3), REFERENCE["repeat_kv"](v, 3)
+    mine = functional.scaled_dot_product_attention(q, keys, values)
+    theirs = functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    torch.testing.assert_close(mine, theirs)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 8), st.integers(1, 10), st.integers(0, 6))
+def test_a_window_is_a_difference_of_triangles(q_len: int, window: int, more: int) -> None:
+    k_len = q_len + more
+    mask = REFERENCE["sliding_window_mask"](q_len, window, k_len)
+    square = causal(k_len)
+    assert mask.equal((square & ~square.tril(-window))[-q_len:])
+    assert mask.sum(dim=-1).tolist() == [min(window, more + i + 1) for i in range(q_len)]
+
+
+# Block by block
+
+
+@settings(deadline=None)
+@given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 12), st.booleans(), st.integers(0, 10**6))
+def test_blockwise_equals_dense(q_len: int, k_len: int, block: int, masked: bool, seed: int) -> None:
+    torch.manual_seed(seed)
+    q, k, v = double(2, 3, q_len, 4), double(2, 3, k_len, 4), double(2, 3, k_len, 5)
+    mask = torch.rand(2, 1, q_len, k_len) < 0.4 if masked else None
+    right = functional.scaled_dot_product_attention(q, k, v, mask).nan_to_num(0.0)
+    mine = REFERENCE["blockwise_attention"](q, k, v, block, mask)
+    torch.testing.assert_close(mine, right, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("block", [1, 3, 20])
+def test_gradients_are_right_where_blocks_and_rows_are_hidden(block: int) -> None:
+    mask = torch.rand(4, 7) < 0.5
+    mask[:, :3], mask[1] = False, False
+    inputs = [double(2, n, d).requires_grad_() for n, d in ((4, 3), (7, 3), (7, 2))]
+    assert gradcheck(lambda q, k, v: REFERENCE["blockwise_attention"](q, k, v, block, mask), inputs)
+
+
+@pytest.mark.parametrize("size", [1e4, -1e4])
+def test_large_scores_stay_finite(size: float) -> None:
+    q, k, v = size * double(3, 4), double(9, 4), double(9, 2)
+    right = functional.scaled_dot_product_attention(q, k, v)
+    torch.testing.assert_close(REFERENCE["blockwise_attention"](q, k, v, 2), right)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_the_dtype_stays(dtype: torch.dtype) -> None:
+    q, k, v = (torch.randn(2, n, 4, dtype=dtype) for n in (3, 5, 5))
+    assert REFERENCE["blockwise_attention"](q, k, v, 2, torch.zeros(3, 5, dtype=torch.bool)).dtype == dtype
+
+
+def meter_of(work: Any, block: int, q: torch.Tensor, k: torch.Tensor) -> Any:
+    with importable(KEY.source):
+        meter = CHECKS["never_all_scores"].run.__globals__["Meter"](k.size(-2), {q.size(-1)})
+    with meter:
+        work(q, k, k, block)
+    return meter
+
+
+@pytest.mark.parametrize("block", [8, 16, 64])
+def test_no_tensor_is_larger_than_a_block_of_scores_or_an_input(block: int) -> None:
+    q, k = torch.randn(96, 4), torch.randn(128, 4)
+    meter = meter_of(REFERENCE["blockwise_attention"], block, q, k)
+    assert meter.largest <= max(96 * block, k.numel())
+    assert not meter.row_of_all_keys
+
+
+def test_the_meter_sees_a_table_of_all_scores() -> None:
+    def dense(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, block: int) -> torch.Tensor:
+        return (q @ k.mT / math.sqrt(q.size(-1))).softmax(dim=-1) @ v
+
+    meter = meter_of(dense, 16, torch.randn(96, 4), torch.randn(128, 4))
+    assert meter.largest == 96 * 128
+    assert meter.row_of_all_keys
+    assert meter.most_kept >= 96 * 128
+
+
+def test_a_mask_that_is_expanded_takes_no_room() -> None:
+    def expanding(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, block: int) -> torch.Tensor:
+        return torch.ones(1, dtype=torch.bool).expand(q.size(0), k.size(0))
+
+    assert meter_of(expanding, 16, torch.randn(96, 4), torch.randn(128, 4)).largest == 1
