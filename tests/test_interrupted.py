@@ -110,10 +110,33 @@ def test_ctrl_c_says_how_to_go_on(ungraded: Course) -> None:
     grader.send_signal(signal.SIGINT)
     grader.send_signal(signal.SIGCONT)
     _, errors = grader.communicate(timeout=END_SECONDS)
-    assert grader.returncode == 130
+    assert grader.returncode == 130, errors
     assert "stopped; the same command goes on with what is not finished" in errors
     assert "Traceback" not in errors
     assert psutil.wait_procs(sandbox, END_SECONDS)[1] == []
+    finish(ungraded)
+
+
+class Doomed:
+    """Python swallows what a destructor raises."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_that_falls_into_a_destructor_stops_grading_too(ungraded: Course, monkeypatch) -> None:
+    real, handler = GradebookWriter.save, signal.getsignal(signal.SIGINT)
+
+    def save(*given):
+        Doomed()
+        return real(*given)
+
+    monkeypatch.setattr(GradebookWriter, "save", save)
+    with pytest.raises(KeyboardInterrupt):
+        grade_lesson(ungraded, ungraded.lesson(LESSON), jobs=2, options=SEED)
+    assert signal.getsignal(signal.SIGINT) is handler
+    monkeypatch.undo()
     finish(ungraded)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 from tqdm import tqdm
@@ -87,10 +90,13 @@ def grade_lesson(
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         run = Run(course, lesson, settings.submission(b"", package), writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-        with workers(executor, jobs) as pool, tqdm(total=len(new), unit="submission", disable=None) as bar:
+        progress = tqdm(total=len(new), unit="submission", disable=None)
+        with noticing_interrupts() as interrupted, workers(executor, jobs) as pool, progress as bar:
             for result in run.results(pool, new, jobs + AHEAD):
                 results[result.student] = result
                 bar.update()
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
         return with_scores(course, lesson, gradebook, results)
 
 
@@ -114,6 +120,25 @@ def register(course: Course, lesson: Lesson) -> None:
 def merged(config: Config, options: Mapping[str, Any]) -> Config:
     """Return what nbgrader_config.py sets for grading, with this run's options."""
     return Config(GradeSubmission={**config.get("GradeSubmission", {}), **options})
+
+
+@contextmanager
+def noticing_interrupts() -> Iterator[threading.Event]:
+    """Give an event that is set by Ctrl-C: Python swallows the KeyboardInterrupt where it falls into a destructor."""
+    seen, before = threading.Event(), signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield seen
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.set()
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 0. Warm-up
 #
-# After this lesson you can read every line of PyTorch in lesson 1, and you know how the exercises here work: a check, a hint, a repair. You need Python, and you have seen a matrix product. About 25 minutes.
+# After this lesson you will be able to read every line of PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 25 minutes.
 #
 # ## The idea
 #
-# Two readers, three books. Each reader likes crime and romance to some degree, and each book has some of both. The last table says how many pages of dialogue and of description you get through in an evening with each book.
+# Two readers, three books. Each reader likes crime and romance to some degree, and each book has some of both. The last table says how many pages of dialogue and of description a reader gets through if the whole evening goes to that book.
 
 # %% setup
 import torch
@@ -63,7 +63,7 @@ plot.diagram(
 )
 
 # %% [markdown]
-# An axis that two tensors share, such as the tastes, disappears where they meet. Keep an eye on that and you will rarely be lost in the shapes.
+# In a matrix product, the inner axis that both tables share, such as the tastes, disappears. Keep an eye on that and you will rarely be lost in the shapes.
 #
 # ## By hand
 #
@@ -118,7 +118,7 @@ scores.sum(dim=-1, keepdim=True).shape, scores / scores.sum(dim=-1, keepdim=True
 # %% [markdown]
 # Now (2, 3) meets (2, 1). The 1 stands for "the same for every column", and each row is divided by its own sum. The second reader's shares are 1/6, 1/3 and 1/2.
 #
-# How do the shares move when a reader changes her mind? Take the first reader's liking for crime, 2, and let her liking for romance go from 0 to 3:
+# How do the shares move when a reader changes her mind? Keep the first reader's liking for crime at 2, and let her liking for romance go from 0 to 3:
 
 
 # %%
@@ -142,7 +142,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The error message was lucky. Leave out one book, so that the table is square, and there is none:
+# We were lucky to get an error above. Leave out one book, so that the table is square, and there is none:
 
 # %%
 square = scores[:, :2]
@@ -150,7 +150,7 @@ without = square / square.sum(dim=-1)
 without, without.sum(dim=-1)
 
 # %% [markdown]
-# The rows sum to 1.071 and 0.952. The sums were lined up with the columns, so each *column* was divided by a row's sum. A square example hides this mistake; so the examples and checks of this course use a different size for every axis.
+# The rows sum to 1.071 and 0.952. The sums were lined up with the columns, so each *column* was divided by a row's sum. A square example hides this mistake, so the examples and checks of this course use a different size for every axis.
 #
 # ### Broadcasting
 #
@@ -183,14 +183,14 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # Write the comparison for tensors with any axes in front: each row of `a` with each row of `b`.
 #
-# Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a red line below it. It says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
+# Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a red line below it. The card says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
 
 # %% hints pairwise_dots [markdown]
 # The product of the first matrix with the second pairs rows with columns. Which of the two, `a` or `b`, should give the rows of the result, and which its columns?
 #
 # Look at how readers met books above. The result had one row per reader, because the readers were on the left of the product. What was done to the books?
 #
-# Put `a` on the left. Swap the last two axes of `b`, and only those: the axes in front are sentences or heads, and stay where they are.
+# Put `a` on the left. Swap the last two axes of `b`, and only those: the axes in front stay where they are.
 
 
 # %% exercise pairwise_dots
@@ -207,7 +207,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% check pairwise_dots
 
 # %% [markdown]
-# A check mark instead of a cross? Then you have seen everything that can happen here. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write for all inputs, not for those of the check. You may change your answer as often as you like.
+# A check mark instead of a cross? Then you have seen everything that can happen here. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write code that works for all inputs, not only for those in the check. You may change your answer as often as you like.
 #
 # (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for anything larger.)
 #
@@ -239,7 +239,7 @@ def normalise_rows(x: Tensor) -> Tensor:
 # %% [markdown]
 # ### Splitting, swapping, viewing
 #
-# Three more moves change a shape and no numbers. `unflatten` splits an axis in two, `flatten` joins neighboring axes, `transpose` swaps two. Take two tokens with six entries each, and split the entries into three pairs:
+# Three more moves change the shape but not the numbers. `unflatten` splits an axis in two, `flatten` joins neighboring axes, `transpose` swaps two. Take two tokens (for now, two rows) with six entries each, and split the entries into three pairs:
 
 # %%
 x = torch.arange(12).view(2, 6)
@@ -257,14 +257,14 @@ swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 #
 # ## Exercise 0.3: shapes on paper
 #
-# Work out six shapes, with a pencil rather than by running the lines. The functions are all above, except `mean`, which treats its axis as `sum` does.
+# Work out six shapes, with a pencil rather than by running the lines. The functions are all above, except `mean`, which treats its axis as `sum` does. `flatten(1)` joins all axes from axis 1 on.
 
 # %% hints shapes [markdown]
 # For each expression, ask two questions: which axes meet, and what happens to an axis that is summed or joined? Write the shapes one below the other, lined up on the right.
 #
 # `@` works on the last two axes and leaves those in front alone. `+` broadcasts. `sum` removes an axis unless told to keep it at size 1.
 #
-# `flatten(1)` joins axis 1 and everything after it into a single axis. How many entries does that axis have, if the tensor is to keep all of its numbers?
+# Where axes are joined into a single one, how many entries does that axis have, if the tensor is to keep all of its numbers?
 
 
 # %% exercise shapes
@@ -305,7 +305,7 @@ w.grad
 #
 # ### Modules
 #
-# A *module* holds tensors that learn, its *parameters*. Two kinds are enough for a long way. `nn.Embedding(10, 8)` is a table with one vector of 8 numbers for each of 10 symbols. `nn.Linear(8, 10)` multiplies by a matrix and adds a vector. Put together, they map a digit to ten numbers, one per possible answer, called *logits*:
+# A *module* holds tensors that learn, its *parameters*. Two kinds will take us a long way. `nn.Embedding(10, 8)` is a table with one vector of 8 numbers for each of 10 symbols. `nn.Linear(8, 10)` multiplies by a matrix and adds a vector. Put together, they map a digit to ten numbers, one per possible answer, called *logits*:
 
 # %%
 model = nn.Sequential(nn.Embedding(10, 8), nn.Linear(8, 10))
@@ -330,7 +330,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# Five lines, and every model in this course is trained with them. *Cross-entropy* is small when the right answer has by far the largest logit. `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps it counts.
+# This is the training loop, and every model in this course is trained with one like it. *Cross-entropy* is small when the right answer has by far the largest logit. `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps it counts.
 #
 # ## What can go wrong
 #
@@ -347,7 +347,7 @@ except RuntimeError as error:
 # %% [markdown]
 # "Double" is `float64`, "float" is `float32`. Where possible, make new tensors from old ones (`torch.zeros_like(x)`, or an operation on `x`), and dtype and device take care of themselves.
 #
-# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it. Whoever passed it to your function finds other numbers in it afterward:
+# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it. Whoever passed it to your function finds different numbers in it afterward:
 
 # %%
 before = torch.tensor([1.0, 3.0])
@@ -364,7 +364,7 @@ before
 #
 # | | what it does | what to remember |
 # |---|---|---|
-# | `a @ b.mT` | every row of a with every row of b | the shared axis disappears |
+# | `a @ b.mT` | every row of a with every row of b | the inner axis disappears |
 # | `dim=-1` | the last axis | it is the axis that is summed over |
 # | `keepdim=True` | keeps it, with size 1 | so that a row meets its own sum |
 # | broadcasting | lines up shapes from the right | equal, 1 or missing |
@@ -379,11 +379,11 @@ recap()
 #
 # Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` puts a copy into `handin/` and says what is still open. Open exercises are no obstacle: they earn nothing, and the others count.
 #
-# Each lesson from here on ends with a question that a person reads. This one has none.
+# Each lesson from here on ends with a question whose answer a person reads. This one has none.
 #
 # ## Further reading
 #
 # - PyTorch's [Broadcasting semantics](https://pytorch.org/docs/stable/notes/broadcasting.html): the rule on one page.
 # - PyTorch's [Learn the Basics](https://pytorch.org/tutorials/beginner/basics/intro.html): tensors, modules and training, at a slower pace.
 #
-# **Next:** [lesson 1](../01_why_attention/01_why_attention.ipynb) asks what a network forgets when it reads first and writes afterwards.
+# **Next:** [lesson 1](../01_why_attention/01_why_attention.ipynb) asks what a network forgets when it reads first and writes afterward.

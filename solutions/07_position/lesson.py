@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model where its tokens are in four ways, say what each way promises about distances, and show which of them survive sequences longer than any seen in training. You need lesson 6, and sine and cosine. About 60 minutes.
+# After this lesson you will be able to tell a model where its tokens are in four ways, say what each way promises about distances, and show which of them survive sequences longer than any seen in training. You need lesson 6, and sine and cosine. About 60 minutes.
 #
 # ## The idea
 #
@@ -34,7 +34,7 @@ x[0].tolist(), reverse(x)[0].tolist()
 # %% [markdown]
 # The model is one layer of self-attention, with four heads of dimension 8. It is in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else.
 #
-# **Predict.** After 300 steps of training, how many of its digits are right?
+# **Predict.** After 300 steps of training, what share of its digits is right?
 
 # %%
 predict(
@@ -59,7 +59,7 @@ for x in (one, other):
     print(attention(x, x, x)[0][0, 1].detach())
 
 # %% [markdown]
-# These are the outputs for "bites". They are identical, and so are those for "dog" and those for "man": whoever bites, the model hears the same three words. Self-attention is *equivariant*, as lesson 6 showed. Shuffled tokens give shuffled outputs.
+# These are the outputs for "bites", the second token in both orders. They are identical, and so are those for "dog" and those for "man": whoever bites, the model hears the same three words. Self-attention is *equivariant*, as lesson 6 showed. Shuffled tokens give shuffled outputs.
 #
 # (Then why a quarter, and not a tenth? Because the model knows which digits there are. Always naming the one that occurs most often is right about as often:)
 
@@ -69,7 +69,7 @@ most_frequent = x.mode(dim=-1).values[:, None]
 f"{(most_frequent == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is the one that lessons 5 and 6 used without a word. Keep a second table, with one learned vector per *place*, and add it to the token there:
+# The first remedy is the one that lessons 5 and 6 used without saying so. Keep a second table, with one learned vector per *place*, and add it to the token there:
 
 # %% measured
 learned = train(reverse, "learned")
@@ -77,7 +77,7 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# All right at 16, and at 17 as good as a guess. One digit more, and every place has another partner; besides, nothing in training ever touched the vector of place 16. A table knows its rows one by one. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# 100% at 16, and at 17 no better than a guess. With one more digit, every place has a different partner; besides, nothing in training ever touched the vector of place 16. A table knows its rows one by one. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
 # So the question of this lesson is not how to number the places. It is how to say *how far apart* two tokens are.
 #
@@ -90,18 +90,18 @@ quarter = torch.tensor([[0.0, -1], [1, 0]])
 hands = torch.stack(
     [torch.matrix_power(quarter, p) @ torch.tensor([1.0, 0]) for p in range(4)]
 )
-hands @ hands.T
+hands @ hands.mT
 
 # %% [markdown]
 # Along each diagonal, all entries are equal. The same place gives 1, one step apart gives 0, two steps −1. The dot product of two hands is the cosine of the angle between them, and the angle depends on nothing but the number of steps. Nobody told the clock about distances. They come for free with turning.
 #
-# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look alike; a slower hand could tell them apart, but barely distinguish neighbors. That is why clocks have several.
+# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look alike; a slower hand could tell them apart, but could hardly tell neighbors apart. That is why clocks have several.
 #
 # ## In PyTorch
 #
 # ### A clock with many hands
 #
-# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i turns by $1 / 10000^{2i/E}$ per place: the first by 1 radian, the last by nearly nothing. Here are the angles for three places and four hands:
+# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ per place: the first by 1 radian, the last by nearly nothing. Here are the angles for three places and four hands:
 
 # %%
 E, places = 8, torch.arange(3)
@@ -113,7 +113,7 @@ speeds, places[:, None] * speeds
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/E}}\right), \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/E}}\right).$$
 #
-# (Sine first is the convention of the paper, and of everyone after it.)
+# (Sine first is the convention of the original paper, Vaswani et al. 2017.)
 #
 # ## Exercise 7.1: sinusoidal positions
 #
@@ -132,7 +132,7 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
     """Return one vector per position (Vaswani et al. 2017, section 3.5).
 
     Returns (length, d_model), float32. Entry 2i of position p is sin(p / base^(2i / d_model)), and entry 2i + 1 the
-    cosine of the same angle. Where d_model is odd, the last entry is a sine without its cosine.
+    cosine of the same angle. If d_model is odd, the last entry is a sine without its cosine.
     """
     ### BEGIN SOLUTION
     even = torch.arange(0, d_model, 2)
@@ -179,7 +179,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Three curves, one line. Places that are near look alike, and how alike they are does not depend on where they are. And there is more: moving on by k places is a rotation of each hand, one and the same for all places. So one matrix can learn "three to the left", and it holds everywhere:
+# Three curves, one line. Places that are near look alike, and how alike they are does not depend on where they are. (The small rise after four steps is the fastest hand, coming round again.) And there is more: moving on by k places is a rotation of each hand, one and the same for all places. So one matrix can stand for "three ahead", wherever you start. (Only the four fastest hands are used here. The slow ones hardly move in 12 places, which makes the fit unstable.)
 
 # %%
 fast = table[:, [0, 1, 2, 3, 16, 17, 18, 19]].double()  # the four fastest hands
@@ -192,7 +192,7 @@ f"worst error where it was not fitted: {(back[12:] @ shift - ahead[12:]).abs().m
 #
 # ### Rotate instead of adding
 #
-# Why add at all? Take the finished query and the finished key, and *turn* them: the query at place p by p steps, the key at place s by s steps. Their dot product then sees the difference of the two angles. This is *RoPE*, rotary position embedding, and most language models of today use it.
+# Why add at all? Take the finished query and the finished key, and *turn* them: the query at place p by p steps, the key at place s by s steps. Their dot product then sees the difference of the two angles. This is *RoPE*, rotary position embedding, and most of today's language models use it.
 #
 # By hand again, with quarter turns. Query and key are both [1, 0]. The query is at place 5, the key at place 4:
 
@@ -213,7 +213,7 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
 #
 # $$(a, b) \;\mapsto\; (a\cos\alpha - b\sin\alpha,\; a\sin\alpha + b\cos\alpha).$$
 #
-# In the next figure a query and four equal keys, at places 0 to 3, turn by 40° per place. Move the query. **Predict** first: its weight is largest for the key at …
+# In the next figure a query and four equal keys, at places 0 to 3, turn by 40° per place. **Predict** before you move the query: at place 2, where is its weight largest?
 
 # %%
 predict(
@@ -258,9 +258,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Four equal keys, and yet four different weights. Near keys get more, and the pattern moves along the diagonal with the query.
+# Four equal keys, and yet the weights differ. Near keys get more, and the pattern moves along the diagonal with the query.
 #
-# Two details. Values are *not* turned: the place decides who is looked at, not what is passed on. And since nothing is added, nothing has to be learned or looked up, and there is no last row of a table.
+# Two details. Values are *not* turned: the place decides who is looked at, not what is passed on. And since the angles are computed, nothing has to be learned, and there is no table that could end.
 #
 # ## Exercise 7.2: rotary positions
 #
@@ -269,7 +269,7 @@ plot.heatmap(
 # %% hints apply_rope [markdown]
 # Pairs are the entries 0 and 1, then 2 and 3. How do you get all first entries of the pairs as one tensor, and all second entries as another?
 #
-# The angles are a table again, positions by pairs: each position gets a last axis of size 1, so that it meets all speeds. Leading axes of x need no attention.
+# The angles are a table again, positions by pairs: each position gets a last axis of size 1, so that it meets all speeds. The leading axes of x take care of themselves.
 #
 # After turning you have two tensors of half the size. Stack them along a new last axis, so that partners are neighbors, and join the last two axes. Convert to the dtype of x at the very end.
 
@@ -304,7 +304,7 @@ def apply_rope(
 # %% [markdown]
 # ### Or change the scores themselves
 #
-# The shortest way is to leave queries and keys alone and to subtract something from the score, more for distant keys. This is *ALiBi*, attention with linear biases: the bias is minus the distance times a slope, and each head has a slope of its own. With slope 1, five equal scores and a query at place 4:
+# The shortest way is to leave queries and keys alone and to subtract something from the score, more for distant keys. This is *ALiBi*, attention with linear biases: the bias is minus the distance times a slope, and each head has a slope of its own. Five equal scores, a query at place 4, and three slopes:
 
 # %%
 distance = torch.tensor([4.0, 3, 2, 1, 0])
@@ -312,7 +312,7 @@ for slope in (1.0, 0.25, 1 / 16):
     print(slope, (-slope * distance).softmax(dim=-1))
 
 # %% [markdown]
-# A steep head sees its neighborhood, a flat one nearly everything. The slopes are fixed and form a geometric series: with 8 heads ½, ¼, ⅛ … 1/256; with H heads, head h (counted from 1) has $2^{-8h/H}$. Nothing is learned here either.
+# A steep head sees its neighborhood, a flat one nearly everything. The slopes are fixed and form a geometric series: with 8 heads ½, ¼, ⅛ … 1/256; with H heads, head h (counted from 1) has $2^{-8h/H}$.
 #
 # ## Exercise 7.3: linear biases
 #
@@ -323,7 +323,7 @@ for slope in (1.0, 0.25, 1 / 16):
 #
 # With fewer queries than keys, the *last* query is at the last key. So at which position is the first query?
 #
-# The slopes need two more axes, so that each meets the whole table of distances. A bias that favors near keys is zero on the spot and negative everywhere else.
+# The slopes need two more axes, so that each meets the whole table of distances. A bias that favors near keys is zero at distance 0 and negative everywhere else.
 
 
 # %% exercise alibi_bias
@@ -345,7 +345,7 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # %% check alibi_bias
 
 # %% [markdown]
-# What four heads make of 32 equal scores, with the query at place 31:
+# Here are the weights of four heads for 32 equal scores, with the query at place 31:
 
 # %%
 away = torch.arange(31, -1, -1)
@@ -360,9 +360,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# ### One experiment decides
+# ### Three experiments
 #
-# Four ways, and each has its followers. Train all of them on 16 digits, with a causal mask, and test on 16, 24 and 32. The task: at each place, name the last digit *below 4* up to and including there. So the model must find the most recent of several candidates, however long ago it was.
+# Train all four on 16 digits, with a causal mask, and test on 16, 24 and 32. The task: at each place, name the most recent digit *below 4*; the digit at that place counts too. So the model must find the most recent of several candidates, however long ago it was.
 
 
 # %%
@@ -401,11 +401,11 @@ table_of(most_recent, ("none", *ways))
 reveal("good at twice the length", "rotary and linear bias")
 
 # %% [markdown]
-# Read the columns. At 16 the two ways that *add* a vector to the token win. At 32 about a fifth of their answers are lost, and they are little better than no positions at all: the learned table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met. The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
+# Read the columns. At 16 the two ways that *add* a vector to the token win. At 32 they get a fifth to a quarter of the answers wrong, and the sinusoids are barely better than no positions at all: the learned table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met. The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
 #
-# (Without positions, 78% is a lot. The small digit that occurs most often so far is a good guess, and the causal mask gives away some order: the first query sees one key, the second two.)
+# (Without positions, 78% is a lot. The small digit that occurs most often so far is a good guess, right about two times in three, and the causal mask gives away some order: the first query sees one key, the second two.)
 #
-# So is a linear bias as good as a rotation? Change the task. At each place, name the digit exactly three places back:
+# So is a linear bias as good as a rotation? Change the task. At each place, name the digit exactly three places back (at the first three places, the first digit):
 
 
 # %%
@@ -417,7 +417,7 @@ def three_back(digits: Tensor) -> Tensor:
 table_of(three_back, ("rotary", "linear bias"))
 
 # %% [markdown]
-# The rotation is perfect at every length. The linear bias is lost, even at 16, and no training will help it: it can say "nearer is better", and "three away is better than two" is not a thing it can say. And reversing, where we began, is about absolute places, so no distance will do:
+# The rotation is perfect at every length. The linear bias is lost, even at 16, and no training will help it: it can say "nearer is better", but it cannot say "three away is better than two". And reversing, where we began, is about absolute places, so no distance will do:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):
@@ -428,7 +428,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
 #
 # ## What can go wrong
 #
-# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2 instead of i + 1. Both are correct, and a model trained with one is broken by the other: the shapes fit, nothing complains, and the scores are wrong.
+# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, and a model trained with one is broken by the other: the shapes fit, nothing complains, and the scores are wrong.
 
 # %%
 q, turn = torch.randn(8), reader.turns(4, 8)[3]
@@ -443,8 +443,6 @@ adjacent, split
 torch.stack([weights_at(3), weights_at(0)])
 
 # %% [markdown]
-# The first row is right, the second has been told the wrong place.
-#
 # **Positions in half precision.** In `float16` there is no 2049. Angles have to be computed in `float32`, even if the model is not:
 
 # %%
@@ -458,7 +456,7 @@ torch.tensor([2047.0, 2048, 2049, 2050, 2051]).half().tolist()
 # | | what it does | what it knows | beyond the training length |
 # |---|---|---|---|
 # | learned | adds a vector per place | each place by itself | untrained rows |
-# | sinusoidal | adds sines and cosines | distances, until projected | unseen combinations |
+# | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
 # | rotary | turns queries and keys | the distance, exactly | holds in our tests |
 # | linear bias | lowers the scores | nearer is better | holds, and cannot count |
 #
@@ -468,10 +466,10 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R7** (2 points, graded by a person). A colleague trains a model with learned positions on sentences of up to 50 tokens and wants to use it on documents of 100. Which rows of which table will hurt, and would sinusoidal or rotary positions have saved the day? Support your answer with numbers from this lesson, and name one thing that these numbers do *not* show.
+# **Question R7** (2 points, graded by a person). A colleague gives a model a table of 100 learned positions, trains it on sentences of up to 50 tokens, and wants to use it on documents of 100. Which rows of which table will hurt, and would sinusoidal or rotary positions have saved the day? Support your answer with numbers from this lesson, and name one thing that these numbers do *not* show.
 
 # %% question R7 [markdown] points=2
-# Rows 50 to 99 of the position table have never been trained: they still hold their random start and are added to the tokens there. In our experiment the learned table fell from 100% at length 16 to about 80% at length 32. The sinusoids did no better (about 75%): their vectors exist at every length, but the projections had never met such combinations. Rotary positions stayed at 99%, because scores depend on distances only, and the distances that matter had occurred in training.
+# Rows 50 to 99 of the position table have never been trained: they still hold their random start and are added to the tokens there. In our experiment the learned table fell from 100% at length 16 to about 80% at length 32. The sinusoids did no better (about 75%): their vectors exist at every length, but the projections had never met such combinations. Rotary positions stayed at 99%, because places enter the scores only through distances, and the distances that matter had occurred in training.
 #
 # Not shown: real text, real lengths, several layers. In our task the answer is usually a few places back, so large distances hardly mattered. A task that needs a distance of 70 would be new to a rotary model too. And reversing shows that a relative scheme can be the wrong choice altogether.
 #
@@ -486,6 +484,6 @@ recap()
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: sinusoids, and a first comparison with learned vectors.
 # - Su et al. 2021, [RoFormer](https://arxiv.org/abs/2104.09864): rotary positions.
-# - Press, Smith and Lewis 2022, [Train Short, Test Long](https://arxiv.org/abs/2108.12409): linear biases, and the experiment of this lesson on real text.
+# - Press, Smith and Lewis 2022, [Train Short, Test Long](https://arxiv.org/abs/2108.12409): linear biases, and a similar experiment on real text.
 #
 # **Next:** [lesson 8](../08_transformer_block/08_transformer_block.ipynb) puts attention, positions and two more parts together into a transformer.

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are stacked from, say what each of its parts is for, connect an encoder to a decoder, and let the result write. You need lessons 5 to 7. About 75 minutes.
+# After this lesson you can build the block that transformers are stacked from, say what each of its parts is for, connect an encoder to a decoder, and let the result write dates. You need lessons 5 to 7. About 75 minutes.
 #
 # ## The idea
 #
-# Lesson 1 ended with a translator that reads dates as people write them, and writes them as computers store them. It consists of two recurrent networks with attention between them. Attention turned out to be the good part. So what if the recurrent networks go, and attention does all the work?
+# Lesson 1 ended with a translator that reads dates as people write them, and writes them as computers store them. It consists of two recurrent networks with attention between them. Attention turned out to be the good part. What if we drop the recurrent networks and let attention do all the work?
 #
-# Let us race the two. The recurrent translator gets 100 steps. The other one, a *transformer*, gets as many as it manages in about the same time, on the same dates.
+# Let us race the two. The recurrent translator gets 100 steps. The other one, a *transformer*, gets 130, which take no longer, on the same dates.
 
 # %% setup
 from collections.abc import Callable
@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer has never seen the task either. It has one block that reads and one that writes. After the same time it is …
+# **Predict.** The transformer has never seen the task either. It has one block that reads and one that writes. In no more time it is …
 
 # %%
 predict(
@@ -47,9 +47,9 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# Clearly better, after about as many seconds. (Given twice the time the two are level, since these dates are not hard.)
+# Clearly better, in no more time. (Given twice the time the two are level, since these dates are not hard.)
 #
-# One reason is that nothing in it has to wait. A recurrent network reads character 18 after the other 17. In the transformer all positions go through each layer at once, and in training that includes the characters to be *written*: a causal mask keeps each from seeing its successors, so ten predictions cost one pass. Here it is as a whole:
+# One reason is that nothing in it has to wait. A recurrent network reads character 18 only after the 17 before it. In the transformer all positions go through each layer at once, and in training that includes the characters to be *written*: a causal mask keeps each from seeing its successors, so ten predictions cost one pass. Here it is as a whole:
 
 # %%
 figures.encoder_and_decoder()
@@ -61,7 +61,7 @@ figures.encoder_and_decoder()
 #
 # ### What attention cannot do
 #
-# The output of a head is a weighted mean of values, and values are a matrix times the tokens. Take a sentence with a single token. Its only weight is 1, so what attention makes of it is two matrices times the token: a linear map. No stack of linear maps can compute even the absolute value of a number.
+# The output of a head is a weighted mean of values, and values are a matrix times the tokens. Take a sentence with a single token. Its only weight is 1, so what attention makes of it is the value matrix and the output matrix times the token: a linear map. No stack of linear maps can compute even the absolute value of a number.
 #
 # A *feed-forward network* can: a matrix, then a *ReLU*, which replaces negative numbers by 0, then another matrix. For |x| two hidden entries are enough. Choose the first matrix so that they hold x and −x, and the second so that it adds what is left:
 
@@ -71,13 +71,13 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 (x @ first).relu(), (x @ first).relu() @ second
 
 # %% [markdown]
-# For −3 the hidden entries are 0 and 3, for 2 they are 2 and 0. So a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, does something with it. The network is usually four times as wide inside as the model, ours twice.
+# For −3 the hidden entries are 0 and 3, for 2 they are 2 and 0. So a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, does something with it. The network is usually four times as wide inside as the model; ours is twice as wide.
 #
 # ### Adding instead of replacing
 #
-# Suppose you stack twelve blocks, and each *replaces* its input by its output. Then whatever the twelfth is to know about the input must survive eleven replacements. It is the bottleneck of lesson 1 again, this time going up instead of along.
+# A *branch* is one half of a block: the attention or the feed-forward network. Suppose you stack twelve blocks, and each *replaces* its input by its output. Then whatever the twelfth is to know about the input must survive eleven replacements. It is the bottleneck of lesson 1 again, this time through layers instead of through time.
 #
-# The remedy is short: `x + branch(x)`. A branch *adds* what it found out, and what was there stays there. Between the blocks runs a *residual stream*, and each branch reads from it and writes to it. Four entries, a branch that knows something about entry 2 only:
+# The remedy is short: `x + branch(x)`. A branch *adds* what it found out, and what was there stays there. A *residual stream* runs through the whole stack, and each branch reads from it and writes to it. Four entries, and a branch that has something to say about entry 2 only:
 
 # %%
 stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -107,7 +107,7 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# Follow the stream on the left of the figure: no norm and no matrix stands in its way. This order is called *pre-norm*. The paper of 2017 normalized *after* each addition, *post-norm*, with the norm in the middle of the stream. It looks like a detail. Twelve blocks, 50 steps of training, the task is to reverse eight digits:
+# Follow the stream on the left of the figure: no norm and no matrix stands in its way. This order is called *pre-norm*. The 2017 paper normalized *after* each addition, *post-norm*, with the norm in the middle of the stream. It looks like a detail. We train twelve blocks for 50 steps to reverse eight digits:
 
 # %% measured
 losses = {
@@ -118,9 +118,9 @@ for kind, loss in losses.items():
     print(f"{kind:10} after 50 {loss[-1]:5.2f}")
 
 # %% [markdown]
-# "Bare" blocks replace instead of adding, and after 50 steps they are as good as a guess among ten digits, $\ln 10 = 2.30$. Post-norm has begun to learn. Pre-norm is nearly done. Post-norm gets there as well: original transformers were trained with it, starting at tiny learning rates.
+# "Bare" blocks (which do have norms) replace instead of adding, and after 50 steps they are as good as a guess among ten digits, $\ln 10 = 2.30$. Post-norm has begun to learn. Pre-norm is nearly done. Post-norm gets there too, later. The original transformer was trained with it, with a learning rate that started tiny.
 #
-# The usual explanation is that gradients vanish on their way down. Is it true? How much of the gradient at the top arrives at the first block, before any training?
+# The usual explanation is that gradients vanish on their way back. Is it true? How much of the gradient at the last block's output arrives at the first block, before any training?
 
 # %% measured
 for kind in ("bare", "post-norm", "pre-norm"):
@@ -128,13 +128,13 @@ for kind in ("bare", "post-norm", "pre-norm"):
     print(f"{kind:10}", [f"{share:.1f}" for share in shares])
 
 # %% [markdown]
-# In pre-norm all of it arrives, and a bit more. In post-norm most of it, in the bare stack a tenth to a half. That is a loss and not a catastrophe, since each norm rescales what comes through. So the *size* of the gradient is only part of the story. A gradient can be large and say nothing useful, if the stack above has already blurred which token it is about.
+# In pre-norm all of it arrives, and a bit more. In post-norm most of it, in the bare stack a tenth to a half. That is a loss and not a catastrophe, since each norm rescales what comes through. So the *size* of the gradient is only part of the story. One guess, which we do not test here: the bare stack blurs which token is which.
 #
 # ## Exercise 8.1: the block
 #
 # Write it. The attention is the module of lesson 6, with its mask; it is in `attention.py` beside this notebook, so nothing depends on your other notebooks. It returns a pair.
 #
-# While a model trains, *dropout* acts in three places: on the attention weights (the module does that), and on what each of the two branches is about to add. (PyTorch's own layer has a fourth, between the two linear layers. Yours has not.)
+# While a model trains, *dropout* acts in three places: on the attention weights (the module does that), and on what each of the two branches is about to add. (PyTorch's own layer has a fourth, between the two linear layers. Yours does not.)
 
 # %% hints TransformerBlock [markdown]
 # There are two additions. For each of them: what is normalized, what happens to it, and what exactly is it added to, the stream or the normalized stream?
@@ -176,7 +176,7 @@ class TransformerBlock(nn.Module):
 # %% check TransformerBlock
 
 # %% [markdown]
-# Where are its parameters? With the usual inner width of 4E, attention has 4E² and the feed-forward network 8E². So "attention is all you need" is a good title, and two thirds of a block are something else:
+# Where are its parameters? With the usual inner width of 4E, attention has 4E² and the feed-forward network 8E². So "attention is all you need" is a good title, and two thirds of a block is something else:
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -197,9 +197,9 @@ sizes = {
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# So three branches, each with its norm: look back, look across, feed forward. The memory has been normalized by the encoder's last norm, and is used as it comes.
+# So three branches, each with its norm: look back, look across, feed forward. The memory has been normalized by the encoder's last norm, and is used as is.
 #
-# What the cross-attention of the winner looks at, for one date (the mean over its four heads):
+# What the cross-attention of the winning transformer looks at, for one date (the mean over its four heads). Each row is labeled with the character it writes:
 
 # %%
 text = "28 january 1955"
@@ -215,7 +215,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# It is the map of lesson 1, drawn by another model. Compare the two if you have it at hand: the year, the name of the month and the day are found again, though less sharply. The encoder has already mixed the characters, so the information about a month is spread over its letters. How it mixes them, head by head, and below it the same heads to explore:
+# It is the map of lesson 1, drawn by another model. Compare the two if you have it at hand: the year, the name of the month and the day show up again, though less sharply. The encoder has already mixed the characters, so the information about a month is spread over its letters. Here is how, head by head; below are the same heads to explore:
 
 # %%
 encoder = transformer.self_attention(model, x)[0, :, : len(text), : len(text)]
@@ -289,7 +289,7 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # ### Writing
 #
-# In training, the decoder was told all the right characters at once. On its own it has nothing but a start symbol. So it writes one character, reads what it has written, writes the next:
+# In training, the decoder was told the right previous characters (*teacher forcing*, lesson 1), all at once. On its own it has nothing but a start symbol. So it writes one character, reads what it has written, writes the next:
 
 # %%
 x, y = transformer.dates(1, seed=7)
@@ -299,11 +299,11 @@ logits = model.write(tokens, memory, mask)  # (1, 1, characters)
 transformer.decode(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 
 # %% [markdown]
-# One token in, one row of logits out, and its largest entry is the first character of the year. Now there are two tokens, and two rows of logits come out: the first is the same as before, and the second is what we want. Always taking the largest logit is called *greedy* decoding.
+# One token in, one row of logits out, and its largest entry is the first character of the year. Now there are two tokens, and two rows of logits come out: the first is the same as before (the causal mask sees to that), and the second is what we want. Always taking the largest logit is called *greedy* decoding.
 #
 # ## Exercise 8.3: greedy decoding
 #
-# Write the loop. It knows nothing of dates: `step` is any function from tokens to logits, and no token ends a sentence early.
+# Write the loop. It knows nothing of dates: `step` is any function from tokens to logits, and there is no end token.
 
 # %% hints greedy_decode [markdown]
 # What goes into `step` in the first round, and what shape does it have for several sentences at once? What goes in in the second round?
@@ -353,11 +353,11 @@ except NotImplementedError:
     print("not yet: one of exercises 8.1 to 8.3 is still open")
 
 # %% [markdown]
-# The numbers differ a little from the winner's, because PyTorch draws the first weights in another way.
+# The numbers differ a little from the winner's, because PyTorch's attention has biases, and draws its first weights differently.
 #
 # ## What can go wrong
 #
-# **No causal mask in training.** The decoder is given the right answer, shifted by one. If it may look ahead, the character it should predict is one of its inputs. **Predict**: without the mask, the share of dates it gets right in training, and on its own.
+# **No causal mask in training.** The decoder is given the right answer, shifted by one. If it may look ahead, every character it should predict, except the last, is one of its inputs. **Predict**: without the mask, what share of dates does it get right in training, and on its own?
 
 # %%
 predict("told the right characters", options=("nearly all right", "nearly all wrong"))
@@ -373,9 +373,9 @@ reveal("told the right characters", "nearly all right")
 reveal("writing on its own", "nearly all wrong")
 
 # %% [markdown]
-# It has learned to read the answer off its input, and there is no answer to read when it is on its own. The loss in training looks splendid. That is why a model that writes is judged by what it writes.
+# It reads nine of ten characters off its input. The tenth is never among them, and there its mistakes lie. On its own it has nothing to read off. The loss in training looks splendid. That is why a model that writes is judged by what it writes.
 #
-# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. Hide those from both attentions, or the model mixes them in. Here is how far the logits of one short date move when it may see its padding:
+# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. Hide those from the encoder's self-attention and from the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when it may see its padding:
 
 # %% measured
 x, y = (
@@ -390,9 +390,9 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 # %% [markdown]
 # **A branch that forgets to add.** `x = self.dropout(...)` instead of `x = x + self.dropout(...)` raises no error. You have seen the price: it is the bare stack.
 #
-# **Dropout in earnest.** A model in training mode writes something different every time. `model.eval()` before writing, `model.train()` before training.
+# **Dropout left on.** With dropout, a model in training mode writes something different every time. `model.eval()` before writing, `model.train()` before training.
 #
-# **Ten passes for ten characters.** The loop computes everything anew for each character, and nine tenths of it have been computed before. Lesson 10 keeps what can be kept.
+# **Ten passes for ten characters.** The loop computes 1 + 2 + … + 10 = 55 positions, and 45 of them have been computed before. Lesson 10 keeps what can be kept.
 #
 # ## What you learned
 #
@@ -402,7 +402,7 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 # | LayerNorm | each token to mean 0 and deviation 1 | before the branch: pre-norm |
 # | feed-forward network | linear, ReLU, linear, per token | two thirds of the parameters |
 # | cross-attention | queries from the decoder, keys and values from the memory | its mask is the memory's padding |
-# | teacher forcing | all positions at once | only with a causal mask |
+# | teacher forcing | the decoder is told the right previous characters | only with a causal mask |
 # | greedy decoding | the largest logit, again and again | the last position counts |
 #
 # %%

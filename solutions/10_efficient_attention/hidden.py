@@ -1402,7 +1402,7 @@ def scaled_by_the_model(mha, x_new, cache):
 
 @mistake("decode_step")
 def scaled_by_the_heads(mha, x_new, cache):
-    """The scores were scaled by the root of the number of heads. It is the dimension of a head that makes them large."""
+    """The scores were scaled by the root of the number of heads. The dimension of a head makes them large."""
     return step(mha, x_new, cache, scale=mha.num_heads**-0.5)
 
 
@@ -1679,7 +1679,7 @@ def shared_out(x, n_rep):
 
 @mistake("repeat_kv")
 def multiplied(x, n_rep):
-    """The heads are there often enough, but their entries were multiplied by n_rep. Copies are equal to the original."""
+    """The heads are there often enough, but their entries were multiplied by n_rep. Copies equal the original."""
     return x.repeat_interleave(n_rep, dim=1) * n_rep
 
 
@@ -1900,7 +1900,7 @@ def keys_required(q_len, window, k_len=None):
 
 @mistake("sliding_window_mask")
 def half_a_window(q_len, window, k_len=None):
-    """The window is half as long as it should be. All of it lies in the past, so none of it is cut off for the future."""
+    """The window is half as long as it should be. All of it lies in the past: none is cut off for the future."""
     return band(q_len, k_len, 1 - window // 2, 0)
 
 
@@ -2547,8 +2547,8 @@ def never_shifted(query, key, value, block, mask=None):
 
 @mistake("blockwise_attention")
 def hidden_after_the_maximum(query, key, value, block, mask=None):
-    """The mask came after the maximum was taken. A hidden key with a large score then makes all visible ones round to 0:
-    hide first.
+    """The mask came after the maximum was taken. A hidden key with a large score then makes all visible ones round
+    to 0: hide first.
     """
     shape = (*query.shape[:-1], 1)
     largest, total, output = query.new_full(shape, -math.inf), 0.0, 0.0

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# A model that writes is called once per token, and each time it gets everything written so far. The hundredth call repeats what the ninety-ninth did, for ninety-nine tokens, and adds one. How much of that is waste? Here is a stack of four attention layers that writes (vectors instead of words, which is all the same to it). It does so twice: once with everything computed anew, once with what is computed *kept*.
+# A model that writes is called once per token, and each time it gets everything written so far. The hundredth call repeats what the ninety-ninth did, for ninety-nine tokens, and adds one. How much of that is waste? Here is a stack of four attention layers that writes (vectors instead of words; it cannot tell). It does so twice: once with everything computed anew, once with what is computed *kept*.
 
 # %% setup
 import measure
@@ -42,7 +42,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The factor grows with the length, since the waste does. What is written is the same both times:
+# The factor grows with the length, because the waste grows. What is written is the same both times:
 
 # %%
 with torch.no_grad():
@@ -50,15 +50,15 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# Times in this lesson are measured on *your* computer, on its GPU if it has one. Yours will differ from those in the text, so look at ratios. (On a GPU short sequences cost as much as long ones, because starting the work takes longer than doing it. There the factors begin to grow later.)
+# Times in this lesson are measured on *your* computer, on its GPU if it has one. Yours will differ from those in the text, so look at ratios. (On a GPU short sequences cost as much as long ones, because starting the work takes longer than doing it. There the factor grows only at greater lengths, and the one at 512 may still be small.)
 #
 # ## By hand
 #
-# Lesson 2's query met three keys, with the scores 0, ln 2 and ln 3, the weights 1/6, 1/3 and 1/2, and the output [7, 8]. Say this was the third word. Now a fourth comes. What has to be computed?
+# Lesson 2's query met three keys, with the scores 0, ln 2 and ln 3, the weights 1/6, 1/3 and 1/2, and the output [7, 8]. Say that query belonged to the third word. Now a fourth comes. What has to be computed?
 #
-# Its own query, key and value. Four scores: the new query against the three old keys, and the new one. Not the old queries: nobody asks them again. And with a causal mask the old outputs stay as they are, because none of them may look at the fourth word. So keys and values must be kept, and nothing else. That is the *KV cache*.
+# Its own query, key and value. Four scores: the new query against the three old keys, and the new one. Not the old queries: they have asked already. And with a causal mask the old outputs stay as they are, because none of them may look at the fourth word. So keys and values must be kept, and nothing else. That is the *KV cache*.
 #
-# Let the fourth key have the score ln 6 and the value [0, 0]. The shares are 1, 2, 3 and 6 twelfths:
+# Say the new query gives the three old keys the same scores as before, and the fourth key, with the value [0, 0], the score ln 6. The shares are 1, 2, 3 and 6 twelfths:
 
 # %%
 scores = torch.tensor([1.0, 2, 3, 6]).log()
@@ -72,25 +72,25 @@ scores.softmax(dim=-1), scores.softmax(dim=-1) @ values
 #
 # ### What it costs
 #
-# A dot product of two vectors with D entries takes D multiplications and about as many additions: 2·D *floating-point operations*, or flops. Attention makes one per pair of query and key, and then mixes the values, which takes the same again. For 100 queries, 100 keys, and D = 64:
+# A dot product of two vectors with D entries takes D multiplications and about as many additions: 2·D *floating-point operations*, or flops. Attention takes one per pair of query and key, and then mixes the values, which takes the same again. For 100 queries, 100 keys, and D = 64:
 
 # %%
 pairs, D = 100 * 100, 64
 {"score flops": 2 * pairs * D, "mix flops": 2 * pairs * D, "score bytes": 4 * pairs}
 
 # %% [markdown]
-# Two of these numbers matter for different reasons. Flops take time. Bytes take room, and they have to be carried to where the flops happen, which is often what takes longest.
+# Flops and bytes matter for different reasons. Flops take time. Bytes (four per number in `float32`) take room, and they have to be carried to where the flops happen, which is often what takes longest.
 #
 # ## Exercise 10.1: what attention costs
 #
-# Write the four numbers.
+# Write the function that returns four of them.
 
 # %% hints attention_cost [markdown]
 # How many pairs of a query and a key are there, over all heads and sentences? Everything but the cache is that number times something.
 #
 # One pair costs a dot product for its score, and one scaled value added to the output. Count multiplications *and* additions for each.
 #
-# Keys and values have nothing to do with queries. How many vectors are there of each, how many entries has one, and how many bytes an entry?
+# The size of the cache does not depend on the number of queries. How many vectors are there of each, how many entries has one, and how many bytes an entry?
 
 
 # %% exercise attention_cost
@@ -134,13 +134,13 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# 68.7 GB for a table that is needed for a moment, and 17.2 GB that must be kept for as long as the text goes on, for every reader of the model. The rest of the lesson gets rid of the first and of most of the second.
+# 68.7 GB for a table that is needed for a moment, and 17.2 GB that must be kept for as long as the text goes on, for every user of the model. The rest of the lesson gets rid of the first and of most of the second.
 #
 # ### A cache
 #
 # ## Exercise 10.2: keep keys and values
 #
-# Write the box that holds them.
+# Write the class that holds them.
 
 # %% hints KVCache [markdown]
 # Before the first call there is nothing. How do you represent that, and what should `len` say then?
@@ -171,7 +171,7 @@ class KVCache:
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values (B, H, T, D) of T new positions, and return all of them, (B, H, len(self), D).
 
-        What is stored does not change when the caller changes its tensors afterward.
+        What is stored does not change when the caller later changes the tensors it passed in.
         """
         ### BEGIN SOLUTION
         if self.key is None or self.value is None:
@@ -188,7 +188,7 @@ class KVCache:
 # %% [markdown]
 # ### Prefill and decode
 #
-# A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache: the *prefill*. Then each call brings one token: *decode*. Both are the same thing, T new tokens after S − T old ones, with T = 500 or T = 1.
+# A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache: the *prefill*. Then each call brings one token: *decode*. Both are the same thing, T new tokens after S − T old ones, S in all. In prefill T = S = 500, in decode T = 1.
 #
 # The mask needs care. New token 0 may look at all the old ones and at itself. That is the causal mask of lesson 5, aligned at the bottom right. PyTorch's `is_causal=True` aligns it at the *top left*:
 
@@ -238,7 +238,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% check decode_step
 
 # %% [markdown]
-# With a cache, the flops for token n are proportional to n, and without one to n². Summed over a whole text the waste is one power of the length: n² instead of n³. But the cache has to be read from memory for each token, all of it. Which is why the next idea is about its size.
+# With a cache, attention's flops for token n are proportional to n. Without one they are proportional to n²: all n outputs are computed again, because the next layer makes its keys and values from them. Summed over a whole text, that is n² with a cache and n³ without. But the cache has to be read from memory for each token, all of it. The next idea makes it smaller.
 #
 # ### Fewer keys than queries
 #
@@ -249,7 +249,7 @@ for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
     print(f"{name:17} {2 * layers * 2 * sets * length * D / 1e9:5.2f} GB")
 
 # %% [markdown]
-# 17.18, 4.29, 0.54. Most large models now use something like the middle row, which loses hardly any quality (Ainslie et al. measured it).
+# Most large models now use something like the middle row, which loses hardly any quality (Ainslie et al. measured it).
 #
 # In the computation, each set is handed to several heads in a row. With 2 sets and 6 heads: heads 0, 1, 2 use set 0, heads 3, 4, 5 use set 1. One of PyTorch's two functions for repeating does that:
 
@@ -258,7 +258,7 @@ sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first goes round in circles, the second stays in the group. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers.
+# The first cycles through the sets, the second finishes one before it starts the next. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers. (The cache holds the sets before they are repeated. The copies are needed only for the computation, and compiled versions do without them.)
 #
 # ## Exercise 10.4: repeat keys and values
 #
@@ -269,7 +269,7 @@ sets.repeat(3), sets.repeat_interleave(3)
 #
 # The cell above shows two ways of repeating. Which one keeps copies of the same set next to each other, and how do you tell it the axis?
 #
-# It can also be done by hand: a new axis behind the sets, expanded to the number of repetitions, and then both joined.
+# It can also be done by hand: a new axis behind the sets, expanded to the number of repetitions, and then the two axes merged.
 
 
 # %% exercise repeat_kv
@@ -289,7 +289,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# Another way to save is not to look so far. With a *sliding window* of 4, each token sees itself and the three before it, and the cache can drop everything older.
+# Another way to save is to look back less far. With a *sliding window* of 4, each token sees itself and the three before it, and the cache can drop everything older.
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -300,14 +300,14 @@ plot.masks(
 )
 
 # %% [markdown]
-# Move the window: the last of eight tokens, with equal scores for all it sees.
+# Change the size of the window. These are the weights of the last of eight tokens, with equal scores for all it sees.
 
 # %%
 names = [f"token {n}" for n in range(8)]
 plot.slide(lambda w: (j > 7 - w) / w, names, name="window", low=1, high=8, start=4)
 
 # %% [markdown]
-# Is the ninth token back lost, then? Not in a stack. A token three back has itself seen three further back. **Predict.** With a window of 4 and three layers, how far back does information reach?
+# Is everything older lost, then? Not in a stack. A token three back has itself seen three further back. **Predict.** With a window of 4 and three layers, how far back does information reach?
 
 # %%
 predict("reach of three layers", options=("3 places", "9 places", "64 places"))
@@ -319,11 +319,11 @@ reach = (one_layer @ one_layer @ one_layer)[31].nonzero()[0]
 reveal("reach of three layers", f"{31 - int(reach)} places")
 
 # %% [markdown]
-# Each layer adds three places. Real models with a window of 4096 and 32 layers reach back over 130,000 tokens, in principle. How much of it survives so many hands is another matter.
+# Each layer adds three places. Real models with a window of 4096 and 32 layers reach back over 130,000 tokens, in principle. How much survives that many steps is another matter.
 #
 # ## Exercise 10.5: the window
 #
-# Write the mask, for a cache too.
+# Write the mask. It must work with a cache, too.
 
 # %% hints sliding_window_mask [markdown]
 # At which position is the first query, if there are fewer queries than keys and the last query is at the last key?
@@ -353,7 +353,7 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # %% [markdown]
 # ### Never the whole table
 #
-# Everything so far saved on keys. The table of scores is still there, L × S of it, and at 32,768 tokens it was the largest thing of all. Must it exist?
+# What came before saves work or makes the cache smaller. During prefill the table of scores is still there, L × S of it, and at 32,768 tokens it was the largest thing of all. Must it exist?
 #
 # Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time. It kept three things: the largest score so far, the sum of the exponentials, and the mix. By hand again, with the scores 0 and ln 2 in the first chunk and ln 3 in the second: after the first the largest is ln 2, the sum is ½ + 1 = 1.5. The second brings a new largest, so what is there shrinks by a factor of ⅔:
 
@@ -364,16 +364,16 @@ shrink = (largest_so_far - new).exp()
 shrink, shrink * total + 1
 
 # %% [markdown]
-# The sum is 2, and the weights come out as 1/6, 1/3, 1/2. Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which does it in the fastest memory a GPU has.
+# The sum is 2, and the weights come out as 1/6, 1/3, 1/2. Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory.
 #
 # ## Exercise 10.6: blockwise attention
 #
-# Write it for all queries at once, with a mask. Your check measures the largest tensor you make.
+# Write it for all queries at once, with a mask. The check measures the largest tensor you make.
 
 # %% hints blockwise_attention [markdown]
 # What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
 #
-# When a larger score turns up, everything computed so far shrinks by the same factor as in lesson 4: the sum and the mix. Then the new block is added to both.
+# When a larger score turns up, everything computed so far shrinks by a factor, as in lesson 4: the sum and the mix. Then the new block is added to both.
 #
 # A query that has seen nothing yet has minus infinity as its largest score, and minus infinity minus itself is not a number. Subtract 0 there. At the end, its sum is 0 too.
 
@@ -386,7 +386,7 @@ def blockwise_attention(
 
     query is (..., L, D), key (..., S, D), value (..., S, D_v). mask is boolean, True = may attend, and broadcasts to
     (..., L, S); its last axis has size S. Returns (..., L, D_v). A query that may look at nothing gets zeros. No tensor
-    has more than L * block * (leading axes) entries or as many as an input: the table of all scores never exists.
+    has more entries than L * block * (leading axes), or than the largest of inputs and output where that is more.
     """
     ### BEGIN SOLUTION
     shape = (*query.shape[:-1], 1)
@@ -430,7 +430,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### PyTorch's own
 #
-# Your loop runs in Python, and will not win a race. `scaled_dot_product_attention` does the same in compiled code. Its time and its largest tensor, against the plain computation:
+# Your loop runs in Python, and will not win a race. `scaled_dot_product_attention` does the same in compiled code. Here is the plain computation's time, and its largest tensor (its *room*), as multiples of PyTorch's. Tensors inside the compiled code are not counted.
 
 # %% measured
 lengths = (256, 512, 1024, 2048)
@@ -449,12 +449,12 @@ for n, L in enumerate(lengths):
     print(f"{L:5}: {ratios[0]:4.1f} times the time, {ratios[1]:3.0f} times the room")
 
 # %% [markdown]
-# The plain computation needs several times as long at 2048, and 64 times the room. Draw both against the length, with logarithmic axes, and a power becomes a straight line whose *slope* is the exponent:
+# At 2048 it takes 64 times the room, which is 2048 / 32: L² entries per head against L · D. Draw the room of both against the length. With logarithmic axes a power becomes a straight line, and its *slope* is the exponent:
 
 # %% measured
 plot.curves(
     lengths,
-    {"scores in full": room["plain"], "PyTorch's": room["PyTorch's"]},
+    {"plain": room["plain"], "PyTorch's": room["PyTorch's"]},
     "Twice the length: four times the room, or twice",
     xlabel="length",
     ylabel="entries of the largest tensor",
@@ -474,17 +474,17 @@ for name in functions:
     print(f"{name:10} time L^{slope(time[name]):.1f}, room L^{slope(room[name]):.1f}")
 
 # %% [markdown]
-# The room grows with L² in one case and with L in the other. The *time* grows with about L² in both: every query still meets every key, and no rearrangement saves a single flop. What is saved is carrying the table to memory and back. On our computer that is a factor of several at length 2048; on a GPU, whose arithmetic is fast and whose memory is far away, it is more. (PyTorch chooses among several such implementations, its *backends*. With a dropout or a mask of an unusual kind it may have to take the slow one.)
+# The room grows with L² in one case and with L in the other. The *flops* grow with L² in both: every query still meets every key, and no rearrangement saves one. The time of PyTorch's version follows them. The plain time can grow faster still, since a longer table no longer fits into the processor's fast memory. What is saved is carrying the table to memory and back, which made a factor of about six at length 2048 here. On a GPU, whose arithmetic is fast compared with its memory, it can be more. (PyTorch chooses among several such implementations, its *backends*. With dropout or an unusual mask it may have to take the slow one.)
 #
 # ## What can go wrong
 #
-# **The causal mask at the wrong corner.** You saw it above. With a cache, pass a mask that is aligned at the bottom right. For a single new token no mask is needed at all, as it may see everything.
+# **The causal mask at the wrong corner.** You saw it above. With a cache, pass a mask that is aligned at the bottom right. For a single new token no mask is needed at all (unless there is a window), as it may see everything.
 #
 # **`repeat` for `repeat_interleave`.** Same shape, other heads.
 #
-# **A position that starts again.** The new token's place is `len(cache)`, not 0. Lesson 7 showed what happens otherwise.
+# **A position that starts again.** The new token's place is `len(cache)` before the append, not 0. Lesson 7 showed what happens otherwise.
 #
-# **Differences in the last digits.** Sums in another order are rounded differently. In `float32` blockwise and plain attention differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, and choose it with a reason:
+# **Differences in the last digits.** Sums in another order are rounded differently. In `float32` two exact methods differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, here ten times the difference we expect:
 
 # %%
 q, k, v = tensors(64)
@@ -494,7 +494,7 @@ difference = (
 bool(difference < 1e-5)
 
 # %% [markdown]
-# **Timing the wrong thing.** The first call sets things up, so it does not count. A GPU returns before it has finished, so wait for it. And other programs run too, so take the shortest of several runs. `measure.py` does these three.
+# **Timing the wrong thing.** The first call sets things up, so it does not count. A call returns before the GPU has finished, so wait for it. And other programs run too, so take the shortest of several runs. `seconds` in `measure.py` does these three.
 #
 # ## What you learned
 #
@@ -502,9 +502,8 @@ bool(difference < 1e-5)
 # |---|---|---|
 # | KV cache | computing old keys and values again | grows with the text; mask at the bottom right |
 # | grouped queries | room for keys and values | neighbors share: `repeat_interleave` |
-# | sliding window | looking far back | reach grows with the layers |
+# | sliding window | old keys and values | reach grows with the layers |
 # | blockwise | the table of scores | exact; largest score, sum, mix |
-# | all of them | | flops per pair stay the same |
 #
 # %%
 recap()
@@ -512,18 +511,18 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB, and the parameters take 14 GB. Choose between one set of keys and values per head, 8 sets, and 1 set. How many readers can you serve at once with each? Which do you choose, and what would you measure before you decide?
+# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB, and the parameters take 14 GB. Choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length. How many users can you serve at once with each? Which do you choose, and what would you measure before you decide?
 
 # %% question R10 [markdown] points=2
-# Per reader 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 readers (less in practice, since activations need room too).
+# Per user 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 users (less in practice, since activations need room too).
 #
-# Eight sets are the usual choice: four or five times as many readers, at little loss of quality. A single set saves more, but loses more, and the model must have been trained for it. To measure: quality on the task with each variant, and tokens per second with many readers, because reading the cache from memory is what limits decoding.
+# Eight sets are the usual choice: five times as many users, at little loss of quality. A single set saves more, but loses more. For either, the model must have been trained, or converted and trained further. To measure: quality on the task with each variant, and tokens per second with many users, because reading the cache from memory is what limits decoding.
 #
 # | points | rubric |
 # |---|---|
 # | 2 | Three numbers right, a choice with a reason, and a measurement of quality or speed |
-# | 1 | Numbers right without a reasoned choice, or a reasoned choice with one wrong number |
-# | 0 | No numbers |
+# | 1 | All numbers right but the reason or the measurement missing, or a reasoned choice with at least one number right |
+# | 0 | Anything else |
 
 # %% [markdown]
 # ## Further reading
@@ -533,4 +532,4 @@ recap()
 # - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245): grouped queries, and how to convert a trained model.
 # - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the single pass.
 #
-# **The end.** This is the last lesson so far. Back to [lesson 9](../09_train_and_look_inside/09_train_and_look_inside.ipynb).
+# **The end.** Back to [lesson 9](../09_train_and_look_inside/09_train_and_look_inside.ipynb).
