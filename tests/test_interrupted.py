@@ -44,7 +44,15 @@ def ungraded(handed_in: Course) -> Course:
 
 
 def start(course: Course) -> subprocess.Popen[str]:
-    return subprocess.Popen(COMMAND, cwd=course.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """Start a grader as a terminal does: what a shell starts in the background ignores Ctrl-C, and hands that down."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a handler of one's own becomes the default below
+    try:
+        return subprocess.Popen(COMMAND, cwd=course.root, text=True, **pipes)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def held_midway(course: Course) -> subprocess.Popen[str]:
@@ -126,7 +134,8 @@ class Doomed:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_that_falls_into_a_destructor_stops_grading_too(ungraded: Course, monkeypatch) -> None:
-    real, handler = GradebookWriter.save, signal.getsignal(signal.SIGINT)
+    real, handler, before = GradebookWriter.save, signal.default_int_handler, signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, handler)
 
     def save(*given):
         Doomed()
@@ -136,6 +145,7 @@ def test_ctrl_c_that_falls_into_a_destructor_stops_grading_too(ungraded: Course,
     with pytest.raises(KeyboardInterrupt):
         grade_lesson(ungraded, ungraded.lesson(LESSON), jobs=2, options=SEED)
     assert signal.getsignal(signal.SIGINT) is handler
+    signal.signal(signal.SIGINT, before)
     monkeypatch.undo()
     finish(ungraded)
 

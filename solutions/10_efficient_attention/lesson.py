@@ -219,7 +219,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
     """Return the last T rows of mha on the whole sequence with a causal mask, (B, T, E), for T new tokens.
 
     x_new is (B, T, E), the tokens that follow those in the cache: only these pass through mha.q_proj, k_proj and
-    v_proj. Their keys and values are appended to the cache. T is 1 while a model writes, and larger for the prompt.
+    v_proj. Their keys and values go through cache.append. T is 1 while a model writes, and larger for the prompt.
     """
     ### BEGIN SOLUTION
     q, k, v = (
@@ -385,8 +385,9 @@ def blockwise_attention(
     """Return scaled dot-product attention's output, computed from `block` keys at a time (Dao et al. 2022).
 
     query is (..., L, D), key (..., S, D), value (..., S, D_v). mask is boolean, True = may attend, and broadcasts to
-    (..., L, S); its last axis has size S. Returns (..., L, D_v). A query that may look at nothing gets zeros. No tensor
-    has more entries than L * block * (leading axes), or than the largest of inputs and output where that is more.
+    (..., L, S); its last axis has size S. Returns (..., L, D_v) in the dtype of query. A query that may look at nothing
+    gets zeros, and gradients are those of the plain computation. Scores exist for one block of keys at a time: no
+    tensor has more entries than L * block * (leading axes), or than the largest of inputs and output if that is more.
     """
     ### BEGIN SOLUTION
     shape = (*query.shape[:-1], 1)
@@ -474,7 +475,9 @@ for name in functions:
     print(f"{name:10} time L^{slope(time[name]):.1f}, room L^{slope(room[name]):.1f}")
 
 # %% [markdown]
-# The room grows with L² in one case and with L in the other. The *flops* grow with L² in both: every query still meets every key, and no rearrangement saves one. The time of PyTorch's version follows them. The plain time can grow faster still, since a longer table no longer fits into the processor's fast memory. What is saved is carrying the table to memory and back, which made a factor of about six at length 2048 here. On a GPU, whose arithmetic is fast compared with its memory, it can be more. (PyTorch chooses among several such implementations, its *backends*. With dropout or an unusual mask it may have to take the slow one.)
+# The room grows with L² in one case and with L in the other. The *flops* grow with L² in both: every query still meets every key, and no rearrangement saves one. The time of PyTorch's version follows them. The plain time can grow faster still, since a longer table no longer fits into the processor's fast memory.
+#
+# What is saved is carrying the table to memory and back, which made a factor of about five at length 2048 here. On a GPU, whose arithmetic is fast compared with its memory, it can be more. (PyTorch chooses among several such implementations, its *backends*. With dropout or an unusual mask it may have to take the slow one.)
 #
 # ## What can go wrong
 #
