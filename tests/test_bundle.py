@@ -2,7 +2,6 @@
 
 import io
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from autograder.authoring.lesson import BEGIN, END, read_lesson
 from autograder.authoring.package import package_of
 from autograder.errors import CourseError
 from autograder.judging.check import load_module
+from autograder.judging.modules import importable
 from autograder.paths import Course
 
 SHORTEST = 30  # characters; a shorter line of a solution can stand in a lesson's prose too
@@ -116,15 +116,14 @@ def test_students_get_the_rooms_that_they_need_and_no_other(bundle: zipfile.ZipF
     assert {p[2] for p in parts if p[1] == "autograder"} == {*modules, "judging", "plot", "student"}
 
 
-def test_checks_in_the_bundle_load(course: Course, bundle: zipfile.ZipFile, tmp_path: Path, monkeypatch) -> None:
-    bundle.extractall(tmp_path)
-    found = sorted(tmp_path.glob("*/notebooks/*/checks.py"))
-    assert len(found) == len(course.lessons())
-    for path in found:
-        with monkeypatch.context() as beside:
-            beside.syspath_prepend(path.parent)
-            load_module(path.read_text(encoding="utf-8"), "checks.py")
-            sys.modules.pop("attention", None)
+def test_checks_in_the_bundle_load(course: Course, bundle: zipfile.ZipFile) -> None:
+    found = {Path(name): text for name, text in texts(bundle).items() if name.endswith(".py") and "/notebooks/" in name}
+    checks = [path for path in found if path.name == "checks.py"]
+    assert len(checks) == len(course.lessons())
+    for path in checks:
+        beside = [(other.name, text) for other, text in found.items() if other.parent == path.parent]
+        with importable(beside, str(path.parent)):
+            load_module(found[path], "checks.py")
 
 
 def test_outside_of_git_nobody_guesses(tmp_path: Path) -> None:

@@ -46,9 +46,7 @@ def ungraded(handed_in: Course) -> Course:
 def start(course: Course) -> subprocess.Popen[str]:
     """Start a grader as a terminal does: what a shell starts in the background ignores Ctrl-C, and hands that down."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a handler of one's own becomes the default below
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return subprocess.Popen(COMMAND, cwd=course.root, text=True, **pipes)
     finally:

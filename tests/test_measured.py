@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.package import package_of
-from autograder.judging.answer_key import importable
+from autograder.judging.modules import importable
 from autograder.paths import find_course
 
 COURSE = find_course()
@@ -33,7 +33,8 @@ def cells(lesson: str, *starts: str, seed: int = 0) -> dict[str, Any]:
 @contextmanager
 def module(lesson: str, name: str) -> Iterator[Any]:
     """Import a module that lies beside a lesson."""
-    with importable(package_of(COURSE.lesson(lesson)).source):
+    source = package_of(COURSE.lesson(lesson)).source
+    with importable(source.modules, source.place):
         yield importlib.import_module(name)
 
 

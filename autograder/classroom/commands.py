@@ -43,10 +43,11 @@ def lesson(course: Course, options: argparse.Namespace) -> int:
 
 def pretrain(course: Course, options: argparse.Namespace) -> int:
     """Train the model that a lesson ships, on the prose of the others."""
+    from ..authoring.prose import SCRIPT
     from ..authoring.prose import pretrain as pretrain_lesson
 
     for lesson in course.chosen(options.lesson):
-        if options.lesson or (lesson.folder / "pretrain.py").is_file():
+        if options.lesson or (lesson.folder / SCRIPT).is_file():
             pretrain_lesson(course, lesson)
             print(f"trained; now `make build LESSON={lesson.name}`")
     return 0

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.abc
-import importlib.util
 import io
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from importlib.machinery import ModuleSpec
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,6 +18,7 @@ from ..errors import LessonError
 from .check import Check, Invariance, Mistake, checks_alone, checks_in, invariances_in, load_module, mistakes_in
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
+from .modules import importable
 from .names import names_in
 from .relations import facts_of
 from .shortcuts import Shortcut, shortcuts_in
@@ -118,7 +114,7 @@ class AnswerKey:
     def reference(self) -> dict[str, Any]:
         """The names that the lesson's own solution cells define."""
         names: dict[str, Any] = {"__name__": "reference"}
-        with undisturbed(), importable(self.source):
+        with undisturbed(), importable(self.source.modules, self.source.place):
             exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
         return names
 
@@ -207,44 +203,6 @@ class AnswerKey:
 
 
 @contextlib.contextmanager
-def importable(source: LessonSource) -> Iterator[None]:
-    """Let a lesson's code import the modules that lie beside its notebook."""
-    names = {Path(name).stem: text for name, text in source.modules}
-    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
-    finder = ModuleFinder(names, source.place)
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
-        for name in names:
-            sys.modules.pop(name, None)
-        sys.modules.update(before)
-
-
-class ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Finds a lesson's modules, which are texts and not files.
-
-    Args:
-        texts: source by module name.
-        place: the lesson's folder, as messages show it.
-    """
-
-    def __init__(self, texts: Mapping[str, str], place: str) -> None:
-        self._texts, self._place = texts, place
-
-    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return where a module comes from, if it is one of the lesson's."""
-        if fullname not in self._texts:
-            return None
-        return importlib.util.spec_from_loader(fullname, self, origin=f"{self._place}/{fullname}.py")
-
-    def get_source(self, fullname: str) -> str:
-        """Return a module's text."""
-        return self._texts[fullname]
-
-
-@contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Run a lesson's code here without keeping its set-up: output, random state, threads, denormals, print options."""
     threads = torch.get_num_threads()
@@ -279,7 +237,7 @@ def rounded(tensor: Tensor) -> Any:
 
 def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
-    with importable(source):
+    with importable(source.modules, source.place):
         checks = load_module(source.checks, f"{source.place}/checks.py")
         hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
     key = AnswerKey(

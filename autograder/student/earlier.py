@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from ..errors import CourseError
+from ..judging.modules import importable
 from ..paths import student_files
 from .check import ReleasedChecks
 
@@ -31,11 +30,15 @@ def earlier(lesson: str, exercise: str) -> Any | None:
     try:
         checks, _ = student_files()
         folder = checks.parent.parent / lesson
-        cells = exercise_cells(folder / f"{lesson}.ipynb")
         released = ReleasedChecks.beside_the_notebook(folder)
-        with torch.random.fork_rng(devices=[]), importing_from(folder), contextlib.redirect_stdout(io.StringIO()):
-            names: dict[str, Any] = {"__name__": "__main__"}
-            for source in cells:
+        modules = [(path.name, path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
+        names: dict[str, Any] = {"__name__": "__main__"}
+        with (
+            torch.random.fork_rng(devices=[]),
+            importable(modules, str(folder)),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            for source in exercise_cells(folder / f"{lesson}.ipynb"):
                 exec(compile(source, f"<{lesson}>", "exec"), names)
             verdict, _ = released.judge(exercise, names[exercise])
     except (Exception, SystemExit):  # whatever is wrong there is no error here
@@ -43,30 +46,9 @@ def earlier(lesson: str, exercise: str) -> Any | None:
     return names[exercise] if verdict.passed else None
 
 
-def exercise_cells(notebook: Path) -> list[str]:
-    """Return the code of a notebook's setup and exercise cells. Raises CourseError where there are none."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    wanted = [c for c in cells if c["cell_type"] == "code" and is_for_exercises(c["metadata"].get("nbgrader", {}))]
-    if not wanted:
-        raise CourseError(f"{notebook.name} has no exercise cells.")
-    return ["".join(cell["source"]) for cell in wanted]
-
-
-def is_for_exercises(data: dict[str, Any]) -> bool:
-    """Say whether nbgrader's metadata is that of the setup cell or of an exercise."""
-    return data.get("grade_id") == "setup" or (bool(data.get("solution")) and not data.get("grade"))
-
-
-@contextlib.contextmanager
-def importing_from(folder: Path) -> Iterator[None]:
-    """Import that lesson's modules first, and afterward this lesson's own again."""
-    own = {path.stem for path in folder.glob("*.py")}
-    before = {name: sys.modules.pop(name) for name in own if name in sys.modules}
-    sys.path.insert(0, str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-        for name in own:
-            sys.modules.pop(name, None)
-        sys.modules.update(before)
+def exercise_cells(notebook: Path) -> Iterator[str]:
+    """Yield the code of a notebook's setup cell and of its exercises."""
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        data = cell["metadata"].get("nbgrader", {})
+        if cell["cell_type"] == "code" and (data.get("grade_id") == "setup" or data.get("solution")):
+            yield "".join(cell["source"])
