@@ -1,3 +1,4 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,3 +79,10 @@ def test_the_name_of_a_class_or_function_is_no_part_of_an_error() -> None:
     for text in ("'{}' object has no attribute 'q_proj'", "{}() missing 1 required positional argument: 'x'"):
         mine, listed = (fingerprint(Raised("E", text.format(name))) for name in ("MyAttention", "OneLayer"))
         assert same(mine, listed)
+
+
+@pytest.mark.parametrize("size", [1e153, 1e200, 1e308])
+def test_numbers_too_large_to_be_squared_are_compared_too(size: float) -> None:
+    huge = prints(torch.full((3,), size, dtype=torch.float64))
+    assert not same(huge, prints(torch.ones(3, dtype=torch.float64)))
+    assert same(huge, huge)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -122,8 +123,12 @@ def same_leaf(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, gr
 
 def apart(a: Fingerprint, b: Fingerprint) -> float:
     """Estimate the norm of the difference of two tensors of one shape."""
-    squares = [(x - y) ** 2 for x, y in zip(a["products"], b["products"], strict=True)]
-    return math.sqrt(sum(squares) / PRODUCTS)
+    return distance(a["products"], b["products"])
+
+
+def distance(mine: Sequence[float], theirs: Sequence[float]) -> float:
+    """Estimate the norm of a difference from its inner products, which may be too large to be squared."""
+    return math.dist(mine, theirs) / math.sqrt(PRODUCTS)
 
 
 def size_of(leaf: Fingerprint) -> float:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .fingerprint import PRODUCTS, SMALLEST_SIZE, Fingerprint, same_leaf, tensor_fingerprint, tolerance_of, vectors
+from .fingerprint import SMALLEST_SIZE, Fingerprint, distance, same_leaf, tensor_fingerprint, tolerance_of, vectors
 from .values import Returned, plain
 
 Facts = dict[str, Any]
@@ -67,8 +67,7 @@ class Known:
     def is_part(self, tensor: Tensor, part: Sequence[float]) -> bool:
         """Say whether a tensor has the numbers of a part that `facts_of` kept."""
         mine, size = outline(tensor), max(part[0], SMALLEST_SIZE)
-        distance = math.sqrt(sum((a - b) ** 2 for a, b in zip(mine[1:], part[1:], strict=True)) / PRODUCTS)
-        return distance <= tolerance_of(self.print, self.tolerance) * size + 1e-5
+        return distance(mine[1:], part[1:]) <= tolerance_of(self.print, self.tolerance) * size + 1e-5
 
 
 def outline(tensor: Tensor) -> list[float]:
@@ -384,8 +383,8 @@ def properties(mine: Tensor, known: Known) -> Iterator[Relation]:
     yield from from_an_input(mine, known)
     if list(mine.shape) != known.print["shape"] or not mine.is_floating_point() or not bool(mine.isfinite().all()):
         return
-    products = zip(tensor_fingerprint(mine)["products"], known.print["products"], strict=True)
-    if math.sqrt(sum((a - b) ** 2 for a, b in products) / PRODUCTS) <= NEARLY * max(known.print["norm"], SMALLEST_SIZE):
+    away = distance(tensor_fingerprint(mine)["products"], known.print["products"])
+    if away <= NEARLY * max(known.print["norm"], SMALLEST_SIZE):
         yield Relation("nearly", "Right to about three digits: a small number was added, or something was rounded.")
     if not bool(mine.any()) and known.print["norm"] > SMALLEST_SIZE:
         cause = "Is something computed and then not written into the result?"
