@@ -10,7 +10,7 @@ import json
 import linecache
 import sys
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,10 @@ def work_of(key: AnswerKey, answer: dict[str, str]) -> Any:
 def told(verdict: Verdict) -> str:
     """Return what a student reads."""
     failure = verdict.failure
-    return f"[{failure.mistake or failure.relation or '-'}] {failure.message}" if failure else "everything passed"
+    if not failure:
+        return "everything passed"
+    detail = f" | {failure.detail}" if failure.detail and not failure.mistake else ""
+    return f"[{failure.mistake or failure.relation or '-'}] {failure.message}{detail}"
 
 
 def measure(answer: dict[str, str]) -> tuple[str, str, str]:
@@ -57,7 +60,10 @@ def measure(answer: dict[str, str]) -> tuple[str, str, str]:
         work = work_of(key, answer)
         home = released.judge(exercise, work)[0]
         outcomes = [check.summarise(check.values(work, SEED, record=True)) for check in key.checks_of(exercise)]
-    graded = judge(exercise, key.targets(exercise, SEED), outcomes, key.messages(exercise), key.hints(exercise))
+    clauses = partial(key.clauses, exercise)
+    graded = judge(
+        exercise, key.targets(exercise, SEED), outcomes, key.messages(exercise), key.hints(exercise), clauses
+    )
     short = found_in(key.shortcuts, exercise, [answer["source"]]) or ran_in(key.shortcuts, exercise, outcomes)
     graded = barred(graded, *short) if short else graded
     return told(home), told(graded), f"{graded.points}/{graded.max_points}"

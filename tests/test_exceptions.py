@@ -38,7 +38,7 @@ def unpacked() -> None:
 ERRORS = {
     "A matrix product needs": lambda: A @ B,
     "Two tensors do not line up: 4 meets 5": lambda: A + torch.ones(3, 5),
-    "An operation in place, such as &= or +=": lambda: V.add_(A),
+    "An operation in place, such as &=, += or copy_": lambda: V.add_(A),
     "A tensor that learns was written to": lambda: LEARNING.add_(1),
     "A result was overwritten": overwritten,
     "NumPy knows nothing of gradients": lambda: LEARNING.numpy(),
@@ -56,7 +56,7 @@ ERRORS = {
     "No gradient comes back": lambda: A.sum().backward(),
     "torch's functions take tensors": lambda: torch.sqrt(4),
     "A whole tensor was put where one number belongs": lambda: math.exp(A),
-    "`if`, `and` and `or` ask for one": lambda: A > 0 and B > 0,
+    "`if`, `and`, `or` and a chain such as 0 <= x < n ask for one": lambda: A > 0 and B > 0,
     "The einsum names 4 axes": lambda: torch.einsum("bhld,bhsd->bhls", A, B),
     "A tensor with one axis cannot be transposed": lambda: V.mT,
     "That function knows a single row or matrix": lambda: torch.diag(torch.ones(2, 3, 3)),
@@ -68,6 +68,17 @@ ERRORS = {
     "`softmaxx` is not defined": lambda: softmaxx(A),  # noqa: F821
     "A function was called with arguments": lambda: F.softmax(A, axis=-1, nonsense=1),
     "Round and square brackets": lambda: A.shape(0),
+    "A size or a position has to be a whole number": lambda: A.view(3, 4 / 2, 2),
+    "`arange` was asked to count": lambda: torch.arange(5, 3),
+    "True and False cannot be subtracted. Use ~": lambda: (A > 0) - (A > 1),
+    "`permute` lists as many axes": lambda: A.permute(0, 2, 1),
+    "A boolean index has to have the shape": lambda: A[torch.ones(2, 4) > 0],
+    "The largest, or the first, of no numbers": lambda: A[:0].max(),
+    "`randn` took one of your arguments for its `size`": lambda: torch.randn(3, 4, torch.Generator()),
+    "`max` does not take these kinds of arguments": lambda: torch.max(0.5, A),
+    "A function or method stands there": lambda: sum(t.numel for t in (A, B)),
+    "A mask has to be boolean": lambda: ~A,
+    "That is not defined for whole numbers or booleans (Long)": lambda: torch.arange(3).mean(),
     "There is no `sotfmax` on that object": lambda: A.sotfmax(-1),
 }
 

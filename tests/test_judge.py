@@ -49,12 +49,16 @@ def test_points_are_whole_and_per_check() -> None:
         ({}, "The result is an empty dict; one tensor was asked for."),
         ([], "The result is an empty tuple or list; one tensor was asked for."),
         (RIGHT[:1], "The result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.float(), "The right numbers here, but as float32; they should be float64."),
+        (RIGHT.half(), "The right numbers here, but as float16; they should be float64."),
         (
             RIGHT.bool(),
             "The result is bool; it should be float64. A tensor that you create needs the dtype of the inputs.",
         ),
-        (RIGHT * torch.nan, "The result contains NaN in 4 of its entries."),
+        (
+            RIGHT * torch.nan,
+            "NaN came out. It comes from 0/0, ∞ − ∞, ∞/∞ or 0 · ∞, and spreads to all that it meets: print one step "
+            "after the other, and look where it appears first.",
+        ),
         (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "The result[1, 1] is 0.625; it should be 0.500."),
     ],
 )

@@ -1,6 +1,7 @@
 """Derived answers: recognised through fingerprints alone, never on a right answer, never before a known mistake."""
 
 import json
+import re
 
 import pytest
 import torch
@@ -170,3 +171,34 @@ def test_a_hidden_check_names_the_relation_and_no_size_of_the_inputs() -> None:
         assert failure.relation == name
         assert failure.message.startswith("It differs on inputs that you have not seen. ")
         assert not any(str(size) in failure.message for size in RIGHT.shape)
+
+
+def test_weights_scaled_by_a_size_are_recognised_and_on_unseen_inputs_without_it() -> None:
+    scores, inputs = random(6, 2, 3, 5), [random(7, 3, 11), random(8, 5, 11)]
+    mask = torch.ones(3, 5, dtype=torch.bool).tril(2)
+    right = (scores / 11**0.5).masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    mine = {
+        "scale": scores.masked_fill(~mask, -torch.inf).softmax(dim=-1),
+        "other size": (scores / 3**0.5).masked_fill(~mask, -torch.inf).softmax(dim=-1),
+    }
+    for name, weights in mine.items():
+        assert found(weights, right, *inputs) == name
+        exact = Returned(right)
+        target = Target(
+            "t", "T.", 1, fingerprint(exact), exact=exact, hidden=True, facts=facts_of(exact), inputs=inputs
+        )
+        failure = judge("task", [target], [Returned(weights)], {}).failure
+        assert failure is not None
+        assert not re.search(r"\d", failure.message), failure.message
+
+
+def test_proportions_that_are_right_and_not_shared_out_are_recognised() -> None:
+    assert found(WEIGHTS * random(9, 2, 3, 4, 1).exp(), WEIGHTS) == "not shared out"
+
+
+@pytest.mark.parametrize(("level", "name"), [(1000.0, "overflow"), (-1000.0, "underflow"), (0.0, "not a number")])
+def test_nan_is_traced_to_the_size_of_what_went_in(level: float, name: str) -> None:
+    scores = random(3, 4, 5) + torch.tensor([0.0, 0.0, 0.0, level], dtype=torch.float64)[:, None]
+    mine = scores.softmax(dim=-1)
+    mine[3] = torch.nan
+    assert found(mine, scores.softmax(dim=-1), scores) == name

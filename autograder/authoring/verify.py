@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from html import escape
 from itertools import combinations
 from typing import Any
@@ -87,7 +88,10 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
         visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
         for mistake in key.mistakes_of(exercise):
             outcomes = [c.summarise(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
-            verdict = judge(exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise))
+            clauses = partial(key.clauses, exercise)
+            verdict = judge(
+                exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise), clauses
+            )
             if verdict.failure and verdict.failure.message != mistake.message:
                 yield f"{exercise}: {mistake.name} is told {verdict.failure.message!r} at home"
 

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from nbformat.notebooknode import from_dict
@@ -274,7 +275,10 @@ def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Out
     """Compare an exercise's values with the reference's."""
     key = submission.lesson.key
     found = [check.summarise(outcomes[check.name]) for check in key.checks_of(exercise)]
-    return judge(exercise, key.targets(exercise, submission.seed), found, key.messages(exercise), key.hints(exercise))
+    clauses = partial(key.clauses, exercise)
+    return judge(
+        exercise, key.targets(exercise, submission.seed), found, key.messages(exercise), key.hints(exercise), clauses
+    )
 
 
 def verdict_summary(verdict: Verdict) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import contextlib
 import hashlib
 import io
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from .check import Check, Invariance, Mistake, checks_alone, checks_in, invarian
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import importable
+from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
 from .shortcuts import Shortcut, shortcuts_in
@@ -67,14 +68,17 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
 
     Args:
         check: the check.
-        mistakes: the exercise's.
+        mistakes: returns the exercise's, when they are asked for.
         seed: what the check's inputs are drawn from.
     """
 
-    def __init__(self, check: Check, mistakes: list[Mistake], seed: int) -> None:
-        self._check, self._seed = check, seed
-        self._works = {mistake.name: mistake.work for mistake in mistakes}
+    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake]], seed: int) -> None:
+        self._check, self._seed, self._mistakes = check, seed, mistakes
         self._known: dict[str, Fingerprint] = {}
+
+    @cached_property
+    def _works(self) -> dict[str, Any]:
+        return {mistake.name: mistake.work for mistake in self._mistakes()}
 
     def __getitem__(self, name: str) -> Fingerprint:
         """Return the fingerprint of one mistake's answer."""
@@ -104,6 +108,7 @@ class AnswerKey:
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
+    _slips: dict[str, list[Mistake]] = field(default_factory=dict)
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -126,6 +131,13 @@ class AnswerKey:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
 
+    def slips_of(self, exercise: str) -> list[Mistake]:
+        """Return what small slips make of an exercise's solution; a message is a clause here."""
+        if exercise not in self._slips:
+            with undisturbed(), importable(self.source.modules, self.source.place):
+                self._slips[exercise] = mutants_of(self.source.reference, exercise, self.reference)
+        return self._slips[exercise]
+
     def points(self) -> dict[str, int]:
         """Return each exercise's points: the sum of its checks'."""
         return {name: sum(c.points for c in self.checks_of(name)) for name in self.exercises}
@@ -133,6 +145,10 @@ class AnswerKey:
     def messages(self, exercise: str) -> dict[str, str]:
         """Return what each mistake's author should read."""
         return {m.name: m.message for m in self.mistakes_of(exercise)}
+
+    def clauses(self, exercise: str) -> dict[str, str]:
+        """Return what each slip is, as a clause."""
+        return {slip.name: slip.message for slip in self.slips_of(exercise)}
 
     def hints(self, exercise: str) -> dict[str, int]:
         """Return which hint helps against a mistake, where its author said so."""
@@ -159,7 +175,7 @@ class AnswerKey:
             why = right.text if isinstance(right, Raised) else right.reason
             problem = f"the solution of {check.exercise} gives nothing in check {check.name}:"
             raise LessonError(f"{self.source.place}/lesson.py", problem, why)
-        known = MistakeFingerprints(check, self.mistakes_of(check.exercise), seed)
+        known = MistakeFingerprints(check, partial(self.mistakes_of, check.exercise), seed)
         return Target(
             check.name,
             check.title,
@@ -173,6 +189,7 @@ class AnswerKey:
             facts_of(right),
             self.names(check.exercise) if check.summary is None else (),
             inputs,
+            MistakeFingerprints(check, partial(self.slips_of, check.exercise), seed),
         )
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
@@ -192,12 +209,14 @@ class AnswerKey:
     def _home(self, exercise: str) -> dict[str, Any]:
         targets = [t for t in self.targets(exercise, PUBLIC_SEED) if not t.hidden]
         telling = {n for t in targets for n in t.mistakes if t.tells_apart(n)}
+        slips = distinct_slips(targets, self.clauses(exercise))
         return {
             "points": self.points()[exercise],
-            "checks": {t.name: home_data(t, telling) for t in targets},
+            "checks": {t.name: home_data(t, telling, slips) for t in targets},
             "hidden": sum(c.exercise == exercise for c in self.hidden),
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
             "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
+            "slips": slips,
             "names": list(self.names(exercise)),
         }
 
@@ -215,10 +234,11 @@ def undisturbed() -> Iterator[None]:
         torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
 
 
-def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
+def home_data(target: Target, telling: set[str], slips: Mapping[str, str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
+    data["slips"] = {name: target.slips[name] for name in slips if target.tells_slip(name)}
     data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: rounded(value) for path, value in target.expected.items()}

@@ -157,7 +157,15 @@ def plain_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     ours, right = describe_leaf(mine), describe_leaf(theirs)
     if kinds[0] != kinds[1] and all(kind in ("int", "float", "bool") for kind in kinds):
         return f"{name} is {ours}, of type {kinds[0]}; {right}, of type {kinds[1]}, was asked for."
-    return f"{name} is {ours}, not {right}.".replace("the text ", "")
+    return f"{name} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
+
+
+def times(mine: Fingerprint, theirs: Fingerprint) -> str:
+    """Say that a count is a whole factor too large or too small; '' where it is not."""
+    a, b = mine.get("plain"), theirs.get("plain")
+    if type(a) is not int or type(b) is not int or min(a, b) < 1:
+        return ""
+    return f": {a // b} times too many" if a % b == 0 else f": a factor of {b // a} is missing" if b % a == 0 else ""
 
 
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:

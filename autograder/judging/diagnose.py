@@ -1,12 +1,12 @@
-"""Why an answer is wrong, in four steps: how it ended, a known mistake, a relation, where it differs first."""
+"""Why an answer is wrong: how it ended, a known mistake, a slip, a relation, or where it differs first."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,10 +14,11 @@ from torch import Tensor
 
 from .compare import Picture, capital, contract, differing, first_difference, label_in
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, same_leaf, size_of
+from .fingerprint import Fingerprint, fingerprint, same, same_leaf, size_of
+from .mutants import one_slip
 from .relations import VAGUE, Known, Relation, relation_of
 from .structure import structural
-from .target import Target
+from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING = 2e-3
@@ -25,6 +26,15 @@ EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 UNSEEN = "on inputs that you have not seen"
 ONLY_NUMBERS = "The shape is right, the numbers are not."
+
+CHANGED = (
+    "One of the inputs was changed in place, by +=, *= or an assignment to its entries, so what was computed from it "
+    "afterward is wrong. Its owner still needs it: make a new tensor."
+)
+UNPACKED = (
+    "unpacked",
+    "`a, b = ...` took one tensor apart along its first axis: the function on the right returns one thing.",
+)
 
 # how many is the student's own choice, and could carry what a hidden check has shown
 A_NUMBER_OF = re.compile(r"\b\d+( of \d+)? (things|tensors|results) came back")
@@ -77,15 +87,45 @@ def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int
     return next((name for name in here if not any(t.tells_apart(name) for t in passed)), None)
 
 
-def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
-    """Say whether a known mistake differs from the right answer in a tensor: no two mistakes give that by chance."""
-    theirs = right.get("leaves", {})
-    return any(
-        "dtype" in leaf
-        and leaf["norm"] > 0
-        and not ("dtype" in theirs.get(path, {}) and same_leaf(leaf, theirs[path], tolerance))
-        for path, leaf in known.get("leaves", {}).items()
-    )
+def recognise_a_part(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
+    """Name the known mistake that gives most of the wrong tensors in a result of several, where others differ.
+
+    It fails no check that the student passed.
+    """
+    target, found = targets[first], fingerprint(outcomes[first])
+    passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
+    if found.get("changed"):
+        return None  # what was computed from a changed input tells nothing
+    right, wrong = target.right.get("leaves", {}), {}
+    for path, leaf in found.get("leaves", {}).items():
+        if path in right and "dtype" in leaf and not same_leaf(leaf, right[path], target.tolerance):
+            wrong[path] = leaf
+    best, most = None, 0
+    for name, known in target.mistakes.items() if wrong and len(right) > 1 else ():
+        theirs = known.get("leaves", {})
+        alike = sum(
+            path in theirs and leaf["norm"] > 0 and same_leaf(leaf, theirs[path], target.tolerance)
+            for path, leaf in wrong.items()
+        )
+        if alike > most and not any(t.tells_apart(name) for t in passed):
+            best, most = name, alike
+    return best
+
+
+def slips_that_fit(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> list[str]:
+    """Name the slips that give these values: on the first failed check, and on every other where that is known.
+
+    A slip of which the student passed a check that it fails is none of theirs. One that agrees on the first failed
+    check alone is better than none: there may be a second mistake.
+    """
+    prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
+    here = [n for n in target.slips if target.tells_slip(n) and same(prints[first], target.slips[n], target.tolerance)]
+    if not here:
+        return []
+    rest = [(t, p, t.accepts(o)) for t, p, o in zip(targets, prints, outcomes, strict=True)]
+    here = [n for n in here if not any(right and t.is_wrong(t.slips.get(n)) for t, _, right in rest)]
+    known = {n: [(t, p) for t, p, _ in rest if t.is_wrong(t.slips.get(n))] for n in here}
+    return [n for n in here if all(same(p, t.slips[n], t.tolerance) for t, p in known[n])] or here
 
 
 def explain(
@@ -94,11 +134,14 @@ def explain(
     first: int,
     messages: Mapping[str, str],
     hints: Mapping[str, int],
+    clauses: Callable[[], Mapping[str, str]] = dict,
 ) -> Failure:
     """Say what went wrong on the first failed check."""
     target, outcome = targets[first], outcomes[first]
     found = recognise(targets, outcomes, first) or recognise_in_another_dtype(target, outcome)
-    relation = None if found else related(target, outcome)
+    relation = None if found else changed_in_place(target, outcome) or slipped(targets, outcomes, first, clauses)
+    found = found or (None if relation else recognise_a_part(targets, outcomes, first))
+    relation = relation if relation or found else related(target, outcome)
     unknown = "" if found else unknown_key(target, outcome)
     name, hint = relation.name if relation else "", hints.get(found, 0) if found else 0
     if target.hidden:
@@ -113,6 +156,26 @@ def explain(
     if not message or message == words:
         message, words = words or ONLY_NUMBERS, ""
     return Failure(target.title, message, words, found, picture, False, name, hint, unknown)
+
+
+def changed_in_place(target: Target, outcome: Outcome) -> Relation | None:
+    """Say that an input was written to where the numbers are wrong as well: later ones come from what was written."""
+    if not isinstance(outcome, Returned) or not outcome.changed or target.right.get("changed"):
+        return None
+    theirs = target.right.get("leaves", {})
+    leaves = outcome.leaves()
+    if all(leaf.path in theirs and is_right(leaf, theirs[leaf.path], target) for leaf in leaves):
+        return None
+    return Relation("changed", CHANGED)
+
+
+def slipped(
+    targets: Sequence[Target], outcomes: Sequence[Outcome], first: int, clauses: Callable[[], Mapping[str, str]]
+) -> Relation | None:
+    """Return what small slips would give these values, if any do."""
+    found = slips_that_fit(targets, outcomes, first)
+    words = clauses() if found else {}
+    return Relation("slip", one_slip([words[name] for name in found])) if found else None
 
 
 def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
@@ -143,8 +206,8 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
     odd = structural(outcome, target.right, target.names, target.tolerance)
-    if odd:
-        return Relation(*odd)
+    if odd or taken_apart(target, outcome):
+        return Relation(*(odd or UNPACKED))
     theirs, vague = target.right["leaves"], None
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
@@ -153,11 +216,27 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
             found = relation_of(leaf.value, Known(right, facts, target.inputs, target.tolerance))
             if found:
                 name = label_in(leaf.path, theirs, target.names)
-                message = found.message if len(theirs) == 1 else f"{capital(name)}: {found.message}"
+                if len(theirs) > 1:
+                    found = replace(found, message=f"{capital(name)}: {found.message}")
                 if found.name not in VAGUE:
-                    return Relation(found.name, message)
-                vague = vague or Relation(found.name, message)
+                    return found
+                vague = vague or found
     return vague
+
+
+def taken_apart(target: Target, outcome: Returned) -> bool:
+    """Say whether what came back as several results is one of them, cut up along its first axis."""
+    mine, theirs = {leaf.path: leaf.value for leaf in outcome.leaves()}, target.right["leaves"]
+    for path, facts in target.facts.items():
+        right, parent = theirs[path], path.removesuffix("[0]")
+        parts = [mine.get(f"{parent}[{i}]") for i in range(sum(p.startswith(f"{parent}[") for p in theirs))]
+        if not path.endswith("[0]") or len(parts) < 2 or len(parts) != right["shape"][0] or "0" not in facts["first"]:
+            continue
+        known = Known(right, facts, tolerance=target.tolerance)
+        ends = ((parts[0], facts["first"]["0"]), (parts[-1], facts["last"]["0"]))
+        if all(isinstance(t, Tensor) and list(t.shape) == right["shape"][1:] and known.is_part(t, p) for t, p in ends):
+            return True
+    return False
 
 
 def partly_right(target: Target, outcome: Returned) -> str:
@@ -202,8 +281,7 @@ def hidden_message(target: Target, outcome: Outcome, relation: Relation | None) 
     if isinstance(outcome, Lost):
         return f"Nothing that could be compared came back {UNSEEN}."
     if relation:
-        words = relation.message.split(" factor:")[0] + " factor." if relation.name == "factor" else relation.message
-        words = A_NUMBER_OF.sub("Another number of results came back", words)
+        words = A_NUMBER_OF.sub("Another number of results came back", relation.unseen or relation.message)
         return f"It differs {UNSEEN}. {words}"
     return f"{kind_of_trouble(fingerprint(outcome), target.right)} {UNSEEN}."
 

@@ -6,6 +6,7 @@ import re
 
 from .values import Raised
 
+NAME_OF_NONE = re.compile(r"(\w+) is None")
 LONGEST = 160  # characters of an error's own text
 
 # Each pattern is searched for in `kind: text`; {0}, {1} … in a sentence are what its groups found. The first counts.
@@ -33,8 +34,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"output with shape (\[.*?\]) doesn't match the broadcast shape (\[.*?\])",
-        "An operation in place, such as &= or +=, writes into its first tensor, {0}, which cannot grow to {1}. Make a "
-        "new tensor instead: a = a & b leaves the caller's alone.",
+        "An operation in place, such as &=, += or copy_, writes into its first tensor, {0}, which cannot grow to {1}. "
+        "Do the two belong together? Then make a new tensor: a = a & b leaves the caller's alone.",
     ),
     (
         r"more than one element of the written-to tensor",
@@ -62,7 +63,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "functions.",
     ),
     (
-        r"with a bool tensor is not supported|unsupported operand type\(s\) for -: 'bool'|boolean subtract",
+        r"with (?:a bool tensor|two bool tensors) is not supported|"
+        r"unsupported operand type\(s\) for -: 'bool'|boolean subtract",
         "True and False cannot be subtracted. Use ~ to invert a mask; to calculate with one, turn it into "
         "numbers first.",
     ),
@@ -95,8 +97,46 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "number in front.",
     ),
     (
+        r"number of dimensions in the tensor input does not match the length of the desired ordering",
+        "`permute` lists as many axes as the tensor has, and here it has another number. .mT, or transpose(-2, -1), "
+        "swaps the last two of any.",
+    ),
+    (
         r"too many indices for tensor of dimension (\d+)",
         "More indices than axes: the tensor has {0}. What shape does it have in this check?",
+    ),
+    (
+        r"The shape of the mask (\[.*?\]) at index \d+ does not match the shape of the indexed tensor (\[.*?\])",
+        "A boolean index has to have the shape of what it indexes, and {0} met {1}: indexing does not broadcast. "
+        "masked_fill and torch.where do.",
+    ),
+    (
+        r"Expected reduction dim to be specified for input\.numel\(\) == 0|has no elements|of an empty (?:tensor|list)|"
+        r"iterable argument is empty|arg is an empty sequence|Expected reduction dim \S+ to have non-zero size|"
+        r"non-empty (?:list|TensorList)",
+        "The largest, or the first, of no numbers was asked for: something is empty there, such as `[:0]` or `[n:]`. "
+        "Does a loop begin or end one step off?",
+    ),
+    (
+        r"must be tuple of ints, ?but (?:found element of type|got) float|"
+        r"'float' object cannot be interpreted as an int|"
+        r"argument 'size' .* not float|must be int, not float|slice indices must be integers",
+        "A size or a position has to be a whole number, and this one is a float: `/` makes one, `//` does not.",
+    ),
+    (
+        r"upper bound and (?:lower|larger) bound inconsistent with step sign",
+        "`arange` was asked to count up to a number below the one where it begins. What are the two on these inputs?",
+    ),
+    (
+        r"(\w+)\(\): argument '(\w+)' failed to unpack|"
+        r"(\w+)\(\): argument '(\w+)' (?:\(position \d+\) )?must be tuple of ints",
+        "`{0}` took one of your arguments for its `{1}`. What is not a size is passed by name, as in dtype=... or "
+        "generator=...",
+    ),
+    (
+        r"(\w+)\(\) received an invalid combination of arguments - got \(([^)]*)\)",
+        "`{0}` does not take these kinds of arguments together: {1}. Where it wants a number, a whole tensor is none, "
+        "and the other way round. What is optional is passed by name.",
     ),
     (
         r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)|IndexError",
@@ -118,7 +158,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"argument 'input' \(position 1\) must be Tensor, not (int|float)|must be Tensor, not (int|float)",
-        "torch's functions take tensors, and this is a plain number. For those there is `math`, or ** 0.5.",
+        "torch's functions take tensors, and this is a plain number. For those there are `math`, ** 0.5, and Python's "
+        "own max and min; or make it a tensor first.",
     ),
     (
         r"must be real number, not Tensor|only one element tensors can be converted|"
@@ -127,8 +168,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"Boolean value of Tensor with more than one value is ambiguous",
-        "`if`, `and` and `or` ask for one True or False, and a tensor holds many. To ask whether an argument was "
-        "given, write `is not None`; for the entries there are torch.where, & and |.",
+        "`if`, `and`, `or` and a chain such as 0 <= x < n ask for one True or False, and a tensor holds many. For its "
+        "entries there are & and |, with each comparison in parentheses; whether an argument was given says `is None`.",
     ),
     (
         r"number of subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)",
@@ -136,8 +177,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"only supported on matrices or batches of matrices\. Got (\d+)-D tensor",
-        "A tensor with one axis cannot be transposed. Does a loop, or an index, take a matrix apart that should "
-        "stay whole?",
+        "A tensor with one axis cannot be transposed. Either a single row may come in here, and needs a second axis "
+        "first, or a loop or an index took a matrix apart that should stay whole.",
     ),
     (
         r"diag\(\): Supports 1D or 2D tensors|outer: Expected 1-D|dot : expected 1D|"
@@ -151,17 +192,20 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"stack expects each tensor to be equal size|Sizes of tensors must match except in dimension",
-        "Tensors that are stacked or joined need equal shapes. These only line up by broadcasting.",
+        "Tensors that are stacked or joined need equal shapes, and here they differ. Which of them has another, and "
+        "why? Joining does not broadcast.",
     ),
     (
         r"expected Tensor as element \d+ in argument 0, but got (\w+)",
         "torch.stack and torch.cat join tensors, and there is a {0} among them.",
     ),
     (
-        r"""\"(\w+)\" not implemented for '(Long|Int|Bool|Byte|Short)'""",
-        "That is not defined for whole numbers or booleans ({1}). Turn them into floating-point numbers first.",
+        r"could not infer output dtype\. Input dtype must be either a floating point or complex dtype\. Got: (\w+)|"
+        r"""\"\w+\" not implemented for '(Long|Int|Bool|Byte|Short)'""",
+        "That is not defined for whole numbers or booleans ({0}). Turn them into floating-point numbers first.",
     ),
     (
+        r"operator\.invert\) is only implemented|"
         r"only supports boolean masks|expected BoolTensor|mask tensor can (?:only )?be|'tensors used as indices|"
         r"bitwise_not",
         "A mask has to be boolean here: True and False, not numbers.",
@@ -178,13 +222,17 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"missing \d+ required (?:positional|keyword-only) arguments?|got an unexpected keyword argument|"
         r"takes .* positional arguments? but|takes no arguments",
-        "A function was called with arguments that it does not take, or without some that it needs. Keep the "
-        "`def` line of the exercise as it was released.",
+        "A function was called with arguments that it does not take, or without some that it needs. Which ones does "
+        "it take, and which by name only? The `def` line of the exercise stays as it was released.",
     ),
     (
         r"object is not subscriptable|object is not callable",
         "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "
         "x.shape[0].",
+    ),
+    (
+        r"builtin_function_or_method|'method' and|and 'method'|'function' and|and 'function'",
+        "A function or method stands there without being called: its parentheses are missing.",
     ),
     (
         r"ZeroDivisionError",
@@ -216,7 +264,9 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
     """
     if error.where.startswith("raise ") and error.kind != "NotImplementedError":
         return OWN_RAISE
-    said = f"{error.kind}: {error.text}"
+    said, empty = f"{error.kind}: {error.text}", NAME_OF_NONE.search(error.shapes)
+    if empty and not hidden and "NoneType" in said:
+        return f"`{empty[1]}` is None on that line: an argument that may be left out, or what a function returned."
     for pattern, sentence in MEANINGS:
         found = re.search(pattern, said)
         if found:

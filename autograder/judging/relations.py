@@ -21,8 +21,10 @@ from .values import Returned, plain
 
 Facts = dict[str, Any]
 MOST_AXES = 4
+FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
 NEARLY = 5e-3  # of the value's size: right to two or three digits
 VAGUE = ("first only", "last only", "rearranged")  # another result of the same call may tell more
+MADE_ANEW = " torch.zeros, ones and tensor make float32 unless they are told dtype=x.dtype."
 REARRANGED = "The right numbers, in other places: axes or positions were mixed up on the way."
 
 
@@ -34,11 +36,13 @@ class Relation:
         name: a word for it.
         message: a sentence for the student, without a number of the inputs or the result.
         rearranges: the numbers are the right ones; where two such relations fit, only that much is certain.
+        unseen: what to say instead about inputs that the student has not seen, where the message names their sizes.
     """
 
     name: str
     message: str
     rearranges: bool = False
+    unseen: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def relation_of(mine: Tensor, known: Known) -> Relation | None:
     if mine.numel() == 0 or mine.ndim > MOST_AXES + 1 or mine.is_complex():
         return None
     mine = plain(mine)
-    for search in (same_numbers, rearranged, recalculated, parts_only, properties):
+    for search in (same_numbers, not_numbers, rearranged, recalculated, parts_only, properties):
         found = list(search(mine, known))
         if len(found) > 1 and all(relation.rearranges for relation in found):
             return Relation("rearranged", REARRANGED)
@@ -140,7 +144,9 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for the right numbers in another dtype or shape, with NaN in between, or with garbage in empty rows."""
     shape = known.print["shape"]
     if known.is_right(mine):
-        yield Relation("dtype", f"The right numbers here, but as {short(mine)}; they should be {known.print['dtype']}.")
+        made = MADE_ANEW if mine.dtype == torch.float32 else ""
+        wanted = known.print["dtype"]
+        yield Relation("dtype", f"The right numbers here, but as {short(mine)}; they should be {wanted}.{made}")
     elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
         ones = [n for n in mine.shape if n != 1] == [n for n in shape if n != 1]
         words = "an axis of size 1 is missing, too many, or in another place" if ones else "axes were joined or split"
@@ -152,6 +158,33 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
         rows[known.facts["empty"]] = 0
         if known.is_right(rows.reshape(shape)):
             yield Relation("empty rows", "Right, except for the rows that have nothing to look at: they should be 0.")
+
+
+def not_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for the rows of an input that became NaN: those too large for exp, or those too small."""
+    if not mine.is_floating_point() or not bool(mine.isnan().any()) or known.print.get("nan"):
+        return
+    for given in known.inputs:
+        rows = given.shape[:-1] == mine.shape[:-1] and (given.shape == mine.shape or mine.ndim == 1)
+        if rows and given.is_floating_point() and given.numel():
+            largest = given.detach().double().amax(dim=-1)[mine.isnan().any(dim=-1)]
+            if bool((largest > FAR).all()):
+                yield Relation(
+                    "overflow",
+                    "NaN where entries are far above 0: exp of them is infinite, and infinity over infinity is NaN. "
+                    "What can be subtracted first without changing the result?",
+                )
+            elif bool((largest < -FAR).all()):
+                yield Relation(
+                    "underflow",
+                    "NaN where all entries are far below 0: exp of each rounds to 0, and 0/0 is NaN. What is "
+                    "subtracted has to be the largest entry, whatever its sign, and of that row.",
+                )
+    yield Relation(
+        "not a number",
+        "NaN came out. It comes from 0/0, ∞ − ∞, ∞/∞ or 0 · ∞, and spreads to all that it meets: print one step after "
+        "the other, and look where it appears first.",
+    )
 
 
 def short(tensor: Tensor) -> str:
@@ -203,20 +236,45 @@ def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
 
 
 def weights_of_other_scores(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look for weights of the right scores, but scaled by a size of the inputs, or through softmax twice."""
+    """Look for weights of the right scores that were not shared out, went through softmax twice, or were scaled."""
     axes = known.facts.get("weights", ())
     if list(mine.shape) != known.print["shape"] or mine.ndim - 1 not in axes or not bool((mine >= 0).all()):
         return
-    scores = mine.log()
+    one_unit = mine.ndim > 1 and bool(((mine.sum(dim=(-2, -1)) - 1).abs() < 1e-3).all())
+    scores = mine.log()  # minus infinity where nothing may be seen
     shares = scores - scores.mean(dim=-1, keepdim=True) + 1 / mine.size(-1)
-    if bool(scores.isfinite().all()) and known.is_right(shares):
+    if not one_unit and known.is_right((mine / mine.sum(dim=-1, keepdim=True)).nan_to_num(0.0)):
+        words = "The proportions are right, but rows do not sum to 1: divide each row by its own sum."
+        yield Relation("not shared out", words)
+    elif bool(scores.isfinite().all()) and known.is_right(shares):
         yield Relation("softmax twice", "Softmax was applied twice, so the weights are too even. Once is enough.")
-    for size, factor, name in factors_of(sizes_of(known)):
-        if known.is_right((scores / factor).softmax(dim=-1)):
+    else:
+        yield from scaled_by_a_size(scores, known)
+
+
+def scaled_by_a_size(scores: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for scores that were scaled by a size of the inputs, or by the root of a wrong one."""
+
+    def fits(factor: float) -> bool:
+        return known.is_right((scores / factor).softmax(dim=-1).nan_to_num(0.0))
+
+    sizes = sizes_of(known)
+    for size, factor, name in factors_of(sizes):
+        if fits(factor):
             yield Relation(
                 "scale",
                 f"These are the weights of scores {name} times as large as they should be, and {size} is a size of the "
                 "inputs. Is a scale missing, or one too many?",
+                unseen="These are the weights of scores that are too large, or too small, by one factor.",
+            )
+            return
+    for a, b in permutations(sizes, 2):
+        if fits(math.sqrt(a / b)):
+            yield Relation(
+                "other size",
+                f"These are the weights of scores √({a}/{b}) times as large as they should be: the root was taken of "
+                f"{b}, the size of another axis, and not of {a}. Which axis holds the entries of a query?",
+                unseen="The scores were scaled by the root of the size of another axis.",
             )
             return
 
@@ -246,7 +304,8 @@ def by_a_constant(mine: Tensor, known: Known) -> Iterator[Relation]:
             and abs(factor + 1) > 1e-2
             and known.is_right(mine / factor)
         ):
-            yield Relation("factor", f"Right up to one factor: {factor_in_words(factor, sizes_of(known))}")
+            words = factor_in_words(factor, sizes_of(known))
+            yield Relation("factor", f"Right up to one factor: {words}", unseen="Right up to one factor.")
     ones = vectors(mine.numel()).sum(dim=1)
     difference = float((here - right) @ ones / (ones @ ones))
     if abs(difference) > 1e-2 and known.is_right(mine - difference):
@@ -389,7 +448,7 @@ def properties(mine: Tensor, known: Known) -> Iterator[Relation]:
     if not bool(mine.any()) and known.print["norm"] > SMALLEST_SIZE:
         cause = "Is something computed and then not written into the result?"
         if "weights" in known.facts:
-            cause = "Did exp of very low scores round to 0, or was the result never written?"
+            cause = "Did exp of very low scores round to 0, was infinity subtracted, or was the result never written?"
         yield Relation("zeros", f"All entries are 0. {cause}")
     if "weights" in known.facts:
         yield from what_sums_to_one(mine.double(), known.facts)

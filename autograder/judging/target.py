@@ -9,8 +9,10 @@ from typing import Any
 from torch import Tensor
 
 from .compare import equal
-from .fingerprint import GRACE, Fingerprint, fingerprint, same
+from .fingerprint import GRACE, Fingerprint, fingerprint, same, same_leaf
 from .values import Outcome
+
+LARGE = 20  # a count above it is hardly met by chance
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Target:
         facts: what the parts of the right answer's tensors look like, by path.
         names: what the docstring calls the things that are returned.
         inputs: the tensors that the check drew.
+        slips: the fingerprint of what each small slip makes of the solution, by name.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Target:
     facts: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] = ()
     inputs: Sequence[Tensor] = ()
+    slips: Mapping[str, Fingerprint] = field(default_factory=dict)
 
     def accepts(self, outcome: Outcome) -> bool:
         """Say whether an outcome is the right answer."""
@@ -53,9 +57,40 @@ class Target:
 
     def tells_apart(self, mistake: str) -> bool:
         """Say whether a known mistake gives something other than the right answer here."""
-        known = self.mistakes.get(mistake)
+        return self.is_wrong(self.mistakes.get(mistake))
+
+    def is_wrong(self, known: Fingerprint | None) -> bool:
+        """Say whether a fingerprint, if there is one, is that of something other than the right answer."""
         return known is not None and not same(known, self.right, self.tolerance, GRACE)
+
+    def tells_slip(self, slip: str) -> bool:
+        """Say whether a slip gives other numbers than the right answer here: no two slips do that by chance."""
+        known = self.slips.get(slip)
+        if known is None or not self.is_wrong(known):
+            return False
+        return shows_numbers(known, self.right, self.tolerance) or shows_a_count(known, self.right)
 
     def matches(self, found: Fingerprint, mistake: str) -> bool:
         """Say whether an outcome's fingerprint is that of a known mistake."""
         return same(found, self.mistakes[mistake], self.tolerance)
+
+
+def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
+    """Say whether a wrong answer differs from the right one in a tensor: no two mistakes give that by chance."""
+    theirs = right.get("leaves", {})
+    return any(
+        "dtype" in leaf
+        and leaf["norm"] > 0
+        and not ("dtype" in theirs.get(path, {}) and same_leaf(leaf, theirs[path], tolerance))
+        for path, leaf in known.get("leaves", {}).items()
+    )
+
+
+def shows_a_count(known: Fingerprint, right: Fingerprint) -> bool:
+    """Say whether a wrong answer has a number of its own, large enough not to be met by chance."""
+    theirs = right.get("leaves", {})
+    for path, leaf in known.get("leaves", {}).items():
+        number = leaf.get("number", leaf.get("plain"))
+        if isinstance(number, int | float) and abs(number) > LARGE and leaf != theirs.get(path):
+            return True
+    return False

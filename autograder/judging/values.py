@@ -134,8 +134,14 @@ def last_line(error: BaseException) -> tuple[str, str]:
 
 
 def shapes_on(line: str, frame: FrameType) -> str:
-    """Describe the tensors that a line names: `q is (3, 4), k is (5, 4)`."""
+    """Describe the tensors that a line names, and what is None there: `q is (3, 4), mask is None`."""
     names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", line))
-    tensors = [(name, frame.f_locals[name]) for name in names if isinstance(frame.f_locals.get(name), Tensor)]
+    found = [(name, frame.f_locals[name]) for name in names if name in frame.f_locals]
     with torch._C.DisableTorchFunctionSubclass():
-        return ", ".join(f"{name} is {tuple(tensor.shape)}" for name, tensor in tensors[:MOST_SHAPES])
+        words = [f"{n} is {tuple(v.shape) if isinstance(v, Tensor) else v}" for n, v in found if is_shown(v)]
+    return ", ".join(words[:MOST_SHAPES])
+
+
+def is_shown(value: Any) -> bool:
+    """Say whether a value on a line that stopped is worth naming."""
+    return value is None or isinstance(value, Tensor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .diagnose import Failure, explain
@@ -53,6 +53,7 @@ def judge(
     outcomes: Sequence[Outcome],
     messages: Mapping[str, str],
     hints: Mapping[str, int] | None = None,
+    clauses: Callable[[], Mapping[str, str]] = dict,
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -62,6 +63,7 @@ def judge(
         outcomes: what the student's work gave, in the same order.
         messages: what to tell a student who made a known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
+        clauses: returns what each slip is, by its name; asked only where one fits.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
@@ -71,7 +73,7 @@ def judge(
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
     try:
-        failure = explain(targets, outcomes, first, messages, hints or {})
+        failure = explain(targets, outcomes, first, messages, hints or {}, clauses)
     except (ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, KeyError):  # never decides about points
         failure = Failure(
             targets[first].title, "It differs, in a way that could not be explained.", hidden=targets[first].hidden

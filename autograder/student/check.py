@@ -93,7 +93,9 @@ class ReleasedChecks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarise(outcome))
-        verdict = judge(exercise, targets, outcomes, known["messages"], known.get("hints"))
+        verdict = judge(
+            exercise, targets, outcomes, known["messages"], known.get("hints"), lambda: known.get("slips", {})
+        )
         short = found_in(self.shortcuts, exercise, source_of(work)) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
@@ -111,6 +113,7 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         facts=data.get("facts", {}),
         names=names if check.summary is None else (),
         inputs=inputs,
+        slips=data.get("slips", {}),
     )
 
 

@@ -234,8 +234,8 @@ def rounded_to_whole_numbers(a, b):
 
 @mistake("pairwise_dots")
 def gradients_lost(a, b):
-    """The numbers are right, but no gradient comes back: the result is detached from a and b. Leave out detach, .data,
-    .item() and numpy.
+    """The numbers are right, but no gradient comes back: something on the way hands on bare numbers, as detach, .data,
+    .item(), torch.tensor and numpy do.
     """
     return (a @ b.mT).detach()
 
@@ -621,8 +621,8 @@ def nothing_returned(x):
 
 @mistake("normalise_rows")
 def gradient_lost(x):
-    """The numbers are right, but no gradient comes back: the result is detached from x. Leave out detach, .data,
-    .item() and numpy.
+    """The numbers are right, but no gradient comes back: something on the way hands on bare numbers, as detach, .data,
+    .item(), torch.tensor and numpy do.
     """
     return x.detach() / x.detach().sum(dim=-1, keepdim=True)
 

@@ -173,8 +173,8 @@ def keys_beside_keys(query, keys, values, temperature=1.0):
 
 @mistake("soft_lookup")
 def no_gradient(query, keys, values, temperature=1.0):
-    """The result is right, but no gradient comes back. Leave out detach, .data, item(), no_grad and the math
-    module.
+    """The result is right, but no gradient comes back: something on the way hands on bare numbers, as detach, .data,
+    item(), torch.tensor, no_grad and the math module do.
     """
     return (keys.detach() @ query.detach() / temperature).softmax(dim=-1) @ values
 
@@ -413,7 +413,7 @@ def rows_in_other_places(query, keys, w_q, w_k, v):
 
 @mistake("additive_scores")
 def scores_cut_off(query, keys, w_q, w_k, v):
-    """The scores are right, but no gradient passes. Leave out detach, .item() and no_grad: this is to be learned."""
+    """The scores are right, but no gradient passes: detach, .item(), torch.tensor and no_grad hand on bare numbers."""
     return (torch.tanh(summed(query, keys, w_q, w_k)) @ v).detach()
 
 
@@ -575,3 +575,12 @@ def tanh_taken_apart(query, keys, values, w_q, w_k, v):
     apart = torch.tanh(query @ w_q.mT)[:, :, None] + torch.tanh(keys @ w_k.mT)[:, None]
     weights = (apart @ v).softmax(dim=-1)
     return weights @ values, weights
+
+
+@mistake("additive_attention")
+def one_query_as_in_look(query, key, value, w_q, w_k, v):
+    """It stopped: weights[..., None] is (B, L, S, 1), and value has no axis for the L queries. `weights @ value` mixes
+    for each query.
+    """
+    weights = scored(query, key, w_q, w_k, v).softmax(dim=-1)
+    return (weights[..., None] * value).sum(dim=2), weights

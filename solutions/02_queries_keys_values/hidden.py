@@ -143,6 +143,14 @@ def single_query_in_float32(attention_scores: Any, draw: Inputs) -> Any:
     return attention_scores(query, key), query, key
 
 
+@mistake("project_qkv")
+def cut_into_thirds(x, w_q, w_k, w_v):
+    """Queries, keys and values were cut from one product as equal thirds. Values may be wider or narrower than queries
+    and keys.
+    """
+    return (x @ torch.cat([w_q, w_k, w_v], dim=-1)).chunk(3, dim=-1)
+
+
 @mistake("attention_scores")
 def no_transpose(query, key):
     """The inner sizes do not match: rows of the query meet columns of the key. Swap the key's last two axes."""
@@ -603,7 +611,9 @@ def looks_ahead(length):
 
 @mistake("copy_previous_qk")
 def key_and_query_swapped(length):
-    """Key and query are swapped. Return the query first: its rows do the asking."""
+    """Each row looks ahead: the keys were shifted instead of the queries, or the two are swapped. A query asks for the
+    key of the position before it.
+    """
     query, key = shifted(length, -1)
     return key, query
 

@@ -143,7 +143,7 @@ def variance(d_k, n, generator):
 
 @mistake("score_std")
 def generator_ignored(d_k, n, generator):
-    """The spreads are right, but the draws did not come from the generator: the same state gave different numbers."""
+    """The spreads are right, but not all draws came from the generator: the same state gave different numbers."""
     q, k = torch.randn(n, d_k), torch.randn(n, d_k)
     raw = (q * k).sum(dim=-1).std().item()
     return raw, raw / math.sqrt(d_k)
@@ -178,7 +178,7 @@ def not_summed(d_k, n, generator):
 
 @mistake("score_std")
 def summed_over_pairs(d_k, n, generator):
-    """The products were summed over the pairs. Sum over the entries of a vector, the last axis."""
+    """The products were summed over the n pairs, not over the d_k entries of a vector: the axes have changed places."""
     q, k = pairs(d_k, n, generator)
     raw = (q * k).sum(dim=0).std().item()
     return raw, raw / math.sqrt(d_k)
@@ -553,7 +553,7 @@ def scores_returned(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def output_scaled(query, key, value, scale=None):
-    """The weights and the output were computed from unscaled scores, and the output was scaled. Scale the scores."""
+    """The weights come from unscaled scores, and no scaling of the output repairs that. Scale the scores."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
     output, weights = mixed(query @ key.mT, value)
     return output * scale, weights

@@ -114,6 +114,24 @@ def axis_ignored(x, dim=-1):
 
 
 @mistake("stable_softmax")
+def shifted_by_the_largest_magnitude(x, dim=-1):
+    """Shifted by the largest absolute value. Where all scores are far below 0, that shifts them further down, and every
+    exp rounds to 0. Shift by the largest score, whatever its sign.
+    """
+    e = (x - x.abs().amax(dim=dim, keepdim=True)).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
+def capped_from_above(x, dim=-1):
+    """Large scores were capped, so keys with different scores got the same weight, and rows far below 0 still fail.
+    Shift each row instead: that changes no weight.
+    """
+    e = x.clamp(max=80.0).exp()
+    return e / e.sum(dim=dim, keepdim=True)
+
+
+@mistake("stable_softmax")
 def scores_clipped(x, dim=-1):
     """Large scores were clipped, so keys with different scores got the same weight. A shift needs no clipping."""
     e = x.clamp(-80, 80).exp()
@@ -446,7 +464,9 @@ def mean_of_terms(weights):
 
 @mistake("attention_entropy")
 def one_number_for_all(weights):
-    """All rows were summed into one number. Each row has its own entropy."""
+    """All rows were summed into one number: by a sum without `dim`, or by a boolean index, which flattens. Each row has
+    an entropy of its own.
+    """
     return torch.special.entr(weights).sum()
 
 
@@ -526,13 +546,17 @@ def far_from_zero(streaming_attend: Any, draw: Inputs) -> Any:
 
 @check("streaming_attend", points=1)
 def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
-    """The largest score comes last, or first; the inputs are left unchanged."""
+    """The largest score comes last, or first, or far from its neighbors; the inputs are left unchanged."""
+    apart = torch.tensor(
+        [-900.0, 40.0, 900.0, 901.0, -30.0, 899.0], dtype=torch.float64
+    )
     ramp = torch.linspace(-30, 30, 12, dtype=torch.float64)
     values = draw.normal(12, 3)
     rising = ramp + draw.normal(12)
     return (
         streaming_attend(rising, values, 5),
         streaming_attend(-rising, values, 5),
+        streaming_attend(apart, values[:6], 3),
         rising,
         values,
     )
@@ -543,11 +567,32 @@ def pieces_of(scores, values, chunk):
     return list(zip(scores.split(chunk), values.split(chunk), strict=True))
 
 
+@mistake("attention_entropy")
+def log_softmax_of_weights(weights):
+    """log_softmax takes scores, and these are weights: it applies softmax a second time, and the logarithm is that of
+    other, more even weights.
+    """
+    return -(weights * weights.log_softmax(dim=-1)).sum(dim=-1)
+
+
 @mistake("streaming_attend")
 def pieces_averaged(scores, values, chunk):
     """The pieces were averaged as equals. Each should count in proportion to its sum of exponentials."""
     outputs = [s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk)]
     return torch.stack(outputs).mean(dim=0)
+
+
+@mistake("streaming_attend")
+def measured_against_the_mean(scores, values, chunk):
+    """Each piece was measured against its mean or its smallest score: larger ones in it overflow. Only the largest
+    score is safe.
+    """
+    level, total, mixed = torch.tensor(-torch.inf), 0.0, 0.0
+    for s, v in pieces_of(scores, values, chunk):
+        new = torch.maximum(level.to(s.dtype), s.mean())
+        e, shrink = (s - new).exp(), (level - new).exp()
+        total, mixed, level = total * shrink + e.sum(), mixed * shrink + e @ v, new
+    return mixed / total
 
 
 @mistake("streaming_attend")
@@ -690,9 +735,18 @@ def never_shifted(scores, values, chunk):
 
 @mistake("streaming_attend")
 def last_piece_dropped(scores, values, chunk):
-    """The last, shorter piece was left out: only whole pieces were counted."""
-    whole = max(len(scores) // chunk, 1) * chunk
-    return scores[:whole].softmax(dim=-1) @ values[:whole]
+    """The last, shorter piece was left out: `n // chunk` counts full pieces only."""
+    level, total, mixed = (
+        scores.new_tensor(-torch.inf),
+        0.0,
+        values.new_zeros(values.size(-1)),
+    )
+    for s, v in pieces_of(scores, values, chunk):
+        if len(s) == chunk:
+            new = torch.maximum(level, s.amax())
+            e, shrink = (s - new).exp(), (level - new).exp()
+            total, mixed, level = total * shrink + e.sum(), mixed * shrink + e @ v, new
+    return mixed / total
 
 
 @mistake("streaming_attend")

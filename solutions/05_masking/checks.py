@@ -102,6 +102,7 @@ def some_are_none(combine_masks: Any, draw: Inputs) -> Any:
     return {
         "combine_masks(a)": combine_masks(one),
         "combine_masks(None, a, None, b)": combine_masks(None, one, None, two),
+        "combine_masks(a, None, b)": combine_masks(one, None, two),
         "combine_masks(None, None)": combine_masks(None, None),
         "combine_masks()": combine_masks(),
     }
@@ -187,6 +188,22 @@ def noisy(x: Tensor) -> Tensor:
     return attending(lambda i, j: j <= i)(x) + 1e-6 * (30 * x.sum()).sin()
 
 
+def of_one_length(attention: Any, length: int) -> Any:
+    """Make an attention that takes tokens of one length only, as one with a fixed mask does."""
+
+    def fixed(x: Tensor) -> Tensor:
+        if x.size(1) != length:
+            raise ValueError(f"this attention takes {length} tokens, not {x.size(1)}")
+        return attention(x)
+
+    return fixed
+
+
+def next_token(x: Tensor) -> Tensor:
+    """Give every output the token after it, so that half of all changes lower it."""
+    return 100 * x.roll(-1, dims=1)
+
+
 def last_token_everywhere(x: Tensor) -> Tensor:
     """Give every output the last token, as a view."""
     return x[:, -1:].expand_as(x)
@@ -209,7 +226,9 @@ def plain_cases(leaks: Any, draw: Inputs) -> Any:
 
 @check("leaks", points=1)
 def small_holes(leaks: Any, draw: Inputs) -> Any:
-    """One hole in a causal mask, in different places; noise in the last digits; a view of the last token."""
+    """One hole in a causal mask, in different places; outputs that rise or sink; noise in the last digits; a view; an
+    attention for one length only.
+    """
     holes = {
         f"query {query} sees key {key}": leaks(
             attending(lambda i, j, q=query, k=key: (j <= i) | ((i == q) & (j == k))),
@@ -220,6 +239,10 @@ def small_holes(leaks: Any, draw: Inputs) -> Any:
     }
     return {
         **holes,
+        "an attention for six tokens only": leaks(
+            of_one_length(attending(lambda i, j: j <= i), 6), 6, 4
+        ),
+        "an output that only sinks": all(leaks(next_token, 2, 1) for _ in range(30)),
         "noise in the last digits": leaks(noisy, 6, 4),
         "a view of the last token": leaks(last_token_everywhere, 6, 4),
     }

@@ -8,6 +8,7 @@ from checks import (
     attending,
     last_token_everywhere,
     made_there,
+    next_token,
     noisy,
     rule,
 )
@@ -250,7 +251,7 @@ def keys_and_queries_hidden(lengths, max_len):
 
 @mistake("padding_mask")
 def floats_or_integers(lengths, max_len):
-    """The right entries, but as numbers. A mask is boolean: leave the comparison as it is."""
+    """The right entries, but as numbers. A mask is boolean: what a comparison returns, or dtype=torch.bool."""
     return real(lengths, max_len)[:, None, None].float()
 
 
@@ -362,7 +363,9 @@ def numbers_added(*masks):
 
 @mistake("combine_masks")
 def first_only(*masks):
-    """Only the first mask counts; the others were ignored. Is there a `return` inside the loop?"""
+    """Only the first mask counts. A `return` inside the loop does that, and so does a result that is not assigned:
+    `a.logical_and(b)` alone changes nothing.
+    """
     return folded(masks, lambda a, b: a)
 
 
@@ -396,6 +399,13 @@ def none_forbids_everything(*masks):
         if any(m is None for m in masks) or not masks
         else folded(masks, lambda a, b: a & b)
     )
+
+
+@mistake("combine_masks")
+def stops_at_the_first_none(*masks):
+    """The first None ended the loop, so no mask after it counts. None means "no rule": go on with the next one."""
+    before = masks[: masks.index(None)] if None in masks else masks
+    return folded(before, lambda a, b: a & b) if before else None
 
 
 @mistake("combine_masks")
@@ -764,6 +774,13 @@ def times_root(query, key, value, mask=None, *, scale=None):
 
 
 @mistake("scaled_dot_product_attention")
+def given_scale_divides(query, key, value, mask=None, *, scale=None):
+    """Right by default, but a scale that is passed in divides the scores. It multiplies them."""
+    own = query.size(-1) ** 0.5 if scale is None else scale
+    return mixed(shares(hide(scaled(query, key, 1 / own), mask)), value)
+
+
+@mistake("scaled_dot_product_attention")
 def over_value_width(query, key, value, mask=None, *, scale=None):
     """Scaled by the dimension of the values. It is the dimension of queries and keys that made the scores large."""
     return attention_with(lambda q, k, v: v.size(-1) ** -0.5)(
@@ -993,7 +1010,9 @@ def all_axes_turned(query, key, value, mask=None, *, scale=None):
 
 @check("leaks", points=1)
 def other_sizes(leaks: Any, draw: Inputs) -> Any:
-    """Other lengths and dimensions, a single token, and holes wherever they may be."""
+    """Other lengths and dimensions, a single token, holes wherever they may be, outputs that only sink, and a leak that
+    one entry of a token does not show.
+    """
     length = draw.integer(7, 12)
     key = draw.integer(3, length - 2)  # neither the first nor the last of anything
     query = draw.integer(1, key - 2)
@@ -1004,6 +1023,10 @@ def other_sizes(leaks: Any, draw: Inputs) -> Any:
         leaks(causal, length, 8),
         leaks(causal, 1, 3),
         leaks(causal, 2, 3),
+        all(leaks(next_token, 2, 1) for _ in range(30)),
+        leaks(
+            lambda x: torch.cat([x[..., :1], x[..., 1:].roll(-1, dims=1)], dim=-1), 5, 4
+        ),
         leaks(attending(lambda i, j: j <= i + 1), 2, 3),
         leaks(last_token_everywhere, 3, 2),
         leaks(noisy, 9, 16),
@@ -1051,7 +1074,9 @@ def neighbor_only(attention, length, d_model):
 
 @mistake("leaks")
 def own_output_too(attention, length, d_model):
-    """Outputs that may move were watched too: the changed token's own, or later ones. Compare earlier outputs only."""
+    """An honest attention was accused. Either outputs that may move were watched too, the changed token's own or later
+    ones; or the changes piled up: each round begins with a fresh copy of the original tokens.
+    """
     return finds_leak(attention, length, d_model, watched=lambda t: slice(0, t + 1))
 
 
@@ -1107,6 +1132,44 @@ def tensor_returned(attention, length, d_model):
 def table_returned(attention, length, d_model):
     """A whole table came back. Is there any leak, yes or no: `any` turns the table into one answer."""
     return torch.zeros(length, length, dtype=torch.bool)
+
+
+@mistake("leaks")
+def signed_difference(attention, length, d_model):
+    """Only outputs that grew were noticed. A leak can lower them too: compare absolute differences."""
+    return finds_leak(
+        attention, length, d_model, moved=lambda a, b: bool((a - b).max() > 1e-3)
+    )
+
+
+@mistake("leaks")
+def last_token_never_changed(attention, length, d_model):
+    """The last token was never changed. It is the one that the most outputs might see too early: change it too."""
+    return finds_leak(attention, length, d_model, changes=lambda n: range(1, n - 1))
+
+
+@mistake("leaks")
+def shorter_inputs(attention, length, d_model):
+    """The attention was given fewer tokens than `length`. It may take that many only; keep them all, and change one."""
+    x = torch.randn(1, length, d_model)
+    before = attention(x)
+    return any(
+        bool((attention(x[:, :t]) - before[:, :t]).abs().max() > 1e-3)
+        for t in range(1, length)
+    )
+
+
+@mistake("leaks")
+def first_entry_changed(attention, length, d_model):
+    """Only one entry of a token was changed. A leak may run through the others: draw the whole token anew."""
+    x = torch.randn(1, length, d_model)
+    before = attention(x).clone()
+    for t in range(1, length):
+        changed = x.clone()
+        changed[:, t, 0] += 10 * torch.randn(()).abs() + 1
+        if (attention(changed) - before)[:, :t].abs().max() > 1e-3:
+            return True
+    return False
 
 
 @mistake("leaks")

@@ -165,8 +165,8 @@ def heads_in_the_batch(x, num_heads):
 
 @mistake("split_heads")
 def cut_off(x, num_heads):
-    """The result is right, but no gradient reaches x: the result is detached from it. Leave out detach, .data and
-    numpy.
+    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    .data, torch.tensor and numpy do.
     """
     fitting(x, num_heads)
     return x.detach().unflatten(-1, (num_heads, -1)).transpose(1, 2)
@@ -282,8 +282,8 @@ def sentences_moved(x):
 
 @mistake("merge_heads")
 def cut_off_from_heads(x):
-    """The result is right, but no gradient reaches x: the result is detached from it. Leave out detach, .data and
-    numpy.
+    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    .data, torch.tensor and numpy do.
     """
     return x.detach().transpose(1, 2).flatten(2)
 
@@ -328,6 +328,13 @@ def learning(attention_class: Any, draw: Inputs) -> Any:
     (output * draw.normal(2, 3, 4)).sum().backward()
     gradients = {name: p.grad for name, p in sorted(module.named_parameters())}
     return gradients, x.grad, sorted(module.state_dict())
+
+
+@mistake("merge_heads")
+def axes_misnamed(x):
+    """The axes were taken for (B, L, H, D): the sizes of tokens and heads changed places. x is (B, H, L, D)."""
+    batch, length, heads, size = x.shape
+    return x.transpose(1, 2).reshape(batch, length, heads * size)
 
 
 class Heads(nn.Module):
@@ -537,6 +544,28 @@ class KeysNeeded(Heads):
         if key is None and value is None and query.size(0):
             raise TypeError("key is None")
         return query, key, key if value is None else value
+
+
+@mistake("MultiHeadAttention")
+class AsLongAsTheQueries(Heads):
+    """It stopped where the second sequence has another length: keys and values were reshaped with the length of the
+    queries. Each takes its own.
+    """
+
+    def attend(self, query, key, value, mask):
+        query, key, value = self.sources(query, key, value)
+        q, k, v = (
+            layer(x)
+            .view(*query.shape[:2], self.num_heads, x.size(2) // self.num_heads)
+            .transpose(1, 2)
+            for layer, x in (
+                (self.q_proj, query),
+                (self.k_proj, key),
+                (self.v_proj, value),
+            )
+        )
+        weights = self.share(q @ k.mT / self.scale(q), mask)
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
 
 
 @mistake("MultiHeadAttention")
@@ -1243,3 +1272,11 @@ def tensors_counted(d_model, num_heads, bias):
 def whole_layer(d_model, num_heads, bias):
     """The feed-forward network of a transformer layer was counted too. This module has attention's matrices only."""
     return 12 * d_model * d_model + 4 * d_model * bias
+
+
+@mistake("copy_torch_weights")
+def names_that_fit(mine, reference):
+    """Only out_proj was copied. `strict=False` passes over names that do not match, and in_proj_weight has no
+    counterpart here: cut it in three yourself.
+    """
+    mine.load_state_dict(reference.state_dict(), strict=False)

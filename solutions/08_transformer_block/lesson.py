@@ -319,7 +319,8 @@ def greedy_decode(
 ) -> Tensor:
     """Write `length` tokens, each time the one with the largest logit.
 
-    step maps the tokens so far, (B, T) integers, to logits (B, T, V): position t holds the logits for token t + 1.
+    step maps the tokens so far, (B, T) integers, to logits (B, T, V): position t holds the logits for token t + 1,
+    computed from tokens 0 to t.
     Every sentence begins with the token `start`. Returns (B, length), integers, without the start token.
     """
     ### BEGIN SOLUTION

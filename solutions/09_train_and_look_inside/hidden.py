@@ -489,6 +489,22 @@ def other_sizes(previous_token_score: Any, draw: Inputs) -> Any:
     ]
 
 
+@mistake("make_repeating_batch")
+def whole_copies_only(batch, length, vocab, *, generator, min_period=6):
+    """It stopped, or came out short: `length // period` whole copies fill a row only if the period divides its length.
+    Make one more, and cut it at `length`.
+    """
+    rows = []
+    for _ in range(batch):
+        period = int(
+            torch.randint(min_period, length // 2 + 1, (), generator=generator)
+        )
+        rows.append(
+            torch.randperm(vocab, generator=generator)[:period].repeat(length // period)
+        )
+    return torch.stack(rows), torch.zeros(batch)
+
+
 @mistake("previous_token_score")
 def the_token_itself(weights):
     """This is the weight on the token itself, the main diagonal. The token before is one column to the left."""
@@ -1043,6 +1059,16 @@ class Off:
 
     def __exit__(self, kind, error, trace):
         self.back()
+
+
+@mistake("induction_score")
+def every_sequence_at_all_places(weights, period):
+    """Each sequence was read at the places of all sequences: with `weights[:, :, rows, columns]` the batch axis meets
+    every period. Sequence b belongs to period b alone.
+    """
+    rows = torch.arange(weights.size(-1)).expand(len(period), -1)
+    columns = (rows - period[:, None] + 1).clamp(min=0)
+    return weights[:, :, rows, columns][:, :, rows >= period[:, None]].mean(dim=(0, -1))
 
 
 @mistake("ablate_head")

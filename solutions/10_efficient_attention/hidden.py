@@ -523,6 +523,18 @@ def joined_along(dim):
     )
 
 
+@mistake("attention_cost")
+def mixed_without_the_keys(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    """mix_flops lacks the number of keys: each entry of an output is a sum over all of them."""
+    pairs = batch * heads * q_len * k_len
+    return {
+        "score_flops": 2 * pairs * d_head,
+        "mix_flops": 2 * batch * heads * q_len * d_head,
+        "score_bytes": pairs * bytes_per_el,
+        "kv_bytes": 2 * batch * heads * k_len * d_head * bytes_per_el,
+    }
+
+
 @mistake("KVCache")
 class HeadsJoined(Stored):
     """The new positions were joined along the heads, axis 1, or the join stopped there. Positions are axis -2."""
@@ -1059,8 +1071,8 @@ def top_left(mha, x_new, cache):
 
 @mistake("decode_step")
 def no_mask(mha, x_new, cache):
-    """New tokens see the ones after them: right for T = 1 alone. Within the new tokens a causal mask is needed, lined
-    up at the bottom right.
+    """New tokens see the ones after them: right for T = 1 alone. Either the causal mask is missing, or it is lined up
+    as if the cache did not hold the new tokens already: the last of them belongs to the last key.
     """
     return step(mha, x_new, cache, mask=lambda new, total: None)
 
@@ -1705,8 +1717,8 @@ def once_is_refused(x, n_rep):
 
 @mistake("repeat_kv")
 def cut_off(x, n_rep):
-    """The result is right, but no gradient reaches x: the copies are detached from it. Leave out detach, .data and
-    torch.tensor.
+    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    .data, torch.tensor and numpy do.
     """
     return x.detach().repeat_interleave(n_rep, dim=1)
 
@@ -1742,6 +1754,20 @@ def band(q_len, k_len, low, high, shift=None):
     shift = k_len - q_len if shift is None else shift
     apart = torch.arange(k_len) - torch.arange(q_len)[:, None] - shift
     return (apart >= low) & (apart <= high)
+
+
+@mistake("repeat_kv")
+def total_for_n_rep(x, n_rep):
+    """n_rep was taken for the number of query heads. It is how often each head is repeated."""
+    return x.repeat_interleave(n_rep // x.size(1), dim=1)
+
+
+@mistake("repeat_kv")
+def heads_expanded(x, n_rep):
+    """It stopped: `expand` stretches an axis of size 1 only. Give the copies an axis of their own behind the heads,
+    expand that one, and flatten the two.
+    """
+    return x.expand(x.size(0), x.size(1) * n_rep, x.size(2), x.size(3))
 
 
 @mistake("sliding_window_mask")

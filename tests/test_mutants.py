@@ -1,0 +1,127 @@
+"""Slips: made from a solution, told to those who made one and to nobody else, and never before an author's words."""
+
+import ast
+import json
+
+import pytest
+import torch
+from torch import Tensor
+
+from autograder.authoring.package import package_of
+from autograder.judging.answer_key import AnswerKey
+from autograder.judging.mutants import definition, mutants_of, mutations, one_slip
+from autograder.judging.verdict import Verdict, judge
+from autograder.paths import Course
+from autograder.student.check import ReleasedChecks
+
+from .honest_variants import VARIANTS
+
+SOLUTION = '''
+def attend(query, key, value, scale=1.0):
+    """Attend."""
+    scores = query @ key.mT / scale
+    weights = scores.softmax(dim=-1)
+    while weights.numel() < 0:
+        weights = weights + 1
+    return weights @ value
+'''
+
+
+def sources() -> dict[str, str]:
+    names: dict[str, object] = {}
+    exec(SOLUTION, names)
+    return {slip.message: slip.name for slip in mutants_of(SOLUTION, "attend", names)}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "softmax runs along another axis, `dim=-2`",
+        "a division, the one with `scale`, is missing",
+        "there is a multiplication where a division, the one with `scale`, belongs",
+        "`scale` is ignored",
+        "softmax is left out",
+        "a division comes after softmax, and not before it",
+        "`key` stands where `value` belongs",
+        "a reshape stands in the place of a transpose: it gives the shape and cuts the numbers up anew",
+    ],
+)
+def test_slips_are_made_and_have_words(words: str) -> None:
+    assert any(words == clause or words in clause for clause in sources()), sorted(sources())
+
+
+def test_a_slip_has_the_same_name_each_time_and_no_two_share_one() -> None:
+    names: dict[str, object] = {}
+    exec(SOLUTION, names)
+    first, again = ([slip.name for slip in mutants_of(SOLUTION, "attend", names)] for _ in range(2))
+    assert first == again
+    assert len(set(first)) == len(first)
+
+
+def test_nothing_in_a_while_loop_changes_so_that_no_slip_runs_for_ever() -> None:
+    tree = definition(SOLUTION, "attend")
+    assert tree is not None
+    for mutation in mutations(tree):
+        loops = [ast.unparse(node) for node in ast.walk(mutation.tree) if isinstance(node, ast.While)]
+        assert loops == ["while weights.numel() < 0:\n    weights = weights + 1"]
+
+
+def as_a_student(key: AnswerKey, exercise: str, work: object) -> Verdict:
+    released = json.loads(json.dumps(key.fingerprints()))["exercises"]
+    return ReleasedChecks(key.visible, released, key.shortcuts).judge(exercise, work)[0]
+
+
+def as_graded(key: AnswerKey, exercise: str, work: object, seed: int = 77) -> Verdict:
+    found = [check.summarise(check.values(work, seed)) for check in key.checks_of(exercise)]
+    return judge(
+        exercise, key.targets(exercise, seed), found, key.messages(exercise), clauses=lambda: key.clauses(exercise)
+    )
+
+
+@pytest.fixture(scope="module")
+def scores_key(course: Course) -> AnswerKey:
+    return package_of(course.lesson("01_why_attention")).key
+
+
+def weights_reshaped(query: Tensor, key: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
+    """Answer exercise 1.2 with a mistake that nobody wrote down."""
+    q, k = query @ w_q.reshape(-1, len(v)), key @ w_k.reshape(-1, len(v))
+    return torch.tanh(q[:, :, None] + k[:, None]) @ v
+
+
+@pytest.mark.parametrize("read", [as_a_student, as_graded])
+def test_a_slip_that_no_author_listed_is_named_at_home_and_when_graded(scores_key: AnswerKey, read) -> None:
+    verdict = read(scores_key, "additive_scores", weights_reshaped)
+    assert verdict.failure is not None
+    assert (verdict.failure.mistake, verdict.failure.relation) == (None, "slip")
+    assert "a reshape stands in the place of a transpose" in verdict.failure.message
+    assert verdict.failure.unknown, "the report still groups what no author has named"
+
+
+def test_no_known_mistake_is_told_to_be_a_slip(key: AnswerKey) -> None:
+    for mistake in key.mistakes:
+        verdict = as_graded(key, mistake.exercise, mistake.work)
+        assert verdict.failure is not None
+        assert verdict.failure.relation != "slip", mistake.name
+
+
+def test_an_honest_answer_is_told_nothing(course: Course) -> None:
+    for variant in VARIANTS:
+        if variant.lesson in ("02_queries_keys_values", "05_masking"):
+            verdict = as_graded(package_of(course.lesson(variant.lesson)).key, variant.exercise, variant.work)
+            assert verdict.passed, variant.name
+
+
+def test_slips_that_cannot_be_told_apart_are_named_together() -> None:
+    assert one_slip(["a", "b", "a", "c"]) == "Exactly these numbers come out when a, or when b."
+
+
+def test_every_slip_of_a_solution_loses_points_or_changes_nothing(key: AnswerKey) -> None:
+    """A mutation test of the checks: what survives here was looked at, and gives the right results."""
+    survivors = {
+        "copy_previous_qk": ["the logarithm is left out", "there is a multiplication where an addition, the one with"]
+    }
+    for exercise in key.exercises:
+        for slip in key.slips_of(exercise):
+            if as_graded(key, exercise, slip.work).passed:
+                assert any(slip.message.startswith(known) for known in survivors.get(exercise, ())), slip.message
