@@ -2,6 +2,8 @@
 
 import hashlib
 import re
+import shutil
+from types import SimpleNamespace
 
 import pytest
 from safetensors import safe_open
@@ -39,6 +41,16 @@ def test_data_files_are_released_as_they_are() -> None:
     for path in LESSON.data:
         assert (LESSON.released / path.name).read_bytes() == path.read_bytes()
     assert {path.name for path in LESSON.data} == {"prose.txt", "model.safetensors"}
+
+
+def test_training_that_stops_leaves_the_old_text_beside_the_old_model(tmp_path) -> None:
+    shutil.copytree(LESSON.folder, tmp_path / LESSON.name, symlinks=False)
+    (tmp_path / LESSON.name / "pretrain.py").write_text("raise SystemExit(1)\n", encoding="utf-8")
+    (tmp_path / LESSON.name / "prose.txt").write_text("What the old model learned from.\n", encoding="ascii")
+    copy = SimpleNamespace(name=LESSON.name, folder=tmp_path / LESSON.name, shown=lambda path: path.name)
+    with pytest.raises(LessonError, match="it stopped"):
+        pretrain(COURSE, copy)
+    assert (copy.folder / "prose.txt").read_text(encoding="ascii") == "What the old model learned from.\n"
 
 
 def test_a_lesson_without_a_model_of_its_own_says_so() -> None:

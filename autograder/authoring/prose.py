@@ -18,13 +18,20 @@ def pretrain(course: Course, lesson: Lesson) -> None:
 
     Raises LessonError where the lesson has none, or where it stops.
     """
-    script = lesson.folder / SCRIPT
+    script, text = lesson.folder / SCRIPT, lesson.folder / TEXT
     where = lesson.shown(script)
     if not script.is_file():
         raise LessonError(where, "there is no such file.", "It trains the model that a lesson ships.")
-    (lesson.folder / TEXT).write_text(prose_of(course, without=lesson.name), encoding="ascii")
-    if subprocess.run([sys.executable, SCRIPT], cwd=lesson.folder, check=False).returncode:
-        raise LessonError(where, "it stopped with the error above.", "The old model is still there.")
+    before = text.read_bytes() if text.is_file() else None
+    text.write_text(prose_of(course, without=lesson.name), encoding="ascii")
+    trained = False
+    try:
+        trained = not subprocess.run([sys.executable, SCRIPT], cwd=lesson.folder, check=False).returncode
+    finally:
+        if not trained and before is not None:
+            text.write_bytes(before)  # the model that is still there learned from this one
+    if not trained:
+        raise LessonError(where, "it stopped with the error above.", "The old model and its text are still there.")
 
 
 def prose_of(course: Course, *, without: str = "") -> str:
