@@ -212,11 +212,14 @@ class AnswerKey:
         slips = distinct_slips(targets, self.clauses(exercise))
         return {
             "points": self.points()[exercise],
-            "checks": {t.name: home_data(t, telling, slips) for t in targets},
+            "checks": {
+                t.name: home_data(t, telling, [name for name, (_, kept) in slips.items() if i in kept])
+                for i, t in enumerate(targets)
+            },
             "hidden": sum(c.exercise == exercise for c in self.hidden),
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
             "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
-            "slips": slips,
+            "slips": {name: clause for name, (clause, _) in slips.items()},
             "names": list(self.names(exercise)),
         }
 
@@ -234,11 +237,11 @@ def undisturbed() -> Iterator[None]:
         torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
 
 
-def home_data(target: Target, telling: set[str], slips: Mapping[str, str]) -> dict[str, Any]:
+def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
-    data["slips"] = {name: target.slips[name] for name in slips if target.tells_slip(name)}
+    data["slips"] = {name: target.slips[name] for name in slips}
     data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: rounded(value) for path, value in target.expected.items()}

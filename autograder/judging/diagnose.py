@@ -153,6 +153,8 @@ def explain(
         message = meaning(outcome)
     if not message and isinstance(outcome, Returned):
         message = partly_right(target, outcome)
+    if relation and relation.name == "changed":
+        words = ""  # says the same
     if not message or message == words:
         message, words = words or ONLY_NUMBERS, ""
     return Failure(target.title, message, words, found, picture, False, name, hint, unknown)

@@ -69,22 +69,31 @@ def joined(clauses: Iterable[str]) -> str:
     return ", or when ".join(list(dict.fromkeys(clauses))[:MOST_CLAUSES])
 
 
-def distinct_slips(targets: Sequence[Target], clauses: Mapping[str, str]) -> dict[str, str]:
-    """Return the slips that these checks notice, and what each is: those that look alike once, and no known mistake's.
+def distinct_slips(targets: Sequence[Target], clauses: Mapping[str, str]) -> dict[str, tuple[str, list[int]]]:
+    """Return the slips that these checks notice: what each is, and on which checks its answer is worth keeping.
+
+    That is the first check that it fails, and every one where others give the same there and not elsewhere. Those that
+    look alike on all checks are one, and those that look like a known mistake are left to it.
 
     Args:
         targets: what is known about an exercise's visible checks.
         clauses: what each slip is, by name.
     """
-    groups: dict[str, list[str]] = {}
-    known = {look_of([t.mistakes[name] for t in targets]) for name in (targets[0].mistakes if targets else ())}
+    groups: dict[tuple[int, str], list[str]] = {}
     for name in clauses:
-        telling = [t for t in targets if t.is_wrong(t.slips[name])]
-        if telling and telling[0].tells_slip(name):
-            look = look_of([t.slips[name] for t in targets])
-            if look not in known:
-                groups.setdefault(look, []).append(name)
-    return {names[0]: joined(clauses[name] for name in names) for names in groups.values()}
+        place = next((i for i, t in enumerate(targets) if t.is_wrong(t.slips[name])), None)
+        if place is not None and targets[place].tells_slip(name):
+            groups.setdefault((place, look_of([targets[place].slips[name]])), []).append(name)
+    found: dict[str, tuple[str, list[int]]] = {}
+    for (place, look), names in groups.items():
+        if look not in {look_of([known]) for known in targets[place].mistakes.values()}:
+            alike: dict[str, list[str]] = {}
+            for name in names:
+                elsewhere = look_of([t.slips[name] for t in targets[place + 1 :]]) if len(names) > 1 else ""
+                alike.setdefault(elsewhere, []).append(name)
+            places = [place] if len(alike) == 1 else list(range(place, len(targets)))
+            found |= {same[0]: (joined(clauses[name] for name in same), places) for same in alike.values()}
+    return found
 
 
 def look_of(prints: Sequence[Fingerprint]) -> str:
