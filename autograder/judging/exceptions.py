@@ -135,8 +135,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"(\w+)\(\) received an invalid combination of arguments - got \(([^)]*)\)",
-        "`{0}` does not take these kinds of arguments together: {1}. Where it wants a number, a whole tensor is none, "
-        "and the other way round. What is optional is passed by name.",
+        "`{0}` does not take these kinds of arguments together: {1}. Where it wants a number, a whole tensor will "
+        "not do, and vice versa. What is optional is passed by name.",
     ),
     (
         r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)|IndexError",

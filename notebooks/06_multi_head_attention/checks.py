@@ -188,7 +188,7 @@ def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
     own = all(p.equal(old) for p, old in zip(now.values(), kept, strict=True))
     return {
         **numbers,
-        "the parameters are the same objects": same,
+        "each parameter is the object that it was before": same,
         "changing the reference afterward leaves the copy alone": own,
     }
 

@@ -234,7 +234,7 @@ def rounded_to_whole_numbers(a, b):
 
 @mistake("pairwise_dots")
 def gradients_lost(a, b):
-    """The numbers are right, but no gradient comes back: something on the way hands on bare numbers, as detach, .data,
+    """The numbers are right, but no gradient comes back: something on the way drops the graph, as detach, .data,
     .item(), torch.tensor and numpy do.
     """
     return (a @ b.mT).detach()
@@ -621,7 +621,7 @@ def nothing_returned(x):
 
 @mistake("normalise_rows")
 def gradient_lost(x):
-    """The numbers are right, but no gradient comes back: something on the way hands on bare numbers, as detach, .data,
+    """The numbers are right, but no gradient comes back: something on the way drops the graph, as detach, .data,
     .item(), torch.tensor and numpy do.
     """
     return x.detach() / x.detach().sum(dim=-1, keepdim=True)

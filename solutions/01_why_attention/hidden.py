@@ -173,7 +173,7 @@ def keys_beside_keys(query, keys, values, temperature=1.0):
 
 @mistake("soft_lookup")
 def no_gradient(query, keys, values, temperature=1.0):
-    """The result is right, but no gradient comes back: something on the way hands on bare numbers, as detach, .data,
+    """The result is right, but no gradient comes back: something on the way drops the graph, as detach, .data,
     item(), torch.tensor, no_grad and the math module do.
     """
     return (keys.detach() @ query.detach() / temperature).softmax(dim=-1) @ values
@@ -413,7 +413,7 @@ def rows_in_other_places(query, keys, w_q, w_k, v):
 
 @mistake("additive_scores")
 def scores_cut_off(query, keys, w_q, w_k, v):
-    """The scores are right, but no gradient passes: detach, .item(), torch.tensor and no_grad hand on bare numbers."""
+    """The scores are right, but no gradient passes: detach, .item(), torch.tensor and no_grad drop the graph."""
     return (torch.tanh(summed(query, keys, w_q, w_k)) @ v).detach()
 
 

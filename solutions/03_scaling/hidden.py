@@ -151,7 +151,7 @@ def generator_ignored(d_k, n, generator):
 
 @mistake("score_std")
 def seed_of_its_own(d_k, n, generator):
-    """Every call gives the same numbers, whatever the generator. Draw from the one that is passed in."""
+    """Every call gives the same numbers: a seed is set inside. Draw from the generator that is passed in, as it is."""
     q, k = pairs(d_k, n, torch.Generator().manual_seed(0))
     raw = (q * k).sum(dim=-1).std().item()
     return raw, raw / math.sqrt(d_k)

@@ -165,7 +165,7 @@ def heads_in_the_batch(x, num_heads):
 
 @mistake("split_heads")
 def cut_off(x, num_heads):
-    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    """The result is right, but no gradient reaches x: something on the way drops the graph, as detach,
     .data, torch.tensor and numpy do.
     """
     fitting(x, num_heads)
@@ -282,7 +282,7 @@ def sentences_moved(x):
 
 @mistake("merge_heads")
 def cut_off_from_heads(x):
-    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    """The result is right, but no gradient reaches x: something on the way drops the graph, as detach,
     .data, torch.tensor and numpy do.
     """
     return x.detach().transpose(1, 2).flatten(2)
@@ -1078,6 +1078,15 @@ def biases_expected(mine, reference):
         parts(reference),
         (*reference.in_proj_bias.chunk(3), reference.out_proj.bias),
     )
+
+
+@mistake("copy_torch_weights")
+def layer_taken_over(mine, reference):
+    """out_proj is now the reference's own layer: training one module would change the other. Copy its entries into the
+    layer that is there.
+    """
+    copied(mine, parts(reference), bias_parts(reference))
+    mine.out_proj = reference.out_proj
 
 
 @mistake("copy_torch_weights")

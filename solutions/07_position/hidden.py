@@ -1077,7 +1077,7 @@ def counted_from_the_first_token(x, positions=None, base=10_000.0):
 
 @mistake("apply_rope")
 def cut_off(x, positions=None, base=10_000.0):
-    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    """The result is right, but no gradient reaches x: something on the way drops the graph, as detach,
     .data, torch.tensor and numpy do.
     """
     return rope(x.detach(), positions, base)

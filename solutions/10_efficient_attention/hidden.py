@@ -1717,7 +1717,7 @@ def once_is_refused(x, n_rep):
 
 @mistake("repeat_kv")
 def cut_off(x, n_rep):
-    """The result is right, but no gradient reaches x: something on the way hands on bare numbers, as detach,
+    """The result is right, but no gradient reaches x: something on the way drops the graph, as detach,
     .data, torch.tensor and numpy do.
     """
     return x.detach().repeat_interleave(n_rep, dim=1)
