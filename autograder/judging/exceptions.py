@@ -24,7 +24,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"Expected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), "
         r"(\d+)\]|size mismatch|inconsistent tensor size|vector and vector expected",
         "The inner sizes of a matrix product differ: the last axis of the left one has to be as long as the "
-        "second-to-last of the right one. Is a transpose missing?",
+        "second-to-last of the right one. Is a transpose missing, or an axis that squeeze() took away?",
     ),
     (
         r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension "

@@ -642,7 +642,7 @@ def a_gap_for_six(length):
 @mistake("copy_previous_qk")
 def a_gap_for_dozens(length):
     """Sharp enough for short sequences, but not for hundreds of positions. Let the gap grow with length, or be
-    generous; and keys that crowd together as there are more of them, such as points on a circle, will not do.
+    generous, and let no two keys be alike: points on a circle crowd together.
     """
     return shifted(length, -1, sharpness=8.0)
 

@@ -332,7 +332,9 @@ def learning(attention_class: Any, draw: Inputs) -> Any:
 
 @mistake("merge_heads")
 def axes_misnamed(x):
-    """The axes were taken for (B, L, H, D): the sizes of tokens and heads changed places. x is (B, H, L, D)."""
+    """The sizes of tokens and heads changed places. Which order do the axes have on the line that names them? x comes
+    in as (B, H, L, D), and a transpose makes it (B, L, H, D).
+    """
     batch, length, heads, size = x.shape
     return x.transpose(1, 2).reshape(batch, length, heads * size)
 
