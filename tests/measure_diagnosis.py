@@ -10,7 +10,7 @@ import json
 import linecache
 import sys
 import warnings
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import torch
 from autograder.authoring.package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.shortcuts import barred, found_in, ran_in
-from autograder.judging.verdict import Verdict, judge
+from autograder.judging.verdict import Verdict
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
 
@@ -59,11 +59,8 @@ def measure(answer: dict[str, str]) -> tuple[str, str, str]:
     with contextlib.redirect_stdout(io.StringIO()):
         work = work_of(key, answer)
         home = released.judge(exercise, work)[0]
-        outcomes = [check.summarise(check.values(work, SEED, record=True)) for check in key.checks_of(exercise)]
-    clauses = partial(key.clauses, exercise)
-    graded = judge(
-        exercise, key.targets(exercise, SEED), outcomes, key.messages(exercise), key.hints(exercise), clauses
-    )
+        outcomes = [check.values(work, SEED, record=True) for check in key.checks_of(exercise)]
+    graded = key.verdict(exercise, SEED, outcomes)
     short = found_in(key.shortcuts, exercise, [answer["source"]]) or ran_in(key.shortcuts, exercise, outcomes)
     graded = barred(graded, *short) if short else graded
     return told(home), told(graded), f"{graded.points}/{graded.max_points}"

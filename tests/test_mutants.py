@@ -10,7 +10,7 @@ from torch import Tensor
 from autograder.authoring.package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.mutants import definition, mutants_of, mutations, one_slip
-from autograder.judging.verdict import Verdict, judge
+from autograder.judging.verdict import Verdict
 from autograder.paths import Course
 from autograder.student.check import ReleasedChecks
 
@@ -72,10 +72,7 @@ def as_a_student(key: AnswerKey, exercise: str, work: object) -> Verdict:
 
 
 def as_graded(key: AnswerKey, exercise: str, work: object, seed: int = 77) -> Verdict:
-    found = [check.summarise(check.values(work, seed)) for check in key.checks_of(exercise)]
-    return judge(
-        exercise, key.targets(exercise, seed), found, key.messages(exercise), clauses=lambda: key.clauses(exercise)
-    )
+    return key.verdict(exercise, seed, [check.values(work, seed) for check in key.checks_of(exercise)])
 
 
 @pytest.fixture(scope="module")

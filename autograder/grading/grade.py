@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from nbformat.notebooknode import from_dict
@@ -21,7 +20,7 @@ from ..judging.card import Card
 from ..judging.shortcuts import bans_of, barred, found_in, mentioned, ran_in, reached_behind, record_is_odd
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
-from ..judging.verdict import Verdict, judge
+from ..judging.verdict import Verdict
 from .outputs import clean_outputs, score_output
 from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
@@ -274,11 +273,7 @@ def card_of(verdict: Verdict) -> str:
 def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Outcome]) -> Verdict:
     """Compare an exercise's values with the reference's."""
     key = submission.lesson.key
-    found = [check.summarise(outcomes[check.name]) for check in key.checks_of(exercise)]
-    clauses = partial(key.clauses, exercise)
-    return judge(
-        exercise, key.targets(exercise, submission.seed), found, key.messages(exercise), key.hints(exercise), clauses
-    )
+    return key.verdict(exercise, submission.seed, [outcomes[check.name] for check in key.checks_of(exercise)])
 
 
 def verdict_summary(verdict: Verdict) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from .names import names_in
 from .relations import facts_of
 from .shortcuts import Shortcut, shortcuts_in
 from .target import Target
-from .values import Raised, Returned
+from .values import Outcome, Raised, Returned
+from .verdict import Verdict, judge
 
 ROUNDING = 3
 MOST_TARGETS = 100
@@ -190,6 +191,14 @@ class AnswerKey:
             self.names(check.exercise) if check.summary is None else (),
             inputs,
             MistakeFingerprints(check, partial(self.slips_of, check.exercise), seed),
+        )
+
+    def verdict(self, exercise: str, seed: int, outcomes: Sequence[Outcome]) -> Verdict:
+        """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized."""
+        found = [check.summarise(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
+        clauses = partial(self.clauses, exercise)
+        return judge(
+            exercise, self.targets(exercise, seed), found, self.messages(exercise), self.hints(exercise), clauses
         )
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:

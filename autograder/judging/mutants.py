@@ -111,7 +111,7 @@ def rounded(data: Any) -> Any:
 
 
 def definition(source: str, name: str) -> Definition | None:
-    """Return the definition of a name in a text, without its docstrings and annotations."""
+    """Return the definition of a name in a text, without its docstrings."""
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             for inner in ast.walk(node):
