@@ -1,7 +1,8 @@
-"""What a lesson's checks.py and hidden.py import: `check`, `mistake`, `shortcut`, `invariant` and `Inputs`."""
+"""What a lesson's checks.py and hidden.py import: `check`, `mistake` and a few more."""
 
+from .judging.black_box import black_box
 from .judging.check import check, invariant, mistake
 from .judging.inputs import Inputs
 from .judging.shortcuts import shortcut
 
-__all__ = ["Inputs", "check", "invariant", "mistake", "shortcut"]
+__all__ = ["Inputs", "black_box", "check", "invariant", "mistake", "shortcut"]

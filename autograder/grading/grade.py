@@ -231,7 +231,8 @@ class CheckRunner:
         found: dict[str, Outcome] = {}
         for check in checks:
             session = self._process(copies, hidden=hidden)
-            found[check.name] = session.check(check, sources, self._submission.seed) if session else PROCESS_ENDED
+            boxes, seed = key.boxes_of(check), self._submission.seed
+            found[check.name] = session.check(check, sources, seed, boxes) if session else PROCESS_ENDED
         return found
 
     @staticmethod

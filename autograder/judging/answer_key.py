@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ..errors import LessonError
+from .black_box import BlackBox, black_boxes_in
 from .check import Check, Invariance, Mistake, checks_alone, checks_in, invariances_in, load_module, mistakes_in
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
@@ -108,6 +109,8 @@ class AnswerKey:
     mistakes: list[Mistake]
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
+    public_boxes: Mapping[str, BlackBox] = field(default_factory=dict)
+    boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
     _slips: dict[str, list[Mistake]] = field(default_factory=dict)
 
@@ -201,6 +204,10 @@ class AnswerKey:
             exercise, self.targets(exercise, seed), found, self.messages(exercise), self.hints(exercise), clauses
         )
 
+    def boxes_of(self, check: Check) -> Mapping[str, BlackBox]:
+        """Return the black boxes that a submission may call while a check runs."""
+        return self.boxes if check in self.hidden else self.public_boxes
+
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
         return self.source.checks, checks_alone(self.source.hidden, exercise)
@@ -279,6 +286,8 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         mistakes_in(hidden),
         shortcuts_in(checks),
         invariances_in(hidden),
+        black_boxes_in(checks),
+        black_boxes_in(checks, hidden),
     )
     declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances]
     for item in declared:

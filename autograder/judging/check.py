@@ -19,8 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .black_box import without_body
 from .inputs import Inputs
 from .operators import recording
+from .syntax import wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
@@ -252,10 +254,20 @@ def mistakes_in(module: ModuleType) -> list[Mistake]:
 
 
 def checks_alone(source: str, exercise: str) -> str:
-    """Return a hidden.py without its mistakes and without other exercises' checks."""
+    """Return what an exercise's checks need of a hidden.py: no mistakes, no other checks, and no black box's body."""
     tree = ast.parse(source)
-    tree.body = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
+    kept = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
+    tree.body = needed(list(map(without_body, kept)))
     return ast.unparse(tree)
+
+
+def needed(nodes: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements without the functions and classes that no check leads to."""
+    helpers = {n.name: n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef) and not declared(n, "check")}
+    found = [node for node in nodes if node not in helpers.values()]
+    for node in found:  # grows while it is read
+        found += [helpers.pop(name) for name in wanted_by(node) if name in helpers]
+    return [node for node in nodes if node in found]
 
 
 def is_for(node: ast.stmt, exercise: str) -> bool:

@@ -15,6 +15,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from ...errors import SandboxError
+from ...judging.black_box import Answer, Arguments
 from ...judging.operators import MOST_NAMES
 from ...judging.values import Lost, Other, Outcome, Raised, Returned, plain
 
@@ -79,6 +80,51 @@ def unpack_outcome(message: bytes) -> Outcome:
         raise
     except Exception as error:
         raise SandboxError("The submission's process sent a malformed value.") from error
+
+
+def pack_call(name: str, arguments: Arguments) -> bytes:
+    """Return a call of a black box as a message."""
+    tensors: dict[str, Tensor] = {}
+    return pack({"call": name, "arguments": encode_arguments(arguments, tensors)}, tensors)
+
+
+def unpack_call(message: bytes) -> tuple[str, Arguments] | None:
+    """Return the call in a message, or None where it is another message. Raises SandboxError for a malformed one."""
+    header, tensors = unpack(message)
+    if "call" not in header:
+        return None
+    return str(header["call"]), decode_arguments(header.get("arguments"), tensors)
+
+
+def pack_answer(answer: Answer) -> bytes:
+    """Return what came of a call as a message."""
+    tensors: dict[str, Tensor] = {}
+    parts = {"result": encode(answer.result, tensors), "after": encode_arguments(answer.arguments, tensors)}
+    return pack({**parts, "error": answer.error}, tensors)
+
+
+def unpack_answer(message: bytes) -> Answer:
+    """Return what came of a call."""
+    header, tensors = unpack(message)
+    error = tuple(header["error"]) if header["error"] else None
+    result = decode(header["result"], tensors, [MOST_NODES])
+    return Answer(result, decode_arguments(header["after"], tensors), error)
+
+
+def encode_arguments(arguments: Arguments, tensors: dict[str, Tensor]) -> Any:
+    """Return a call's arguments as JSON data; tensors go into `tensors`."""
+    return encode([list(arguments[0]), dict(arguments[1])], tensors)
+
+
+def decode_arguments(data: Any, tensors: dict[str, Tensor]) -> Arguments:
+    """Return a call's arguments. Raises SandboxError for malformed ones."""
+    try:
+        positional, by_name = decode(data, tensors, [MOST_NODES])
+        return list(positional), dict(by_name)
+    except SandboxError:
+        raise
+    except Exception as error:
+        raise SandboxError("The submission's process sent a malformed call.") from error
 
 
 def encode(tree: Any, tensors: dict[str, Tensor], depth: int = 0) -> Any:

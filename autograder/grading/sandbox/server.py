@@ -13,17 +13,18 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from ...judging import black_box
 from ...judging.check import Check, checks_in, load_module
 from ...judging.shortcuts import bans_of, shortcuts_in
 from ...judging.values import Outcome, Raised
 from .channel import ClosedError, receive, receive_descriptor, send
-from .codec import pack, pack_outcome, unpack
+from .codec import pack, pack_call, pack_outcome, unpack, unpack_answer
 from .limits import Limits
 from .shell import GradingShell
 
@@ -60,7 +61,7 @@ def serve(channel: socket.socket, shell: Any) -> None:
                 continue
         except ClosedError:
             return
-        send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request))
+        send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request, channel))
 
 
 def fork_copy(channel: socket.socket) -> socket.socket:
@@ -112,9 +113,16 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
         return pack({"outputs": [note], "success": False, "count": None})
 
 
-def run_check(shell: Any, request: dict[str, Any]) -> bytes:
+def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
+    black_box.reach(partial(ask_judge, channel))
     return pack_outcome(outcome_of(shell.user_ns, request))
+
+
+def ask_judge(channel: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
+    """Have the judge's process call one of the lesson's black boxes."""
+    send(channel, pack_call(name, arguments))
+    return unpack_answer(receive(channel, Limits.reply_bytes))
 
 
 def outcome_of(names: Mapping[str, Any], request: Mapping[str, Any]) -> Outcome:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import SandboxError
+from ...judging.black_box import BlackBox, answer_call
 from ...judging.check import Check
 from ...judging.values import Lost, Outcome
 from .channel import TooSlowError, receive, send, send_descriptor
-from .codec import pack, unpack, unpack_outcome
+from .codec import pack, pack_answer, unpack, unpack_call, unpack_outcome
 from .limits import Limits
 
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
@@ -128,13 +129,16 @@ class Session:
             ended = "The Python process ended in this cell."
             return CellResult([error_output("SubmissionStopped", self._lose(error, slow, ended))], False)
 
-    def check(self, check: Check, sources: tuple[str, str], seed: int) -> Outcome:
+    def check(
+        self, check: Check, sources: tuple[str, str], seed: int, boxes: Mapping[str, BlackBox] | None = None
+    ) -> Outcome:
         """Run one check on what the submission has defined so far, in this very process.
 
         Args:
             check: which one.
             sources: the visible checks, and the hidden ones where it is one of them; no mistakes, no solutions.
             seed: what its inputs are drawn from.
+            boxes: functions that it may have called here; it gets what they return.
         """
         seconds = min(self._limits.check_seconds, self._budget.seconds_left)
         if seconds <= 0:
@@ -143,16 +147,32 @@ class Session:
             )
         request = {"do": "check", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
         try:
-            return unpack_outcome(self._ask(request, seconds))
+            return unpack_outcome(self._ask(request, seconds, boxes=boxes or {}))
         except SandboxError as error:
             slow = f"It was still running after {seconds:g} seconds."
             return Lost(self._lose(error, slow, "The Python process ended in the middle of it."))
 
-    def _ask(self, request: dict[str, Any], seconds: float, most: int | None = None) -> bytes:
+    def _ask(
+        self,
+        request: dict[str, Any],
+        seconds: float,
+        most: int | None = None,
+        boxes: Mapping[str, BlackBox] | None = None,
+    ) -> bytes:
+        """Send a request; return the reply, after answering the calls that come before it."""
         if self.lost:
             raise SandboxError(self.lost)
+        ends = time.monotonic() + seconds
         send(self._channel, pack(request))
-        return receive(self._channel, most or self._limits.reply_bytes, seconds)
+        while True:
+            message = receive(self._channel, most or self._limits.reply_bytes, ends - time.monotonic())
+            call = unpack_call(message) if boxes else None
+            if not boxes or call is None:
+                return message
+            name, arguments = call
+            if name not in boxes:
+                raise SandboxError("The submission's process called a function that is not there.")
+            send(self._channel, pack_answer(answer_call(boxes, name, arguments)))
 
     def _lose(self, error: SandboxError, slow: str, ended: str) -> str:
         """End the process after it broke the protocol or a limit; return why, in words for the student."""
