@@ -1,6 +1,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -34,6 +35,30 @@ def test_a_tensor_comes_back_exactly(dtype: torch.dtype) -> None:
     assert all(
         a.equal(b) and a.dtype == dtype for a, b in zip(back["x"], (tensor, tensor.mT, tensor[0, 0]), strict=True)
     )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "bool"])
+def test_an_array_comes_back_as_an_array(dtype: str) -> None:
+    array = np.array([[0.0, 1.0, -2.5], [1e-3, 3.0, 4.0]]).astype(dtype)
+    back = there_and_back([array, array.T, array[0, 0:0], array[::-1]])
+    for mine, theirs in zip(back, [array, array.T, array[0, 0:0], array[::-1]], strict=True):
+        assert type(mine) is np.ndarray
+        assert mine.dtype == dtype
+        assert np.array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("kind", ["<U3", "datetime64[s]", "object"])
+def test_an_array_without_numbers_comes_back_as_its_kind(kind: str) -> None:
+    array = np.zeros(2, dtype=kind)
+    assert there_and_back(array) == Other(f"array of {array.dtype}")
+
+
+def test_a_subclass_of_an_array_comes_back_as_a_plain_one() -> None:
+    class Odd(np.ndarray):
+        def __array__(self, *_args, **_options):
+            return np.full(2, 7.0)
+
+    assert there_and_back(np.ones(2).view(Odd)).tolist() == [1.0, 1.0]
 
 
 def test_numbers_that_are_not_finite_come_back() -> None:
@@ -72,6 +97,9 @@ def deep(levels: int) -> object:
         {"tree": {"list": [{"plain": 0}] * 20_000}},
         {"tree": {"dict": [["a"]]}},
         {"tree": {"float": "x"}},
+        {"tree": {"array": {"plain": 1}}},
+        {"tree": {"array": {"array": {"plain": 1}}}},
+        {"tree": {"array": 3}},
         {"raised": "a"},
     ],
     ids=lambda h: json.dumps(h)[:30],

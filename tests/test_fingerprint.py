@@ -1,9 +1,12 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.judging.compare import contract
 from autograder.judging.fingerprint import fingerprint, same
+from autograder.judging.inputs import Inputs
 from autograder.judging.values import Lost, Raised, Returned
 
 
@@ -27,6 +30,24 @@ def test_shape_dtype_and_nan_are_part_of_it() -> None:
     x = torch.ones(2, 3)
     for other in (torch.ones(3, 2), torch.ones(2, 3).double(), torch.ones(2, 3) * torch.nan, torch.ones(6)):
         assert not same(prints(x), prints(other))
+
+
+def test_an_array_is_no_tensor_of_the_same_numbers() -> None:
+    x = torch.randn(2, 3)
+    assert same(prints(x.numpy()), prints(x.numpy()))
+    assert not same(prints(x), prints(x.numpy()))
+    told = contract(prints(x), prints(x.numpy()))
+    assert told == "The result is a PyTorch tensor; a NumPy array was asked for."
+
+
+@pytest.mark.parametrize("write", [lambda x: x, lambda x: np.negative(x, out=x)])
+def test_an_array_that_was_written_to_counts_as_changed(write) -> None:
+    draw = Inputs(1, "name")
+    array = draw.give(draw.normal(2, 3).numpy())
+    before = array.copy()
+    write(array)
+    assert draw.changed == (not np.array_equal(array, before))
+    assert np.array_equal(draw.given[-1].numpy(), before)
 
 
 def test_a_tuple_and_a_list_of_the_same_tensors_are_the_same() -> None:

@@ -122,7 +122,7 @@ def describe_structure(leaves: Fingerprint, names: Sequence[str] = ()) -> str:
 def describe_leaf(leaf: Fingerprint) -> str:
     """Describe one leaf in words."""
     if "dtype" in leaf:
-        return "one tensor"
+        return "one NumPy array" if leaf.get("array") else "one tensor"
     if "other" in leaf:
         return f"an {leaf['other']}" if leaf["other"].startswith("empty") else f"an object of type {leaf['other']}"
     value = leaf.get("plain", leaf.get("number"))
@@ -136,6 +136,9 @@ def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
         return f"{name} is {describe_leaf(mine)}; {describe_leaf(theirs)} was asked for.{missing}"
     if "dtype" not in mine:
         return plain_contract(name, mine, theirs)
+    if mine.get("array") != theirs.get("array"):
+        ours, right = ("a NumPy array" if leaf.get("array") else "a PyTorch tensor" for leaf in (mine, theirs))
+        return f"{name} is {ours}; {right} was asked for."
     if mine["shape"] != theirs["shape"]:
         return f"{name} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
@@ -176,7 +179,7 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind
     ours, right = mine.leaves(), theirs.leaves()
-    if mine.changed != theirs.changed or [a.path for a in ours] != [b.path for b in right]:
+    if mine.changed != theirs.changed or [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
         return False
     if all(equal_leaf(a.value, b.value, tolerance) for a, b in zip(ours, right, strict=True)):
         return True

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .compare import Picture, capital, contract, differing, first_difference, label_in
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, same, same_leaf, size_of
+from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf, size_of
 from .mutants import one_slip
 from .relations import VAGUE, Known, Relation, relation_of
 from .structure import structural
@@ -195,10 +195,10 @@ def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
             and str(value.dtype) != f"torch.{wanted}"
         ):
             value, other = value.to(getattr(torch, wanted)), True
-        leaves[leaf.path] = value
+        leaves[leaf.path] = leaf_fingerprint(replace(leaf, value=value))
     if not other:
         return None
-    found = {"leaves": {p: fingerprint(Returned(v))["leaves"][""] for p, v in leaves.items()}}
+    found = {"leaves": leaves}
     known = target.mistakes
     return next((n for n in known if target.tells_apart(n) and target.matches(found, n)), None)
 
@@ -256,7 +256,7 @@ def partly_right(target: Target, outcome: Returned) -> str:
 
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
     """Say whether one leaf is as it should be."""
-    return same_leaf(fingerprint(Returned(leaf.value))["leaves"][""], right, target.tolerance)
+    return same_leaf(leaf_fingerprint(leaf), right, target.tolerance)
 
 
 def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None]:

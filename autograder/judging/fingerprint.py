@@ -58,7 +58,7 @@ def leaf_fingerprint(leaf: Leaf) -> Fingerprint:
     """Return one leaf's fingerprint."""
     value = leaf.value
     if isinstance(value, Tensor):
-        return tensor_fingerprint(value)
+        return tensor_fingerprint(value) | ({"array": True} if leaf.array else {})
     if isinstance(value, Other):
         return {"other": value.kind}
     if isinstance(value, float):
@@ -114,7 +114,7 @@ def same(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, grace: 
 def same_leaf(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, grace: float = 1.0) -> bool:
     """Compare two leaves: numbers within the tolerance, everything else exactly."""
     if "products" in a and "products" in b:
-        alike = all(a[key] == b[key] for key in ("dtype", "shape", "nan", "infinite"))
+        alike = all(a.get(key) == b.get(key) for key in ("array", "dtype", "shape", "nan", "infinite"))
         return alike and apart(a, b) <= grace * tolerance_of(b, tolerance) * size_of(b) + 2 * 10**-DECIMALS
     if "number" in a and "number" in b:
         return numbers_agree(a["number"], b["number"], grace * tolerance_of(b, tolerance))

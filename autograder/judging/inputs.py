@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 PUBLIC_SEED = 0
+Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
 
 class Inputs:
@@ -20,14 +23,19 @@ class Inputs:
         self._at_home = seed == PUBLIC_SEED
         self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
         self._drawn: list[tuple[Tensor, int]] = []
+        self._arrays: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         self.given: list[Tensor] = []
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
         """Return independent standard normal numbers, float64 unless told otherwise."""
         return self.give(torch.randn(*shape, generator=self._generator, dtype=torch.float64).to(dtype))
 
-    def give(self, tensor: Tensor) -> Tensor:
-        """Return a tensor made from drawn ones, and notice when it is changed in place like those."""
+    def give(self, tensor: Numbers) -> Numbers:
+        """Return a tensor or an array made from drawn ones, and notice when it is changed in place like those."""
+        if isinstance(tensor, np.ndarray):
+            self._arrays.append((tensor, tensor.copy()))
+            self.given.append(torch.from_numpy(tensor.copy()))
+            return tensor
         self._drawn.append((tensor, tensor._version))
         self.given.append(tensor.detach().clone())
         return tensor
@@ -46,5 +54,6 @@ class Inputs:
 
     @property
     def changed(self) -> bool:
-        """Whether a tensor that was drawn has been written to since."""
-        return any(tensor._version != version for tensor, version in self._drawn)
+        """Whether a tensor or an array that was drawn has been written to since."""
+        written = any(not np.array_equal(array, copy, equal_nan=True) for array, copy in self._arrays)
+        return written or any(tensor._version != version for tensor, version in self._drawn)

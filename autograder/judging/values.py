@@ -1,4 +1,4 @@
-"""What comes out of a student's work: a tree of tensors and plain numbers, flattened into named leaves."""
+"""What comes out of a student's work: a tree of tensors, arrays and plain numbers, flattened into named leaves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,10 +26,17 @@ class Other:
 
 @dataclass(frozen=True)
 class Leaf:
-    """One value of a tree and where it is: `""` for the whole, `"[0]"`, `"['weights']"`."""
+    """One value of a tree and where it is: `""` for the whole, `"[0]"`, `"['weights']"`.
+
+    Args:
+        path: where it is.
+        value: the value, of a NumPy array its numbers as a tensor.
+        array: it is a NumPy array.
+    """
 
     path: str
     value: Tensor | Plain | Other
+    array: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,11 +91,22 @@ def flatten(tree: Any, path: str = "") -> list[Leaf]:
         items = tree.items() if isinstance(tree, dict) else enumerate(tree)
         inner = [leaf for key, item in items for leaf in flatten(item, f"{path}[{key!r}]")]
         return inner or [Leaf(path, Other("empty " + ("dict" if isinstance(tree, dict) else "tuple or list")))]
+    if isinstance(tree, np.ndarray):
+        numbers = numbers_of(tree)
+        return [Leaf(path, numbers, not isinstance(numbers, Other))]
     if isinstance(tree, Tensor):
         return [Leaf(path, tree if has_numbers(tree) else Other(kind_of_tensor(tree)))]
     if isinstance(tree, bool | int | float | str | Other) or tree is None:
         return [Leaf(path, tree)]
     return [Leaf(path, Other(type(tree).__name__))]
+
+
+def numbers_of(array: np.ndarray[Any, Any]) -> Tensor | Other:
+    """Return an array's numbers as a tensor with memory of its own, or the name of a kind that tensors have not."""
+    try:
+        return torch.from_numpy(np.array(array, copy=True, order="C", subok=False))
+    except TypeError:
+        return Other(f"array of {array.dtype}")
 
 
 def has_numbers(tensor: Tensor) -> bool:
@@ -138,10 +157,12 @@ def shapes_on(line: str, frame: FrameType) -> str:
     names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", line))
     found = [(name, frame.f_locals[name]) for name in names if name in frame.f_locals]
     with torch._C.DisableTorchFunctionSubclass():
-        words = [f"{n} is {tuple(v.shape) if isinstance(v, Tensor) else v}" for n, v in found if is_shown(v)]
+        words = [
+            f"{n} is {tuple(v.shape) if isinstance(v, Tensor | np.ndarray) else v}" for n, v in found if is_shown(v)
+        ]
     return ", ".join(words[:MOST_SHAPES])
 
 
 def is_shown(value: Any) -> bool:
     """Say whether a value on a line that stopped is worth naming."""
-    return value is None or isinstance(value, Tensor)
+    return value is None or isinstance(value, Tensor | np.ndarray)

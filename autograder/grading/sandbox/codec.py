@@ -10,6 +10,7 @@ import math
 import struct
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import load, save
 from torch import Tensor
@@ -17,7 +18,7 @@ from torch import Tensor
 from ...errors import SandboxError
 from ...judging.black_box import Answer, Arguments
 from ...judging.operators import MOST_NAMES
-from ...judging.values import Lost, Other, Outcome, Raised, Returned, plain
+from ...judging.values import Lost, Other, Outcome, Raised, Returned, numbers_of, plain
 
 DEEPEST = 16
 MOST_NODES = 10_000
@@ -131,6 +132,9 @@ def encode(tree: Any, tensors: dict[str, Tensor], depth: int = 0) -> Any:
     """Return a tree as JSON data; its tensors go into `tensors`. What is neither becomes the name of its type."""
     if isinstance(tree, Tensor):
         return encode_tensor(tree, tensors)
+    if isinstance(tree, np.ndarray):
+        numbers = numbers_of(tree)
+        return {"array": encode_tensor(numbers, tensors)} if isinstance(numbers, Tensor) else {"other": numbers.kind}
     if tree is None or isinstance(tree, bool | str) or (isinstance(tree, int) and abs(tree) < 2**63):
         return {"plain": tree}
     if isinstance(tree, float):
@@ -161,6 +165,15 @@ def judgeable(tensor: Tensor) -> Tensor | Other:
     return tensor if tensor.numel() <= MOST_ENTRIES else Other(f"tensor with more than {MOST_ENTRIES:,} entries")
 
 
+def as_array(numbers: Any) -> Any:
+    """Return a decoded tensor as the NumPy array that it was."""
+    if isinstance(numbers, Other):
+        return Other(f"array: {numbers.kind}"[:LONGEST_NAME])
+    if not isinstance(numbers, Tensor) or numbers.dtype == torch.bfloat16:  # NumPy has none
+        raise SandboxError("The submission's process sent a malformed array.")
+    return numbers.numpy()
+
+
 def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int = 0) -> Any:
     """Return the tree that JSON data describes."""
     budget[0] -= 1
@@ -169,6 +182,8 @@ def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int 
     ((kind, item),) = data.items()
     if kind == "tensor":
         return judgeable(tensors.pop(item))  # each one once, so that a small message stays small
+    if kind == "array":
+        return as_array(decode(item, tensors, budget, depth + 1))
     if kind == "plain" and (item is None or isinstance(item, bool | int | float | str)):
         return item[:LONGEST_TEXT] if isinstance(item, str) else item
     if kind == "float":
