@@ -164,6 +164,31 @@ class Course:
         return self.root / "dist" / "attention-lessons.zip"
 
     @property
+    def site(self) -> Path:
+        """The lessons as a website."""
+        return self.build / "site"
+
+    @property
+    def site_source(self) -> Path:
+        """What the website is made from."""
+        return self.build / "site-source"
+
+    @property
+    def readme(self) -> Path:
+        """What the course says about itself."""
+        return self.root / "README.md"
+
+    @property
+    def documents(self) -> Path:
+        """What students and instructors read beside the lessons."""
+        return self.root / "docs"
+
+    @property
+    def license(self) -> Path:
+        """Under which terms the course may be used."""
+        return self.root / "LICENSE"
+
+    @property
     def index(self) -> Path:
         """The students' start page."""
         return self.root / "notebooks" / INDEX_NAME

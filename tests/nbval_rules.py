@@ -1,10 +1,13 @@
 """How nbval judges notebooks here: solved ones by their stored outputs, released ones by what may fail in them.
 
-In a released notebook every cell runs, outputs are not compared, and a check cell must fail with NotStarted and with
-nothing else. A typo in a check cell stays red, and so does a check that passes unsolved.
+In a released notebook every cell runs, and a check cell must fail with NotStarted and with nothing else. A typo in a
+check cell stays red, and so does a check that passes unsolved. What the website shows below a cell is compared with
+what comes out here, where nothing is solved: no solution had a part in it.
 """
 
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbval.plugin import IPyNbCell
@@ -28,7 +31,28 @@ def is_check(item: IPyNbCell) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in filter(is_released, items):
-        item.options["check"] = item.options["check_exception"] = False
+        item.options["check_exception"] = False
+        shown = on_the_site(Path(item.path).parent).get(item.cell_num)
+        item.options["check"] = item.options["check"] and shown is not None
+        if shown is not None:
+            item.cell.outputs, item.cell.execution_count = shown, 1
+
+
+@lru_cache
+def on_the_site(folder: Path) -> dict[int, list[Any]]:
+    """Return the outputs that the website shows of a released lesson, by the number of their code cell."""
+    from autograder.authoring.lesson import read_lesson
+    from autograder.authoring.notebook import read_notebook
+    from autograder.authoring.site_pages import needs_solution, unsolved_outputs
+    from autograder.paths import Lesson
+
+    lesson = Lesson(folder.name, folder.parents[1])
+    if not lesson.text.is_file():
+        return {}
+    cells = read_lesson(lesson)
+    known = zip(read_notebook(lesson.solved).cells, unsolved_outputs(lesson, cells), needs_solution(cells), strict=True)
+    code = [(outputs, depends) for cell, outputs, depends in known if cell.cell_type == "code"]
+    return {number: outputs for number, (outputs, depends) in enumerate(code) if outputs and not depends}
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from nbformat.v4 import new_output
 
-from autograder.authoring.notebook import read_notebook, text_of
-from autograder.paths import Course
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.notebook import read_notebook, solved_notebook, text_of
+from autograder.paths import Course, Lesson
 
 from .conftest import LESSON
 
@@ -23,6 +25,7 @@ CHANGES = {
     "passes_unsolved": ("notebooks", "check(project_qkv)", "None"),
     "error_elsewhere": ("notebooks", '"keys @ q"', '"keys @ qq"'),
 }
+SITE = "site_shows_another_number"  # a lesson whose solved notebook, which the website shows, says what is not so
 Outcomes = dict[str, list[ET.Element]]
 
 
@@ -40,12 +43,28 @@ def place(course: Course, root: Path, variant: str) -> None:
     (root / kind / variant / f"{variant}.ipynb").write_text(text.replace(old, new) if old else text)
 
 
+def place_lesson(course: Course, root: Path) -> None:
+    """Put a lesson, cut off after its first demonstration, whose solved notebook shows another number."""
+    lesson = Lesson(SITE, root)
+    for path in (lesson.released, lesson.folder):
+        path.mkdir(parents=True)
+    original = course.lesson(LESSON)
+    text = original.text.read_text("utf-8")
+    lesson.text.write_text(text[: text.index("# %%\nscores = ")] + "# %%\nscores = 1.5\nscores\n")
+    solved = solved_notebook(read_lesson(lesson))
+    (lesson.released / lesson.notebook).write_text(text_of(solved))
+    solved.cells[-1].update(outputs=[new_output("execute_result", {"text/plain": "1.25"})], execution_count=1)
+    solved.cells[-1].metadata["tags"] = ["nbval-ignore-output"]  # it is the released one that must tell
+    lesson.solved.write_text(text_of(solved))
+
+
 @pytest.fixture(scope="module")
 def outcomes(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """Run nbval once over all variants under the project's rules; return each one's cells."""
     root = tmp_path_factory.mktemp("nbval")
     for variant in CHANGES:
         place(course, root, variant)
+    place_lesson(course, root)
     (root / "conftest.py").write_text('pytest_plugins = ["tests.nbval_rules"]\n')
     (root / "tests").mkdir()
     for name in ("__init__.py", "nbval_rules.py"):
@@ -53,7 +72,7 @@ def outcomes(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Outcom
     command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "--junitxml=cells.xml"]
     done = subprocess.run([*command, "solutions", "notebooks"], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout
-    found: Outcomes = {variant: [] for variant in CHANGES}
+    found: Outcomes = {variant: [] for variant in (*CHANGES, SITE)}
     for cell in ET.parse(root / "cells.xml").iter("testcase"):
         found[cell.attrib["classname"].split(".")[1]].append(cell)
     return found
@@ -82,6 +101,7 @@ def test_a_solved_notebook_is_green(outcomes: Outcomes) -> None:
         ("typo_in_check", "chekc"),
         ("passes_unsolved", "passes although nothing was solved"),
         ("error_elsewhere", "qq"),
+        (SITE, "1.25"),
     ],
 )
 def test_what_is_wrong_is_red_and_nothing_else(outcomes: Outcomes, variant: str, reason: str) -> None:

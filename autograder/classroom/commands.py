@@ -61,6 +61,14 @@ def bundle(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
+def site(course: Course, _options: argparse.Namespace) -> int:
+    """Make the lessons' website."""
+    from ..authoring.site import make_site
+
+    print(make_site(course).relative_to(course.root))
+    return 0
+
+
 def collect(course: Course, options: argparse.Namespace) -> int:
     """Take an LMS archive or loose notebooks."""
     from .collect import collect as collect_lesson
@@ -180,6 +188,6 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
 
 
-AUTHORS = (build, verify, lesson, pretrain, bundle)
+AUTHORS = (build, verify, lesson, pretrain, bundle, site)
 INSTRUCTORS = (collect, register, grade, feedback, grades, canvas, moodle, report, mistake, demo)
 COMMANDS = {command.__name__: command for command in (*AUTHORS, *INSTRUCTORS)}

@@ -1,6 +1,6 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle bench formgrader format
+.PHONY: test build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
@@ -47,6 +47,9 @@ demo: $(VENV)/ready  ## a class of twelve made-up submissions, collected, graded
 bundle: $(VENV)/ready  ## write dist/attention-lessons.zip, what students get
 	$(COURSE) bundle
 
+site: $(VENV)/ready-site  ## write build/site/, the lessons as a website that works offline
+	$(COURSE) site
+
 bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=--help)
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
@@ -58,7 +61,12 @@ format: $(VENV)/ready-dev  ## format modules and lessons
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+$(VENV)/ready-site: $(VENV)/torch pyproject.toml
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[site]'
+	$(KERNELS)
+	@touch $@ $(VENV)/ready
+
 $(VENV)/ready-dev: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	$(KERNELS)
-	@touch $@ $(VENV)/ready
+	@touch $@ $(VENV)/ready $(VENV)/ready-site

@@ -1,0 +1,127 @@
+"""A lesson's page on the site: what students get, with what its demonstrations show before anything is solved."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nbformat.v4 import new_output
+
+from ..errors import LessonError
+from ..paths import Lesson
+from .lesson import LessonCell, exercises_in, read_lesson
+from .notebook import Notebook, notebook_of, read_notebook, released_notebook, solved_cell
+
+DEMONSTRATIONS = ("demo", "measured")
+YOURS = "*What comes out here depends on your own solution. Run the lesson to see it.*"
+TO_READ = "*This page is for reading. To run its cells and to check your solutions, [set up the course]({}).*"
+PIECES = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)  # code at odd places, text at even ones
+LINK = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<file>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
+
+
+def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> Notebook:
+    """Return a lesson as the site shows it.
+
+    Text and stubs are those of the release, which holds no solution. Outputs are those of the solved notebook, where no
+    solution had a part in them: an unsolved notebook shows the same.
+
+    Args:
+        lesson: the lesson.
+        there: where on the site each file of the course is.
+        setting_up: the file of the course that says how to run a lesson.
+
+    Raises:
+        LessonError: the solved notebook is not what the lesson says now.
+    """
+    cells = read_lesson(lesson)
+    released = released_notebook(cells, dict.fromkeys(exercises_in(cells), 0))
+    own = (lesson.released / lesson.notebook).relative_to(lesson.root).as_posix()
+    for cell, page_cell, outputs in zip(cells, released.cells, unsolved_outputs(lesson, cells), strict=True):
+        page_cell.metadata = page_metadata(cell, outputs)
+        if page_cell.cell_type == "code":
+            page_cell.outputs = outputs
+        else:
+            page_cell.source = relinked(page_cell.source, own, there)
+    to_read = TO_READ.format(posixpath.relpath(there[setting_up], posixpath.dirname(there[own])))
+    released.cells[0].source = released.cells[0].source.replace("\n## ", f"\n{to_read}\n\n## ", 1)
+    answers = {i for i, cell in enumerate(cells) if cell.kind == "question"}  # boxes to write in
+    return notebook_of([cell for i, cell in enumerate(released.cells) if i not in answers])
+
+
+def page_metadata(cell: LessonCell, outputs: list[Any]) -> dict[str, Any]:
+    """Return what the style sheet tells cells apart by, and the alternative text of a cell's figure."""
+    texts = [o.metadata["image/png"]["alt"] for o in outputs if "alt" in o.get("metadata", {}).get("image/png", {})]
+    return {"tags": [cell.kind], **({"mystnb": {"image": {"alt": " ".join(texts)}}} if texts else {})}
+
+
+def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[Any]]:
+    """Yield each cell's outputs; a note in place of those that need a solution, and nothing below a check.
+
+    Raises LessonError where the solved notebook is another lesson's, or an older one.
+    """
+    solved = read_notebook(lesson.solved).cells if lesson.solved.is_file() else []
+    if [c.source for c in solved] != [solved_cell(c).source for c in cells]:
+        remedy = f"`make build LESSON={lesson.name}` first."
+        raise LessonError(lesson.shown(lesson.solved), "this is not what the lesson says now.", remedy)
+    for cell, solved_one, depends in zip(cells, solved, needs_solution(cells), strict=True):
+        if cell.kind not in DEMONSTRATIONS:
+            yield []
+        elif depends:
+            yield [new_output("display_data", {"text/markdown": YOURS})]
+        else:
+            yield solved_one.outputs
+
+
+def needs_solution(cells: list[LessonCell]) -> list[bool]:
+    """Say of each cell whether it uses an exercise, or anything that was made with one."""
+    theirs: set[str] = set()
+    found = []
+    for cell in cells:
+        code = [] if cell.kind in ("prose", "hints", "question") else ast.parse(solved_cell(cell).source).body
+        depends = cell.kind == "exercise"
+        for statement in code:
+            if cell.kind == "exercise" or mentioned(statement) & theirs:
+                depends = True
+                theirs |= bound(statement)
+            else:
+                theirs -= bound(statement)
+        found.append(depends)
+    return found
+
+
+def mentioned(statement: ast.stmt) -> set[str]:
+    """Return the names whose values a statement may use, however deep inside."""
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)]
+    names += [n.target for n in ast.walk(statement) if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]
+    return {name.id for name in names}
+
+
+def bound(statement: ast.stmt) -> set[str]:
+    """Return the names that the following cells get from a statement: none that are a function's own."""
+    code = compile(ast.Module([statement], []), "cell", "exec")
+    return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+
+
+def relinked(text: str, own: str, there: Mapping[str, str]) -> str:
+    """Return Markdown whose links lead to the site's pages; those to files that have none become their text.
+
+    Args:
+        text: the Markdown.
+        own: the file that it is from, relative to the course.
+        there: where on the site each file of the course is.
+    """
+
+    def link(found: re.Match[str]) -> str:
+        target = there.get(posixpath.normpath(posixpath.join(posixpath.dirname(own), found["file"])))
+        if target is None:
+            return found["text"]
+        path = posixpath.relpath(target, posixpath.dirname(there[own]))
+        return f"[{found['text']}]({path}{found['anchor'] or ''})"
+
+    pieces = PIECES.split(text)
+    pieces[::2] = [LINK.sub(link, piece) for piece in pieces[::2]]
+    return "".join(pieces)
