@@ -19,7 +19,7 @@ from pygments.lexers import PythonLexer
 
 from autograder.authoring.lesson import LessonCell, exercises_in, read_lesson
 from autograder.authoring.notebook import read_notebook
-from autograder.authoring.site import make_site
+from autograder.authoring.site import addresses, front_page, license_line, make_site
 from autograder.authoring.site_pages import YOURS, lesson_page, needs_solution, relinked
 from autograder.errors import CourseError, LessonError
 from autograder.paths import Course, Lesson, find_course
@@ -176,6 +176,13 @@ def test_the_front_page_lists_the_lessons_and_says_where_to_start(pages) -> None
     assert "documents/students.html" in links
 
 
+def test_the_front_page_says_what_the_license_calls_itself(small: Course) -> None:
+    assert license_line(small) == ""
+    small.license.write_text("MIT License\n\nCopyright (c) 2026\n")
+    assert license_line(small) == "License: MIT License."
+    assert "License: MIT License." in front_page(small, addresses(small))
+
+
 def test_every_link_within_the_site_leads_somewhere(site: Path, pages) -> None:
     broken = []
     for name, page in pages.items():
@@ -323,6 +330,8 @@ def test_the_search_finds_the_causal_mask(page: Page, site: Path) -> None:
     page.get_by_text("Search finished").wait_for()
     found = page.locator("#search-results a").all_inner_texts()
     assert found[0] == "5. Masking"
+    page.get_by_role("link", name="Exercise 5.1: the causal mask").click()
+    assert page.url.endswith("lessons/05_masking.html#exercise-5-1-the-causal-mask")
 
 
 @needs_chromium
