@@ -5,22 +5,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 COURSE := $(BIN)/python -m autograder
 TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
-# what each kernel of the environment runs first
-KERNELS = @mkdir -p $(VENV)/etc/ipython && cp autograder/student/lab/kernel/*.py $(VENV)/etc/ipython/
 LESSON_OPTION = $(if $(LESSON),--lesson $(LESSON))
 
 .DEFAULT_GOAL := help
-.PHONY: help lab setup check submit reset
+.PHONY: help lab setup update check submit reset
 
 help:  ## list the targets
 	@grep -hE '^[a-z ]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 lab: $(VENV)/ready  ## open JupyterLab on the lessons (LAB_ARGS=--no-browser to only serve it)
-	JUPYTER_CONFIG_PATH=$(CURDIR)/autograder/student/lab $(BIN)/jupyter lab --ServerApp.root_dir=$(CURDIR)/notebooks $(LAB_ARGS)
+	$(COURSE) lab $(LESSON_OPTION) $(LAB_ARGS)
 
 setup: $(VENV)/ready  ## make .venv (TORCH_INDEX=… chooses a PyTorch wheel index, such as its CPU one)
 
-check submit reset: $(VENV)/ready  ## for students: run the checks, make the file to upload, start anew (LESSON=…)
+update check submit reset: $(VENV)/ready  ## for students: new lessons, run the checks, make the file to upload, start anew (LESSON=…)
 	$(COURSE) $@ $(LESSON_OPTION)
 
 -include autograder/classroom/instructor.mk
@@ -36,5 +34,4 @@ $(VENV)/torch: $(VENV)/bin/python constraints.txt
 
 $(VENV)/ready: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
-	$(KERNELS)
 	@touch $@

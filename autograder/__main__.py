@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from .errors import CourseError
 from .paths import Course, find_course
 from .student.commands import COMMANDS as FOR_STUDENTS
+from .student.desk import find_desk
 
 # jsonschema would compile the grammar of international addresses, for two seconds, which no notebook needs
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -43,9 +44,14 @@ def parser(known: dict[str, Command]) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; what the user can fix is one line on stderr and exit status 2."""
     known = commands()
-    options = parser(known).parse_args(arguments)
+    reader = parser(known)
+    options, further = reader.parse_known_args(arguments)
+    if further and options.command != "lab":  # JupyterLab has options of its own
+        reader.error(f"unrecognized arguments: {' '.join(further)}")
+    options.further = further
     try:
-        return known[options.command](find_course(), options)
+        course = find_desk() if options.command in ("lab", "update") else find_course()
+        return known[options.command](course, options)
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -14,6 +14,7 @@ from .errors import CourseError, UnknownLessonError
 CONFIG_NAME = "nbgrader_config.py"
 INDEX_NAME = "index.ipynb"
 PROGRESS_NAME = "progress.json"
+STUDENT_FOLDER = "attention-lessons"  # what a student's copy is called, as a zip and on disk
 DATA_SUFFIXES = (".txt", ".safetensors")
 
 
@@ -154,14 +155,14 @@ class Course:
         return self.root / "handin"
 
     @property
-    def originals(self) -> Path:
-        """The notebooks as they were released, where there is no git to ask."""
-        return self.root / "originals.zip"
+    def release_record(self) -> Path:
+        """Which release a student's copy was last brought up to, as checksums."""
+        return self.root / "notebooks" / ".released.json"
 
     @property
     def bundle(self) -> Path:
         """What students are given."""
-        return self.root / "dist" / "attention-lessons.zip"
+        return self.root / "dist" / f"{STUDENT_FOLDER}.zip"
 
     @property
     def site(self) -> Path:
@@ -224,10 +225,15 @@ class Course:
 def find_course(start: Path | None = None) -> Course:
     """Return the course that contains `start`, by default the working directory."""
     here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents):
+    for folder in (here, *here.parents, here / STUDENT_FOLDER):
         if (folder / CONFIG_NAME).is_file() or Course(folder).index.is_file():
             return Course(folder)
     raise CourseError(f"{here} is not inside the course's folder: run the command from there.")
+
+
+def packed_lessons() -> Path:
+    """Return the released lessons as a student's copy of the package carries them; an instructor's has none."""
+    return Path(__file__).parent / "student" / "lessons.zip"
 
 
 def file_digest(path: Path) -> str:

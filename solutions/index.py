@@ -5,7 +5,7 @@
 #
 # An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognises. You may skip exercises; nothing later needs them.
 #
-# Run the next cell to see how far you are. `check` keeps that in `progress.json` beside this page and sends it nowhere.
+# Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends it nowhere.
 
 # %% tags=["nbval-ignore-output"]
 from autograder import progress
@@ -13,4 +13,4 @@ from autograder import progress
 progress()
 
 # %% [markdown]
-# **To hand in**, save the lesson and upload its `.ipynb` file; in a terminal, `make submit LESSON=01_why_attention` puts it into `handin/` and says what is still open in it. **To start a lesson anew**, `make reset LESSON=01_why_attention`; your old notebook stays beside the new one. **Outside JupyterLab**, `make check LESSON=01_why_attention` runs the same checks in a terminal.
+# **To hand in**, save the lesson and upload its `.ipynb` file; in a terminal, `make submit LESSON=01_why_attention` puts it into `handin/` and says what is still open in it. **To start a lesson anew**, `make reset LESSON=01_why_attention`; your old notebook stays beside the new one. **Outside JupyterLab**, `make check LESSON=01_why_attention` runs the same checks in a terminal. Without `make`, the same commands are `lessons submit --lesson 01_why_attention` and so on.

@@ -32,15 +32,17 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: ap
 
 
 @contextmanager
-def serving(arguments: list[str], place: Path, variables: dict[str, str]) -> Iterator[str]:
+def serving(
+    place: Path, variables: dict[str, str] | None = None, program: tuple[str, ...] = ("jupyterlab",)
+) -> Iterator[str]:
     """Run JupyterLab without a browser of its own, on a port that it finds free; yield its address."""
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.port_retries=500"]
+    command = [sys.executable, "-m", *program, "--no-browser", "--allow-root", "--ServerApp.port_retries=500"]
     own = tempfile.mkdtemp()  # tabs and settings of nobody else
     folders = {"JUPYTERLAB_WORKSPACES_DIR": own, "JUPYTERLAB_SETTINGS_DIR": own, "JUPYTER_RUNTIME_DIR": own}
     server = subprocess.Popen(
-        [*command, "--IdentityProvider.token=", *arguments],
+        [*command, "--IdentityProvider.token="],
         cwd=place,
-        env={**os.environ, **folders, **variables},
+        env={**os.environ, **folders, **(variables or {})},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -90,9 +92,7 @@ def chromium() -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def lab(classroom: Course) -> Iterator[str]:
     """JupyterLab as `make lab` starts it, on a copy of the lessons."""
-    config = str(Path(__file__).parent.parent / "autograder" / "student" / "lab")
-    notebooks = classroom.root / "notebooks"
-    with serving([f"--ServerApp.root_dir={notebooks}"], notebooks, {"JUPYTER_CONFIG_PATH": config}) as address:
+    with serving(classroom.root, program=("autograder", "lab")) as address:
         yield address
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from autograder.paths import Course
 
@@ -40,6 +40,21 @@ def serious(page: Page, selector: str) -> list[str]:
     return [f"{v['id']}: {v['help']}" for v in found if v["impact"] in SERIOUS]
 
 
+def test_opening_a_lesson_does_not_mark_it_as_changed(page: Page) -> None:
+    tab = page.get_by_role("tab", name=re.compile(LESSON[:8]))
+    assert tab.count() == 1
+    page.wait_for_timeout(2_000)  # what the kernel says of itself has arrived by then
+    assert page.locator(".jp-mod-dirty").count() == 0
+
+
+def test_typing_does_mark_it(page: Page) -> None:
+    find(page, "check(attend)")
+    find(page, "same_keys").locator(".cm-content").click()
+    page.keyboard.type(" ")
+    page.locator(".jp-mod-dirty").first.wait_for(timeout=10_000)
+    page.keyboard.press("Backspace")
+
+
 def test_a_kernel_that_lost_its_state_says_what_to_do(page: Page) -> None:
     cell = run_cell(page, "check(attend)")
     cell.get_by_text("run that cell first (menu Run > Run All Above Selected Cell)").first.wait_for(timeout=60_000)
@@ -68,7 +83,7 @@ def test_cards_and_moving_figures_are_accessible(page: Page) -> None:
 
 def test_the_start_page_knows_what_was_checked(page: Page, lab: str, classroom: Course) -> None:
     (classroom.root / "notebooks" / "progress.json").write_text(json.dumps({LESSON: {"project_qkv": "passed"}}))
-    page.goto(f"{lab}/lab/tree/index.ipynb?reset")
+    page.goto(f"{lab}/?reset")
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=180_000)
     cell = page.locator(".jp-CodeCell").first
     cell.locator("table").wait_for(timeout=60_000)
@@ -78,8 +93,15 @@ def test_the_start_page_knows_what_was_checked(page: Page, lab: str, classroom: 
     cell.get_by_text("✓ project_qkv passed").wait_for(timeout=60_000)
     cell.locator("table").evaluate("table => table.id = 'the-table'")
     assert serious(page, "#the-table") == []
-    cell.get_by_role("link", name="2. Queries, keys, values").click()
-    page.get_by_role("tab", name=re.compile(LESSON)).wait_for(timeout=60_000)
+    assert "2 of 12 points" in cell.inner_text()
+
+
+def test_the_start_page_leads_to_the_cell_of_an_exercise(page: Page) -> None:
+    page.locator(".jp-CodeCell").first.get_by_role("link", name="copy_previous_qk").first.click()
+    page.get_by_role("tab", name=re.compile(LESSON[:8])).wait_for(timeout=60_000)
+    stub = page.locator(".jp-CodeCell", has_text="def copy_previous_qk(")
+    stub.first.wait_for(timeout=60_000)
+    expect(stub.first).to_be_in_viewport(timeout=60_000)
 
 
 def test_a_mask_is_clicked(page: Page, lab: str, classroom: Course) -> None:

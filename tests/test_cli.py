@@ -93,3 +93,9 @@ def test_the_demonstration_grades_a_made_up_class_and_leaves_the_course_alone(sc
     assert "11 graded, 0 need a person." in lines
     assert [line for line in lines if line.startswith("left out")]
     assert not scratch.submitted.exists()
+
+
+def test_an_option_that_no_command_has_is_refused(here, capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["grade", "--no-browser"])
+    assert "unrecognized arguments: --no-browser" in capsys.readouterr().err

@@ -12,18 +12,21 @@ from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
 from autograder.errors import CourseError
 from autograder.paths import Course
+from autograder.student import hand_in
 from autograder.student.hand_in import check_lesson, reset, submit
 
 from .conftest import LESSON
 
 
 @pytest.fixture
-def desk(scratch: Course) -> Course:
-    """A student's copy: the released lessons, their originals, no solutions."""
-    with zipfile.ZipFile(scratch.originals, "w") as archive:
+def desk(scratch: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """A student's copy: the released lessons, and a package that carries them too."""
+    packed = scratch.root / "lessons.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
         for lesson in scratch.lessons():
             path = lesson.released / lesson.notebook
             archive.write(path, path.relative_to(scratch.root).as_posix())
+    monkeypatch.setattr(hand_in, "packed_lessons", lambda: packed)
     return scratch
 
 
@@ -64,7 +67,7 @@ def test_a_reset_takes_a_broken_notebook_out_of_the_way(desk: Course) -> None:
     assert path.is_file()
 
 
-def test_without_originals_nothing_changes(scratch: Course) -> None:
+def test_without_the_released_notebook_nothing_changes(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     path = lesson.released / lesson.notebook
     path.write_text("mine")

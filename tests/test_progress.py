@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from autograder.authoring.index import index_text
+from autograder.authoring.index import fresh_overview, index_text
 from autograder.judging.verdict import Failure, Result, Verdict
 from autograder.paths import Course
 from autograder.student.progress import Overview, lesson_progress, progress, read_progress, record_progress
@@ -64,12 +65,35 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_check(lesson_folder: Pa
 
 def test_the_table_says_what_is_next_without_colour() -> None:
     shown = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "tried"}})])
-    assert repr(shown) == "7. X (45 min): ✓ attend passed, ✗ other tried\nNext: other in lesson 7. X"
+    assert repr(shown) == "7. X (45 min), 4 of 5 points: ✓ attend passed, ✗ other tried\nNext: other in lesson 7. X"
     html = shown._repr_html_()
-    assert "07_x/07_x.ipynb" in html
-    assert "✗ other tried" in html
+    assert "<a href='07_x/07_x.ipynb'>7. X</a>" in html
+    assert "✗ <a href='07_x/07_x.ipynb#cell-id=other'>other</a> tried, 1 point" in html
+    assert "4 of 5 points<div aria-hidden='true'" in html
+    assert "width:80%" in html
     done = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "passed"}})])
     assert "Everything is passed." in repr(done)
+
+
+def test_what_is_next_follows_what_was_begun_last_and_comes_back_to_what_was_skipped() -> None:
+    first, second = PRINTS | {"lesson": "06_x", "title": "6. X"}, PRINTS
+    passed = {"attend": "passed", "other": "passed"}
+
+    def following(states: dict) -> str:
+        return Overview([lesson_progress(prints, states) for prints in (first, second)]).following()
+
+    assert following({}) == "Next: attend in lesson 6. X"
+    assert following({"07_x": {"attend": "tried"}}) == "Next: attend in lesson 7. X"
+    assert following({"07_x": passed}) == "Next: attend in lesson 6. X"
+    assert following({"06_x": passed, "07_x": passed}) == "Everything is passed."
+
+
+def test_every_link_of_the_start_page_leads_to_a_cell(course: Course) -> None:
+    links = re.findall(r"href='([^'#]+)#cell-id=([^']+)'", fresh_overview(course)._repr_html_())
+    assert len(links) > 3 * len(course.lessons())
+    for path, cell_id in links:
+        notebook = json.loads((course.index.parent / path).read_text(encoding="utf-8"))
+        assert cell_id in [cell["id"] for cell in notebook["cells"]]
 
 
 def test_the_start_page_shows_every_lesson(course: Course, monkeypatch, capsys) -> None:

@@ -8,20 +8,21 @@ import zipfile
 from pathlib import Path
 
 from ..errors import CourseError
-from ..paths import Course, file_digest
+from ..paths import STUDENT_FOLDER, Course, file_digest, packed_lessons
 from .index import index_text
 from .manifest import read_manifest
 from .package import package_of
 
-FOLDER = "attention-lessons"
-STAMP = (2026, 1, 1, 0, 0, 0)  # the same files give the same bytes
+STAMP = (2026, 1, 1, 0, 0, 0)
 # what a student's copy of the package holds: no grading, no authoring, no classroom
 PARTS = (
     *(f"autograder/{name}.py" for name in ("__init__", "__main__", "checks", "errors", "paths")),
     *(f"autograder/{room}" for room in ("judging", "plot", "student")),
-    *("pyproject.toml", "constraints.txt", "environment.yml", "Makefile"),
+    *("pyproject.toml", "constraints.txt", "environment.yml", "Makefile", "LICENSE", "LICENSE-lessons"),
 )
 README = "docs/students.md"
+# the lessons travel inside the package: whoever unzips a new bundle over an old one overwrites nobody's work
+PACKED = packed_lessons().relative_to(Path(__file__).parents[2]).as_posix()
 
 
 def make_bundle(course: Course) -> Path:
@@ -35,13 +36,9 @@ def make_bundle(course: Course) -> Path:
     """
     files = {name: (course.root / name).read_bytes() for name in known_files(course)}
     files["README.md"] = (course.root / README).read_bytes()
-    notebooks = released_notebooks(course)
-    files |= notebooks | released_data(course)
+    files[PACKED] = zipped(released_notebooks(course) | released_data(course))
     course.bundle.parent.mkdir(exist_ok=True)
-    with zipfile.ZipFile(course.bundle, "w") as archive:
-        for name in sorted(files):
-            add(archive, FOLDER + "/" + name, files[name])
-        add(archive, FOLDER + "/" + course.originals.name, zipped(notebooks))
+    course.bundle.write_bytes(zipped({f"{STUDENT_FOLDER}/{name}": content for name, content in files.items()}))
     return course.bundle
 
 
@@ -80,7 +77,7 @@ def released_data(course: Course) -> dict[str, bytes]:
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """Return files as an archive: `make reset` takes fresh notebooks from there."""
+    """Return files as an archive. The same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name in sorted(files):

@@ -63,10 +63,8 @@ format: $(VENV)/ready-dev  ## format modules and lessons
 
 $(VENV)/ready-site: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[site]'
-	$(KERNELS)
 	@touch $@ $(VENV)/ready
 
 $(VENV)/ready-dev: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	$(KERNELS)
 	@touch $@ $(VENV)/ready $(VENV)/ready-site

@@ -7,6 +7,23 @@ import argparse
 from ..paths import Course
 
 
+def lab(course: Course, options: argparse.Namespace) -> int:
+    """Open JupyterLab on the lessons; put them here first where there are none."""
+    from .desk import open_lab, update_lessons
+
+    print("\n".join(update_lessons(course)), flush=True)
+    open_lab(course, course.lesson(options.lesson) if options.lesson else None, options.further)
+    return 0
+
+
+def update(course: Course, _options: argparse.Namespace) -> int:
+    """Put the lessons here, or bring them up to date; no work is overwritten."""
+    from .desk import update_lessons
+
+    print("\n".join(update_lessons(course)) or "The lessons are up to date.")
+    return 0
+
+
 def check(course: Course, options: argparse.Namespace) -> int:
     """Run a lesson's checks as a student has them."""
     from .hand_in import check_lesson
@@ -32,4 +49,4 @@ def reset(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {command.__name__: command for command in (check, submit, reset)}
+COMMANDS = {command.__name__: command for command in (lab, update, check, submit, reset)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CourseError
-from ..paths import Course, Lesson, progress_file
+from ..paths import Course, Lesson, packed_lessons, progress_file
 from .progress import read_progress
 
 STUB, BLANK = "raise NotImplementedError", "YOUR ANSWER HERE"
@@ -101,16 +101,16 @@ def forget_progress(lesson: Lesson) -> None:
 
 
 def released_bytes(course: Course, lesson: Lesson) -> bytes:
-    """Return the notebook as it was released: from originals.zip, else from git."""
+    """Return the notebook as it was released: from the package, else from git."""
     name = (lesson.released / lesson.notebook).relative_to(course.root).as_posix()
-    if course.originals.is_file():
-        with zipfile.ZipFile(course.originals) as archive:
+    if packed_lessons().is_file():
+        with zipfile.ZipFile(packed_lessons()) as archive:
             return archive.read(name)
     try:
         command = ["git", "show", f"HEAD:./{name}"]
         return subprocess.run(command, cwd=course.root, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        nowhere = f"There is neither {course.originals.name} nor git here to take {name} from"
+        nowhere = f"Neither this copy of the course nor git has the released {name}"
         raise CourseError(f"{nowhere}. Nothing changed.") from error
 
 

@@ -68,6 +68,25 @@ class LessonProgress:
         """The first exercise that is not passed, or ''."""
         return next((name for name, _, state in self.exercises if state != PASSED), "")
 
+    @property
+    def begun(self) -> bool:
+        """Whether anything was checked here."""
+        return any(state != NOT_STARTED for _, _, state in self.exercises)
+
+    @property
+    def earned(self) -> int:
+        """The points of the exercises whose checks have passed here."""
+        return sum(points for _, points, state in self.exercises if state == PASSED)
+
+    @property
+    def points(self) -> int:
+        """The points of all exercises."""
+        return sum(points for _, points, _ in self.exercises)
+
+    def address(self, exercise: str = "") -> str:
+        """Return the lesson's address from the start page, or that of one of its cells, as JupyterLab reads it."""
+        return f"{self.name}/{self.name}.ipynb" + (f"#cell-id={exercise}" if exercise else "")
+
 
 def lesson_progress(prints: Mapping[str, Any], states: Mapping[str, Mapping[str, str]]) -> LessonProgress:
     """Join a lesson's fingerprints.json with what was recorded."""
@@ -86,16 +105,27 @@ class Overview:
     def __repr__(self) -> str:
         """Return one line per lesson and the next thing to do."""
         lines = [
-            f"{s.title} ({s.minutes} min): {', '.join(map(describe_exercise, s.exercises))}" for s in self._lessons
+            f"{s.title} ({s.minutes} min), {earned(s)}: {', '.join(map(describe_exercise, s.exercises))}"
+            for s in self._lessons
         ]
         return "\n".join([*lines, self.following()])
 
+    def next(self) -> LessonProgress | None:
+        """Return the lesson to go on with: from the last one begun onwards, else one that was skipped."""
+        last = max((index for index, lesson in enumerate(self._lessons) if lesson.begun), default=0)
+        return next((lesson for lesson in self._lessons[last:] + self._lessons[:last] if lesson.next), None)
+
     def following(self) -> str:
         """Say what to do next."""
-        for lesson in self._lessons:
-            if lesson.next:
-                return f"Next: {lesson.next} in lesson {lesson.title}"
-        return "Everything is passed."
+        lesson = self.next()
+        return f"Next: {lesson.next} in lesson {lesson.title}" if lesson else "Everything is passed."
+
+    def following_html(self) -> str:
+        """Say what to do next, with a link to its cell."""
+        lesson = self.next()
+        if lesson is None:
+            return escape(self.following())
+        return f"Next: {link(lesson.address(lesson.next), lesson.next)} in lesson {escape(lesson.title)}"
 
     def _repr_html_(self) -> str:
         """Return a table and the next thing to do."""
@@ -103,7 +133,7 @@ class Overview:
         columns = "".join(f"<th scope='col' style='{LEFT}'>{h}</th>" for h in ("lesson", "time", "exercises", "points"))
         style = f"border-collapse:collapse;border:1px solid {BORDER};color:{TEXT_COLOUR};"
         table = f"<table style='{style}'><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
-        head = f"<strong>{escape(self.following())}</strong>"
+        head = f"<strong>{self.following_html()}</strong>"
         return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div></div>"
 
 
@@ -113,13 +143,36 @@ def describe_exercise(exercise: tuple[str, int, str]) -> str:
     return f"{SIGNS[state]} {name} {state}"
 
 
+def earned(lesson: LessonProgress) -> str:
+    """Return how many of a lesson's points are earned."""
+    return f"{lesson.earned} of {number(lesson.points, 'point')}"
+
+
+def link(address: str, text: str) -> str:
+    """Return a link as HTML."""
+    return f"<a href='{escape(address)}'>{escape(text)}</a>"
+
+
 def row_html(lesson: LessonProgress) -> str:
     """Return one lesson's line of the table."""
-    link = f"<a href='{lesson.name}/{lesson.name}.ipynb'>{escape(lesson.title)}</a>"
-    exercises = "<br>".join(escape(describe_exercise(e)) for e in lesson.exercises)
-    points = "<br>".join(number(points, "point") for _, points, _ in lesson.exercises)
-    cells = (link, f"{lesson.minutes} min", exercises, points)
+    exercises = "<br>".join(
+        f"{SIGNS[state]} {link(lesson.address(name), name)} {state}, {number(points, 'point')}"
+        for name, points, state in lesson.exercises
+    )
+    cells = (
+        link(lesson.address(), lesson.title),
+        f"{lesson.minutes} min",
+        exercises,
+        earned(lesson) + bar_html(lesson.earned, lesson.points),
+    )
     return "<tr>" + "".join(f"<td style='{LEFT}'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def bar_html(part: int, whole: int) -> str:
+    """Draw a share as a bar. The numbers beside it say the same, so a screen reader passes it by."""
+    filled = f"width:{100 * part // max(whole, 1)}%;height:8px;background-color:{TEXT_COLOUR};"
+    frame = f"width:96px;height:8px;margin-top:4px;border:1px solid {BORDER};"
+    return f"<div aria-hidden='true' style='{frame}'><div style='{filled}'></div></div>"
 
 
 def progress() -> None:

@@ -1,0 +1,115 @@
+"""A student's desk: the lessons put there from the installed package, brought up to date, and opened in JupyterLab."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import CourseError
+from ..paths import STUDENT_FOLDER, Course, Lesson, find_course, packed_lessons
+
+LAB_CONFIG = Path(__file__).parent / "lab"
+
+
+def find_desk() -> Course:
+    """Return the course that contains the working directory, or where its lessons are to be put.
+
+    They go into a folder of their own, or beside the package where the working directory is an unzipped bundle.
+    """
+    try:
+        return find_course()
+    except CourseError:
+        if not packed_lessons().is_file():
+            raise
+        here = Path.cwd()
+        unzipped = packed_lessons().parents[2] == here.resolve()
+        return Course(here if unzipped else here / STUDENT_FOLDER)
+
+
+def update_lessons(course: Course) -> list[str]:
+    """Bring a student's copy up to the release that is installed; return what to say about it.
+
+    A notebook that the student has changed stays as it is; everything else follows the release. An instructor's course
+    is left alone.
+    """
+    if not packed_lessons().is_file():
+        return []
+    before = read_record(course.release_record)
+    after, lines = dict[str, str](), []
+    with zipfile.ZipFile(packed_lessons()) as archive:
+        for name in archive.namelist():
+            content, path = archive.read(name), course.root / name
+            after[name] = checksum(content)
+            if is_mine(path, before.get(name)) and path.read_bytes() != content:
+                lines += new_version(course, path) if before.get(name, after[name]) != after[name] else []
+            elif not path.is_file() or path.read_bytes() != content:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+    course.release_record.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
+    return [*lines, f"The lessons are in {course.index.parent}."] if after != before else lines
+
+
+def is_mine(path: Path, released: str | None) -> bool:
+    """Say whether a file is a notebook that is no longer what was released, as far as anybody knows."""
+    return path.is_file() and path.suffix == ".ipynb" and checksum(path.read_bytes()) != released
+
+
+def new_version(course: Course, path: Path) -> list[str]:
+    """Return what to say of a notebook with a new version; nothing of the start page, which shows what is recorded."""
+    if path == course.index:
+        return []
+    name = path.relative_to(course.root).as_posix()
+    command = f"lessons reset --lesson {path.stem}"
+    return [f"{name} has a new version. Yours was not changed; `{command}` takes the new one and keeps yours."]
+
+
+def read_record(path: Path) -> dict[str, str]:
+    """Return each file's checksum as it was last released; nothing where the file is missing or damaged."""
+    try:
+        return {str(name): str(value) for name, value in dict(json.loads(path.read_text(encoding="utf-8"))).items()}
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def checksum(content: bytes) -> str:
+    """Return the SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def install_kernel_start() -> None:
+    """Put what every kernel of this environment runs first where IPython looks for it.
+
+    pip does so too, unless the package is installed as editable. Where the environment may not be changed, kernels
+    start without it.
+    """
+    target = Path(sys.prefix) / "etc" / "ipython"
+    with contextlib.suppress(OSError):
+        for path in (LAB_CONFIG / "kernel").glob("*.py"):
+            installed = target / path.name
+            if not installed.is_file() or installed.read_bytes() != path.read_bytes():
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, installed)
+
+
+def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) -> None:
+    """Open JupyterLab on the start page or on a lesson; return when it is shut down.
+
+    Args:
+        course: where the lessons are.
+        lesson: what to open in place of the start page.
+        arguments: what JupyterLab is to be told, such as `--no-browser`.
+    """
+    install_kernel_start()
+    paths = [str(LAB_CONFIG), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
+    from jupyterlab.labapp import main
+
+    page = [f"--LabApp.default_url=/lab/tree/{lesson.name}/{lesson.notebook}"] if lesson else []
+    main(argv=[f"--ServerApp.root_dir={course.index.parent}", *page, *arguments])

@@ -1,0 +1,93 @@
+"""A student's desk: lessons appear, new versions arrive, and no work is overwritten."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.bundle import zipped
+from autograder.authoring.notebook import METADATA
+from autograder.errors import CourseError
+from autograder.paths import STUDENT_FOLDER, Course
+from autograder.student import desk
+from autograder.student.desk import LAB_CONFIG, find_desk, update_lessons
+
+NOTEBOOK, CHECKS, INDEX = "notebooks/07_x/07_x.ipynb", "notebooks/07_x/checks.py", "notebooks/index.ipynb"
+FIRST = {NOTEBOOK: b"first", CHECKS: b"first checks", INDEX: b"start"}
+SECOND = {NOTEBOOK: b"second", CHECKS: b"second checks", INDEX: b"new start", "notebooks/08_y/08_y.ipynb": b"y"}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A student's folder, and beside it a package that carries the first release."""
+    monkeypatch.setattr(desk, "packed_lessons", lambda: tmp_path / "package" / "lessons.zip")
+    (tmp_path / "package").mkdir()
+    release(tmp_path, FIRST)
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(tmp_path / "home")
+    return tmp_path / "home"
+
+
+def release(root: Path, files: dict[str, bytes]) -> None:
+    (root / "package" / "lessons.zip").write_bytes(zipped(files))
+
+
+def contents(course: Course, files: dict[str, bytes]) -> dict[str, bytes]:
+    return {name: (course.root / name).read_bytes() for name in files}
+
+
+def test_where_there_are_no_lessons_they_get_a_folder_of_their_own(home: Path) -> None:
+    course = find_desk()
+    assert course.root == home / STUDENT_FOLDER
+    assert update_lessons(course) == [f"The lessons are in {course.root / 'notebooks'}."]
+    assert contents(course, FIRST) == FIRST
+    assert find_desk() == course  # from the same place, it is found again
+    assert update_lessons(course) == []
+
+
+def test_without_packed_lessons_nothing_is_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "packed_lessons", lambda: home / "nothing.zip")
+    with pytest.raises(CourseError, match="not inside the course's folder"):
+        find_desk()
+    assert list(home.iterdir()) == []
+
+
+def test_what_was_not_touched_follows_a_new_release(home: Path) -> None:
+    course = find_desk()
+    update_lessons(course)
+    release(home.parent, SECOND)
+    update_lessons(course)
+    assert contents(course, SECOND) == SECOND
+
+
+def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: Path) -> None:
+    course = find_desk()
+    update_lessons(course)
+    (course.root / NOTEBOOK).write_bytes(b"mine")
+    release(home.parent, SECOND)
+    assert update_lessons(course)[0].startswith(f"{NOTEBOOK} has a new version. Yours was not changed; `lessons reset")
+    assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine"}
+    assert update_lessons(course) == []
+
+
+def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None:
+    course = find_desk()
+    update_lessons(course)
+    course.release_record.write_text("damaged")
+    (course.root / NOTEBOOK).write_bytes(b"mine")
+    release(home.parent, SECOND)
+    update_lessons(course)
+    assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine", INDEX: b"start"}
+
+
+def test_the_kernel_says_of_its_language_what_the_notebooks_say() -> None:
+    start = (LAB_CONFIG / "kernel" / "same_language.py").read_text(encoding="utf-8")
+    program = (
+        f"class shell:\n    class kernel: pass\nget_ipython = lambda: shell\n{start}\nprint(shell.kernel.language_info)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(
+        {name: METADATA["language_info"][name] for name in ("name", "file_extension", "mimetype")}
+    )
+    assert len(METADATA["language_info"]) == 3
