@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from itertools import count
@@ -25,11 +27,16 @@ def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
     The file itself is not changed.
     """
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     notebook = read_student_notebook(lesson)
     place = {"metadata": {"path": str(lesson.released)}}
-    client = NotebookClient(notebook, timeout=None, allow_errors=True, kernel_name="python3", resources=place)
-    client.execute()
+    with tempfile.TemporaryDirectory() as folder:
+        quiet = {} if os.name == "nt" else {"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}
+        client = NotebookClient(
+            notebook, config=Config(quiet), timeout=None, allow_errors=True, kernel_name="python3", resources=place
+        )
+        client.execute()
     lines = [words for cell in notebook.cells for words in cell_messages(cell)]
     checks = [cell for cell in notebook.cells if grade_id(cell).startswith(CHECK)]
     return lines, bool(checks) and not any(failed(cell) for cell in checks)
@@ -63,7 +70,8 @@ def submit(course: Course, lesson: Lesson) -> list[str]:
     if target.exists() and target.read_bytes() != source.read_bytes():
         target.rename(unused_path(target, "earlier"))
     shutil.copyfile(source, target)
-    return [f"Upload {target.relative_to(course.root).as_posix()}.", *still_open(notebook)]
+    here = Path.cwd() if target.is_relative_to(Path.cwd()) else course.root
+    return [f"Upload {target.relative_to(here).as_posix()}.", *still_open(notebook)]
 
 
 def still_open(notebook: Any) -> Iterator[str]:
