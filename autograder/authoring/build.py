@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from traitlets.config import Config
 
-from ..errors import LessonError
+from ..errors import LessonError, one_line
 from ..judging.answer_key import load_answer_key
 from ..paths import Course, Lesson
-from .lesson import LessonCell, lesson_source, read_lesson
+from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson, read_lesson, solution_of
 from .manifest import refuse_edited, write_manifest
 from .nbgrader_course import open_nbgrader, raise_on_failure
 from .notebook import read_notebook, solved_notebook, text_of, tidy
@@ -24,8 +26,18 @@ from .source import source_files, write_source
 CELL_SECONDS = 60
 
 
-def build(course: Course, lesson: Lesson) -> None:
+Run = Callable[[Lesson, list[LessonCell]], Any]
+Release = Callable[[Course, Lesson], None]
+
+
+def build(course: Course, lesson: Lesson, run: Run | None = None, publish: Release | None = None) -> None:
     """Make all generated files of a lesson.
+
+    Args:
+        course: the lesson's.
+        lesson: which one.
+        run: returns the executed notebook, in place of `execute`.
+        publish: writes what students get from nbgrader's source folder, in place of `release`.
 
     Raises:
         EditedByHandError: a generated file holds changes that a build would destroy; nothing was written.
@@ -33,13 +45,24 @@ def build(course: Course, lesson: Lesson) -> None:
     """
     refuse_edited(lesson, generated(lesson))
     cells = read_lesson(lesson)
+    refuse_broken_syntax(lesson, cells)
     key = load_answer_key(lesson_source(lesson, cells))
     fingerprints = json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
     write_source(lesson, source_files(lesson, cells, key, fingerprints))
-    solved = execute(lesson, cells)
-    release(course, lesson)
+    solved = (run or execute)(lesson, cells)
+    (publish or release)(course, lesson)
     lesson.solved.write_text(text_of(solved), encoding="utf-8")
     write_manifest(lesson, generated(lesson))
+
+
+def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:
+    """Raise LessonError for the first cell that is not Python."""
+    for cell in (c for c in cells if is_code(c)):
+        try:
+            compile(solution_of(cell), lesson.text.name, "exec")
+        except SyntaxError as error:
+            where = at_line(lesson.shown(lesson.text), line_in_lesson(cell, error.lineno or 1))
+            raise LessonError(where, f"{error.msg}.", "Fix the cell.") from error
 
 
 def generated(lesson: Lesson) -> dict[Path, Path]:
@@ -85,6 +108,16 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
         try:
             client.execute()
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-            where = lesson.shown(lesson.text)
-            raise LessonError(where, f"the solved lesson stops: {error}", "Fix the cell.") from error
+            raise LessonError(*stopped(lesson, cells, notebook, error)) from error
     return tidy(notebook)
+
+
+def stopped(lesson: Lesson, cells: list[LessonCell], notebook: Any, error: Exception) -> tuple[str, str, str]:
+    """Return where the lesson stops, with what, and what to do: the last cell that began is the one."""
+    began = [n for n, cell in enumerate(notebook.cells) if cell.get("execution_count")]
+    cell, outputs = (cells[began[-1]], notebook.cells[began[-1]].outputs) if began else (cells[0], [])
+    trace = "\n".join(line for o in outputs if o.output_type == "error" for line in o.traceback)
+    lines = re.findall(r"Cell In\[\d+\], line (\d+)", re.sub(r"\x1b\[[0-9;]*m", "", trace))
+    where = at_line(lesson.shown(lesson.text), line_in_lesson(cell, int(lines[0]) if lines else 1))
+    said = f"{error.ename}: {error.evalue}" if isinstance(error, CellExecutionError) else one_line(str(error))
+    return where, f"the solved lesson stops: {said.rstrip('.')}.", "Fix the cell."

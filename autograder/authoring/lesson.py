@@ -28,43 +28,68 @@ class LessonCell:
         name: the exercise or question that the cell belongs to.
         text: the cell's content.
         points: of a question, which a person grades.
+        line: where its header is in lesson.py, from 1; 0 where that is not known.
     """
 
     kind: Kind
     name: str
     text: str
     points: int = 0
+    line: int = 0
 
 
 def read_lesson(lesson: Lesson) -> list[LessonCell]:
     """Return a lesson's cells. Raises LessonError for a header that means nothing or a cell that is missing."""
-    notebook = jupytext.reads(lesson.text.read_text(encoding="utf-8"), fmt="py:percent")
+    text = lesson.text.read_text(encoding="utf-8")
+    notebook, headers = jupytext.reads(text, fmt="py:percent"), header_lines(text)
+    if len(headers) != len(notebook.cells):
+        headers = [0] * len(notebook.cells)
     where = lesson.shown(lesson.text)
-    cells = [parse_cell(cell, where) for cell in notebook.cells]
+    cells = [parse_cell(cell, where, line) for cell, line in zip(notebook.cells, headers, strict=True)]
     orphans = [c for c in cells if c.kind in ("hints", "check") and c.name not in exercises_in(cells)]
     if orphans:
         names = f"{orphans[0].kind} {orphans[0].name}"
-        raise LessonError(where, f"`# %% {names}` belongs to no exercise.", "Name it as its exercise cell is named.")
-    for name in exercises_in(cells):
-        missing = [kind for kind in ("hints", "check") if not any(c.kind == kind and c.name == name for c in cells)]
+        problem = f"`# %% {names}` belongs to no exercise."
+        raise LessonError(at_line(where, orphans[0].line), problem, "Name it as its exercise cell is named.")
+    for cell in (c for c in cells if c.kind == "exercise"):
+        missing = [
+            kind for kind in ("hints", "check") if not any(c.kind == kind and c.name == cell.name for c in cells)
+        ]
         if missing:
-            raise LessonError(where, f"exercise {name} has no {missing[0]} cell.", f"Add `# %% {missing[0]} {name}`.")
+            problem = f"exercise {cell.name} has no {missing[0]} cell."
+            raise LessonError(at_line(where, cell.line), problem, f"Add `# %% {missing[0]} {cell.name}`.")
     return cells
 
 
-def parse_cell(cell: object, where: str) -> LessonCell:
+def header_lines(text: str) -> list[int]:
+    """Return the lines, from 1, where cells begin."""
+    return [number for number, line in enumerate(text.split("\n"), 1) if re.match(r"# %%( |$)", line)]
+
+
+def at_line(where: str, line: int) -> str:
+    """Return a file with a line, as editors and terminals make a link of it."""
+    return f"{where}:{line}" if line else where
+
+
+def parse_cell(cell: object, where: str, line: int = 0) -> LessonCell:
     """Translate one jupytext cell by its header."""
     metadata, code = cell.metadata, cell.cell_type == "code"  # type: ignore[attr-defined]
     text = str(cell.source)  # type: ignore[attr-defined]
     words = str(metadata.get("title", "")).split()
     if not words:
-        return LessonCell("demo" if code else "prose", "", text)
+        return LessonCell("demo" if code else "prose", "", text, line=line)
     if words in (["setup"], ["measured"]):
-        return LessonCell(cast(Kind, words[0]), "", text)
+        return LessonCell(cast(Kind, words[0]), "", text, line=line)
     if len(words) != 2 or words[0] not in NAMED:
         known = "setup, measured, " + ", ".join(f"{kind} NAME" for kind in NAMED)
-        raise LessonError(where, f"the header `# %% {' '.join(words)}` means nothing.", f"Known headers: {known}.")
-    return LessonCell(cast(Kind, words[0]), words[1], text, int(metadata.get("points", 0)))
+        problem = f"the header `# %% {' '.join(words)}` means nothing."
+        raise LessonError(at_line(where, line), problem, f"Known headers: {known}.")
+    return LessonCell(cast(Kind, words[0]), words[1], text, int(metadata.get("points", 0)), line)
+
+
+def is_code(cell: LessonCell) -> bool:
+    """Say whether a cell's text is Python that the author wrote."""
+    return cell.kind in ("demo", "measured", "setup", "exercise")
 
 
 def exercises_in(cells: list[LessonCell]) -> list[str]:
@@ -75,6 +100,12 @@ def exercises_in(cells: list[LessonCell]) -> list[str]:
 def solution_of(cell: LessonCell) -> str:
     """Return an exercise's code without the marker lines."""
     return "\n".join(line for line in cell.text.split("\n") if line.strip() not in (BEGIN, END))
+
+
+def line_in_lesson(cell: LessonCell, line: int) -> int:
+    """Return where a line of a cell's code, counted from 1 and without the marker lines, is in lesson.py."""
+    shown = [n for n, text in enumerate(cell.text.split("\n"), 1) if text.strip() not in (BEGIN, END)]
+    return cell.line + shown[min(line, len(shown)) - 1] if cell.line and shown else cell.line
 
 
 def hints_html(cell: LessonCell) -> str:

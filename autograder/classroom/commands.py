@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from ..paths import Course
@@ -14,6 +15,8 @@ CORES = os.cpu_count() or 1
 
 def build(course: Course, options: argparse.Namespace) -> int:
     """Make all generated files."""
+    if options.watch:
+        return watch(course, options)
     from ..authoring.build import build as build_lesson
     from ..authoring.index import build_index
 
@@ -21,6 +24,19 @@ def build(course: Course, options: argparse.Namespace) -> int:
         build_lesson(course, lesson)
         print(f"built {lesson.name}")
     build_index(course)
+    return 0
+
+
+def watch(course: Course, options: argparse.Namespace) -> int:
+    """Build and prove one lesson after every save, until Ctrl-C."""
+    from ..authoring.watch import watch as watch_lesson
+
+    chosen = course.lesson(options.lesson or "")
+    print(f"Watching {chosen.shown(chosen.folder)}/; Ctrl-C ends it.", flush=True)
+    try:
+        watch_lesson(course, chosen, CORES, partial(print, flush=True))
+    except KeyboardInterrupt:
+        print(f"Before you commit: `make build LESSON={chosen.name}` and `make verify LESSON={chosen.name}`.")
     return 0
 
 
@@ -175,6 +191,8 @@ def demo(course: Course, options: argparse.Namespace) -> int:
 
 def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     """Add the options that a command has beside --lesson."""
+    if name == "build":
+        parser.add_argument("--watch", action="store_true", help="go on: build and prove --lesson after every save")
     if name == "collect":
         parser.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
     if name == "mistake":

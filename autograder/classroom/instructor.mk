@@ -8,8 +8,8 @@ test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
 
-build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…)
-	$(COURSE) build $(LESSON_OPTION)
+build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…; WATCH=1 goes on, at every save)
+	$(COURSE) build $(LESSON_OPTION) $(if $(WATCH),--watch)
 
 lesson: $(VENV)/ready  ## start a lesson from the template (NAME=07_position)
 	$(COURSE) lesson --lesson $(NAME)

@@ -105,11 +105,7 @@ class Overview:
 
     def __repr__(self) -> str:
         """Return one line per lesson and the next thing to do."""
-        lines = [
-            f"{s.title} ({s.minutes} min) {bar(s.earned, s.points)} {earned(s)}: {', '.join(map(describe_exercise, s.exercises))}"
-            for s in self._lessons
-        ]
-        return "\n".join([*lines, self.following()])
+        return "\n".join([*map(row_text, self._lessons), self.following()])
 
     def next(self) -> LessonProgress | None:
         """Return the lesson to go on with: from the last one begun onwards, else one that was skipped."""
@@ -152,6 +148,12 @@ def earned(lesson: LessonProgress) -> str:
 def link(address: str, text: str) -> str:
     """Return a link as HTML."""
     return f"<a href='{escape(address)}'>{escape(text)}</a>"
+
+
+def row_text(lesson: LessonProgress) -> str:
+    """Return one lesson's line as text."""
+    exercises = ", ".join(map(describe_exercise, lesson.exercises))
+    return f"{lesson.title} ({lesson.minutes} min) {bar(lesson.earned, lesson.points)} {earned(lesson)}: {exercises}"
 
 
 def row_html(lesson: LessonProgress) -> str:
