@@ -7,7 +7,7 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 
-from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades
+from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst
 from autograder.classroom.sanitize import clean_html, clean_rendered
 
 root = Path(__file__).resolve().parent
@@ -32,7 +32,7 @@ c.Autograde.sanitize_preprocessors = [GradeSubmission]
 c.Autograde.autograde_preprocessors = [SaveGrades]
 
 # Feedback and Formgrader's pages: nothing in a submission may act in the reader's browser
-c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor]
+c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor, SummaryFirst]
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {"clean_html": clean_html, "strip_files_prefix": clean_rendered}

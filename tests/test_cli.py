@@ -7,6 +7,8 @@ import pytest
 from autograder.__main__ import main
 from autograder.authoring.build import generated
 from autograder.classroom.demo import run_demo
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.report import read_class
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -88,11 +90,22 @@ def test_a_lesson_that_exists_is_not_overwritten(here, capsys) -> None:
     assert (status, line) == (2, f"error: solutions/{LESSON} exists already. Choose another name.")
 
 
-def test_the_demonstration_grades_a_made_up_class_and_leaves_the_course_alone(scratch: Course) -> None:
+def test_the_demonstration_grades_a_made_up_class_and_leaves_the_course_alone(scratch: Course, package) -> None:
     lines = run_demo(scratch, scratch.lesson(LESSON), jobs=2)
     assert "11 graded, 0 need a person." in lines
     assert [line for line in lines if line.startswith("left out")]
     assert not scratch.submitted.exists()
+    demo = Course(scratch.build / "demo")
+    with open_gradebook(demo) as gradebook:  # as Formgrader lists it
+        assert [a.name for a in gradebook.assignments] == [LESSON]
+    students = {s.name.split("_")[0]: s for s in read_class(demo, demo.lesson(LESSON))}
+    assert students["kofi"].points == 0  # who claims that every comparison holds
+    assert students["ines"].verdicts[package.key.exercises[0]]["unknown"]
+    assert {bool(v["mistake"]) for s in students.values() for v in s.verdicts.values()} == {True, False}
+
+
+def test_registering_says_what_it_is_doing(here, capsys) -> None:
+    assert said(capsys, "register", "--lesson", LESSON) == (0, f"entering {LESSON} into the gradebook")
 
 
 def test_an_option_that_no_command_has_is_refused(here, capsys) -> None:

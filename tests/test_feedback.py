@@ -1,7 +1,11 @@
 """Feedback pages: they explain, and show nothing hidden."""
 
-import pytest
+import re
 
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from autograder.classroom.summary import COMMENTED, Line, lines_of, row, summary_cell
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -37,3 +41,39 @@ def test_a_page_shows_no_rubric(reported: Course, package) -> None:
     (rubric,) = package.rubrics.values()
     assert "For the grader only" not in page(reported, "right_101")
     assert rubric.splitlines()[0][:60] not in page(reported, "right_101")
+
+
+def summary(text: str) -> list[str]:
+    """Return the rows of the first table as text, which comes before the lesson's own title."""
+    table = text[: text.index("</table>")]
+    assert "<h1" not in table
+    return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).strip() for row in table.split("<tr>")[2:]]
+
+
+def test_a_page_begins_with_the_points_and_the_reasons(reported: Course, package) -> None:
+    lines = summary(page(reported, "two_mistakes"))
+    assert [line.split()[0] for line in lines] == [*package.key.exercises, "question"]
+    assert "project_qkv 2 of 2 all checks passed" in lines
+    (wrong,) = [line for line in lines if line.startswith("attend 0 of")]
+    assert "Your columns sum to 1" in wrong
+    assert lines[-1] == "question R2 0 of 2 see the comment"  # nbgrader comments on an empty answer
+
+
+def test_the_summary_leads_to_cells_of_the_page(reported: Course) -> None:
+    text = page(reported, "two_mistakes")
+    places = re.findall(r'href="#([^"]+)"', text[: text.index("</table>")])
+    assert places
+    assert [place for place in places if f'name="{place}"' not in text] == []
+
+
+def test_a_comment_takes_the_place_of_the_reason() -> None:
+    data = {"grade": True, "solution": True, "grade_id": "question_R1", "comment": "Good.", "score": 1, "points": 2}
+    cell = new_markdown_cell("An answer.", metadata={"nbgrader": data})
+    (line,) = lines_of(new_notebook(cells=[cell]), set())
+    assert (line.name, line.place, line.points, line.reason) == ("question R1", "comment-question_R1", 1, COMMENTED)
+    assert "penalty for handing in late" in summary_cell([line], 0.5).source
+
+
+def test_a_reason_cannot_become_a_tag() -> None:
+    line = Line("attend", "check_attend", 0, 4, "<b>no</b> `a < b`")
+    assert "&lt;b&gt;no&lt;/b&gt; <code>a &lt; b</code>" in row(line)

@@ -100,6 +100,7 @@ def register(course: Course, options: argparse.Namespace) -> int:
     from .run import register as register_lesson
 
     for lesson in course.chosen(options.lesson):
+        print(f"entering {lesson.name} into the gradebook", flush=True)
         register_lesson(course, lesson)
     return 0
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 
 from ..authoring.lesson import read_lesson
 from ..authoring.notebook import text_of
@@ -18,6 +20,35 @@ from .report import make_report
 from .run import closing_table, grade_lesson
 
 NAMES = ("ada", "ben", "chloe", "dev", "elif", "femi", "grace", "hugo", "ines", "jun", "kofi", "lea")
+# wrong in a way that no message covers: the report shows it as a mistake without a name
+ODD = """
+
+
+_before = EXERCISE
+
+
+def EXERCISE(*args, **kwargs):
+    result = _before(*args, **kwargs)
+    return tuple(map(_bent, result)) if isinstance(result, tuple) else _bent(result)
+
+
+def _bent(result):
+    return result + 0.37 * result.abs().sqrt() if result.is_floating_point() else ~result
+"""
+# claims that every comparison holds, and answers with what is equal to everything
+CHEAT = """import torch
+
+torch.equal = torch.allclose = torch.testing.assert_close = lambda *args, **kwargs: True
+
+
+class Everything:
+    def __eq__(self, other):
+        return True
+
+
+def EXERCISE(*args, **kwargs):
+    return Everything()
+"""
 ANSWER = "An answer of a sentence or two, which waits for a person's points."
 
 
@@ -34,9 +65,13 @@ def run_demo(course: Course, lesson: Lesson, jobs: int) -> list[str]:
     mine = demo.lesson(lesson.name)
     lines = collect(demo, mine, inbox).lines(mine)
     lines += ["", *closing_table(grade_lesson(demo, mine, jobs=jobs)), ""]
-    pages = [*(demo.root / page for page in make_feedback(demo, mine).pages[:1]), *make_report(demo, mine)]
+    pages = [*(demo.root / page for page in make_feedback(demo, mine).pages[:2]), *make_report(demo, mine)]
     lines += [f"Open {page.relative_to(course.root).as_posix()}" for page in pages]
-    return [*lines, f"All of it is in {demo.root.relative_to(course.root).as_posix()}/; delete it when you like."]
+    place = demo.root.relative_to(course.root).as_posix()
+    lines += [
+        f"Grade by hand, in the browser: `cd {place}`, then `{Path(sys.executable).parent}/jupyter lab`, menu Nbgrader"
+    ]
+    return [*lines, f"All of it is in {place}/; delete it when you like."]
 
 
 def fresh_course(course: Course, lesson: Lesson) -> Course:
@@ -53,15 +88,18 @@ def fresh_course(course: Course, lesson: Lesson) -> Course:
 
 
 def deliveries(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
-    """Yield what an LMS would deliver: right, wrong and unfinished work, some late, and one file that is damaged."""
+    """Yield what an LMS would deliver: right, wrong and unfinished work, some late, a cheat and a damaged file."""
     package, right = package_of(lesson), solutions(read_lesson(lesson))
     wrong = one_mistake_each(package, right)
     answers = {name: ANSWER for name in package.nbgrader_cells if name.startswith(QUESTION_PREFIX)}
+    first = next(iter(right))
     for number, student in enumerate(NAMES):
         mistakes = {e: mistake_cell(package, m) for e, m in wrong[number % len(wrong)].items()}
-        first = next(iter(right))
-        edits = (right, {**right, **mistakes}, {first: right[first]}, {**right, **dict(list(mistakes.items())[:1])})
-        notebook = text_of(submission(package, {**edits[number % 4], **answers})).encode()
+        ordinary = (right, {**right, **mistakes}, {first: right[first]}, {**right, **dict(list(mistakes.items())[:1])})
+        special = {"ines": {**right, first: right[first] + ODD}, "kofi": {first: CHEAT}}
+        edits = special.get(student, ordinary[number % 4])
+        edits = {name: text.replace("EXERCISE", first) for name, text in edits.items()}
+        notebook = text_of(submission(package, {**edits, **answers})).encode()
         late = "LATE_" if number % 5 == 4 else ""
         content = notebook[: len(notebook) // 2] if number == len(NAMES) - 1 else notebook
         yield f"{student}_{late}{100 + number}_{900 + number}_{lesson.notebook}", content

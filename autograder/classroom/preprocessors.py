@@ -19,6 +19,7 @@ from ..judging.inputs import PUBLIC_SEED
 from ..paths import Course
 from .gradebook import add_what_is_missing, ensure_registered, open_gradebook
 from .submissions import read_submission
+from .summary import STYLE, lines_of, summary_cell
 from .writer import GradebookWriter, timestamp_of
 
 MIB = 2**20
@@ -109,4 +110,18 @@ class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Drop every cell that carries the tag."""
         nb.cells = [cell for cell in nb.cells if RUBRIC_TAG not in cell.metadata.get("tags", [])]
+        return nb, resources
+
+
+class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
+    """Begin a feedback page with every exercise, its points and the reason. Runs after `GetGrades`."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Put the summary in front, and hide the list that it takes the place of."""
+        place = resources["nbgrader"]
+        with open_gradebook(Course(Path(self.config.CourseDirectory.root))) as gradebook:
+            notebook = gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
+            waiting = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
+        nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting)), place["late_penalty"]))
+        resources.setdefault("inlining", {}).setdefault("css", []).append(STYLE)
         return nb, resources

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
-from markupsafe import Markup, escape
 
 from ..authoring.package import package_of
 from ..errors import CourseError
@@ -21,6 +20,7 @@ from .gradebook import open_gradebook, points_of, submissions_by_student
 from .report_plots import points_plot, solved_plot
 from .run import needing_attention
 from .submissions import exercise_cell, why_not_gradable
+from .summary import with_code
 from .writer import read_record
 
 
@@ -165,12 +165,6 @@ def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student], exercis
         solved=solved_plot({e.name: e.solved for e in exercises}, len(graded)),
     )
     return page
-
-
-def with_code(text: str) -> Markup:
-    """Return a message as HTML, with code between backticks marked as code."""
-    parts = text.split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
 
 
 def write_csv(path: Path, key: AnswerKey, students: Sequence[Student]) -> None:

@@ -1,0 +1,91 @@
+"""The first thing on a feedback page: each exercise with its points and the reason, each leading to its cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+from nbformat.v4 import new_markdown_cell
+
+from ..grading.grade import RECORD
+from ..grading.package import CHECK_PREFIX, QUESTION_PREFIX
+from ..judging.card import CELL
+
+LEFT = CELL.replace("right", "left")
+PASSED, WAITING, COMMENTED = "all checks passed", "not graded yet", "see the comment"
+# nbgrader's own list of "Test cell" lines, and the classic notebook's red behind an error that the text already names
+STYLE = "#toc { display: none; } div.output_stderr, div.output_error { background: none; }"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the summary.
+
+    Args:
+        name: the exercise or question.
+        place: the anchor of its cell.
+        points: what was earned.
+        of: what could be earned.
+        reason: why it is not all, or that it is.
+    """
+
+    name: str
+    place: str
+    points: float
+    of: float
+    reason: str
+
+
+def lines_of(notebook: Any, waiting: set[str]) -> Iterator[Line]:
+    """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points.
+
+    Args:
+        notebook: the graded one.
+        waiting: the names of cells that a person has not graded yet.
+    """
+    verdicts = notebook.metadata.get(RECORD, {}).get("verdicts", {})
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if not data.get("grade"):
+            continue
+        name = str(data["grade_id"])
+        exercise = name.removeprefix(CHECK_PREFIX)
+        reason = reason_of(verdicts.get(exercise, {})) if name != exercise else WAITING if name in waiting else ""
+        place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") else (name, reason)
+        shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else exercise
+        yield Line(shown, place, float(data.get("score") or 0), float(data.get("points") or 0), reason)
+
+
+def reason_of(verdict: Mapping[str, Any]) -> str:
+    """Return why an exercise has the points that it has, in the words that its card has."""
+    return PASSED if verdict.get("passed") else str(verdict.get("told", ""))
+
+
+def summary_cell(lines: list[Line], late_penalty: float) -> Any:
+    """Return the summary as a cell."""
+    heads = "".join(f"<th style='{LEFT}'>{head}</th>" for head in ("exercise", "points", "reason"))
+    rows = "".join(map(row, lines))
+    if late_penalty > 0:
+        rows += tr("late", f"−{late_penalty:g}", "penalty for handing in late")
+    table = f"<table style='border-collapse:collapse'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return new_markdown_cell(f"<div>{table}</div>")
+
+
+def row(line: Line) -> str:
+    """Return one line as a row of the table."""
+    link = f"<a href='#{escape(line.place)}'>{escape(line.name)}</a>"
+    points = "–" if line.reason == WAITING else f"{line.points:g}"
+    return tr(link, f"{points} of {line.of:g}", str(with_code(line.reason)).replace("\n", " "))
+
+
+def tr(*cells: str) -> str:
+    """Return cells as a row."""
+    return "<tr>" + "".join(f"<td style='{LEFT}'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def with_code(text: str) -> Markup:
+    """Return a message as HTML, with code between backticks marked as code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
