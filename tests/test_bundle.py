@@ -66,7 +66,9 @@ def test_the_search_would_find_a_leak(course: Course) -> None:
 
 def test_the_same_files_give_the_same_bytes_and_only_known_parts(course: Course, bundle: zipfile.ZipFile) -> None:
     names = bundle.namelist()
-    assert {name.split("/")[1] for name in names} >= {"autograder", "Makefile", "README.md"}
+    assert {name.split("/")[1] for name in names} >= {
+        *("autograder", "Makefile", "README.md", "LICENSE", "LICENSE-lessons")
+    }
     assert not [name for name in names if "/notebooks/" in name]  # unzipped over an old copy, it overwrites no work
     assert not [n for n in names if "solutions" in n or "coursework" in n or "progress.json" in n or ".old-" in n]
     first = Path(bundle.filename).read_bytes()

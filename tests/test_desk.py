@@ -14,6 +14,7 @@ from autograder.student import desk
 from autograder.student.desk import LAB_CONFIG, find_desk, update_lessons
 
 NOTEBOOK, CHECKS, INDEX = "notebooks/07_x/07_x.ipynb", "notebooks/07_x/checks.py", "notebooks/index.ipynb"
+PACKED = "autograder/student/lessons.zip"
 FIRST = {NOTEBOOK: b"first", CHECKS: b"first checks", INDEX: b"start"}
 SECOND = {NOTEBOOK: b"second", CHECKS: b"second checks", INDEX: b"new start", "notebooks/08_y/08_y.ipynb": b"y"}
 
@@ -21,8 +22,8 @@ SECOND = {NOTEBOOK: b"second", CHECKS: b"second checks", INDEX: b"new start", "n
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A student's folder, and beside it a package that carries the first release."""
-    monkeypatch.setattr(desk, "packed_lessons", lambda: tmp_path / "package" / "lessons.zip")
-    (tmp_path / "package").mkdir()
+    monkeypatch.setattr(desk, "packed_lessons", lambda: tmp_path / PACKED)
+    (tmp_path / PACKED).parent.mkdir(parents=True)
     release(tmp_path, FIRST)
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path / "home")
@@ -30,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def release(root: Path, files: dict[str, bytes]) -> None:
-    (root / "package" / "lessons.zip").write_bytes(zipped(files))
+    (root / PACKED).write_bytes(zipped(files))
 
 
 def contents(course: Course, files: dict[str, bytes]) -> dict[str, bytes]:
@@ -44,6 +45,11 @@ def test_where_there_are_no_lessons_they_get_a_folder_of_their_own(home: Path) -
     assert contents(course, FIRST) == FIRST
     assert find_desk() == course  # from the same place, it is found again
     assert update_lessons(course) == []
+
+
+def test_in_an_unzipped_bundle_they_go_beside_the_package(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home.parent)
+    assert find_desk() == Course(home.parent)
 
 
 def test_without_packed_lessons_nothing_is_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,4 +61,4 @@ def test_the_pages_name_no_target_that_does_not_exist() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+    assert len((ROOT / "README.md").read_text().splitlines()) < 70

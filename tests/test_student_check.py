@@ -149,7 +149,14 @@ def test_a_prediction_is_compared_and_never_required(capsys: pytest.CaptureFixtu
     assert lines == ["q1: 8.", "q2: 8, as you predicted.", "q3: 8. You predicted: 64."]
 
 
-def test_a_prediction_can_be_read_without_a_live_page(capsys: pytest.CaptureFixture) -> None:
+def test_in_plain_python_a_prediction_is_text(monkeypatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr("autograder.student.predict.InteractiveShell.initialized", lambda: False)
+    predict("8 words", options=("right", "wrong"))
+    assert capsys.readouterr().out == "Your prediction, 8 words: right / wrong\n"
+
+
+def test_a_prediction_can_be_read_without_a_live_page(monkeypatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.setattr("autograder.student.predict.InteractiveShell.initialized", lambda: True)
     predict("how large", options=("64", "8"))
     assert "Your prediction, how large: 64 / 8" in capsys.readouterr().out
 

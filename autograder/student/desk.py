@@ -29,8 +29,8 @@ def find_desk() -> Course:
         if not packed_lessons().is_file():
             raise
         here = Path.cwd()
-        unzipped = packed_lessons().parents[2] == here.resolve()
-        return Course(here if unzipped else here / STUDENT_FOLDER)
+        unzipped = here / packed_lessons().relative_to(packed_lessons().parents[2])
+        return Course(here if unzipped.is_file() else here / STUDENT_FOLDER)
 
 
 def update_lessons(course: Course) -> list[str]:

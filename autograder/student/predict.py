@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipywidgets
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 _stated: dict[str, str] = {}
@@ -16,14 +17,18 @@ def predict(question: str, options: tuple[str, ...]) -> None:
         question: a few words; `reveal` takes the same ones.
         options: what can be chosen, by mouse or keyboard.
 
-    Without a live kernel behind the page the options appear as text.
+    Without a live kernel behind the page, and in plain Python, the options appear as text.
     """
+    text = f"Your prediction, {question}: " + " / ".join(options)
+    if not InteractiveShell.initialized():
+        print(text)
+        return
     radio = ipywidgets.RadioButtons(
         options=options, value=None, description="", layout=ipywidgets.Layout(width="max-content")
     )
     radio.observe(lambda change: _stated.__setitem__(question, change["new"]), names="value")
     view = dict(radio._repr_mimebundle_() or {})
-    view["text/plain"] = f"Your prediction, {question}: " + " / ".join(options)
+    view["text/plain"] = text
     display(view, raw=True)
 
 

@@ -1,0 +1,73 @@
+"""What a passer-by finds: pages whose links lead somewhere, licenses, a workflow that calls what exists."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder.paths import find_course
+
+from .test_packaging import make_targets
+
+ROOT = Path(__file__).parent.parent
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
+ARRIVING = {"site"}  # its target comes with a change of its own; then this line goes
+LINK = re.compile(r"\]\(([^)#\s]+)")
+
+
+@pytest.fixture(scope="module")
+def jobs() -> dict:
+    return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+
+
+def commands(job: dict) -> str:
+    return "\n".join(step.get("run", "") for step in job["steps"])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
+    links = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).is_file()] == []
+
+
+def test_the_readme_shows_a_card_and_says_what_is_on_it() -> None:
+    alt, picture = re.search(r"!\[([^\]]+)\]\((\S+\.png)\)", (ROOT / "README.md").read_text()).groups()
+    assert len(alt) > 40
+    assert (ROOT / picture).read_bytes().startswith(b"\x89PNG")
+    assert (ROOT / picture).stat().st_size < 100_000
+
+
+def test_the_readme_lists_every_lesson() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert [lesson.name for lesson in find_course().lessons() if f"{lesson.name}.ipynb)" not in text] == []
+
+
+def test_each_readers_path_ends_in_a_link() -> None:
+    paths = re.findall(r"^\*\*You .*$", (ROOT / "README.md").read_text(), re.M)
+    assert len(paths) == 4
+    assert [path for path in paths if not LINK.search(path)] == []
+
+
+def test_the_licenses_are_declared_and_there() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == "BSD-3-Clause AND CC-BY-4.0"
+    texts = [(ROOT / name).read_text() for name in project["license-files"]]
+    assert all("Copyright (c) 2026, The Attention Lessons authors" in text for text in texts)
+
+
+def test_the_workflow_calls_only_targets_that_exist(jobs: dict) -> None:
+    called = {target for job in jobs.values() for target in re.findall(r"\bmake ([a-z]+)", commands(job))}
+    assert called >= {"test", "demo", "site"}
+    assert called <= make_targets() | ARRIVING
+
+
+def test_whatever_grades_is_isolated_and_pip_is_cached(jobs: dict) -> None:
+    for job in jobs.values():
+        assert "bubblewrap" in commands(job)
+        assert "kernel.apparmor_restrict_unprivileged_userns=0" in commands(job)
+        (python,) = [step["with"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+        assert python["cache"] == "pip"
+        assert all((ROOT / path).is_file() for path in python["cache-dependency-path"].split())
