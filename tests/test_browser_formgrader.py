@@ -37,7 +37,7 @@ def handed_in(classroom: Course, hand_in, package, right) -> Course:
 def formgrader(handed_in: Course) -> Iterator[str]:
     """JupyterLab as `make formgrader` starts it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    with serving([], handed_in.root, {"PATH": path}) as address:
+    with serving(handed_in.root, {"PATH": path}) as address:
         yield f"{address}/formgrader"
 
 

@@ -117,7 +117,7 @@ def test_the_report_does_nothing(graded: Course, visit: Visit) -> None:
 
 def test_formgraders_pages_do_nothing(graded: Course, visit: Visit) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    with serving([], graded.root, {"PATH": path}) as address:
+    with serving(graded.root, {"PATH": path}) as address:
         visit.page.goto(f"{address}/formgrader/gradebook/{LESSON}/{LESSON}")
         visit.page.wait_for_selector("tbody tr a", timeout=120_000)
         links = [a.get_attribute("href") for a in visit.page.locator("tbody tr a").all()]

@@ -1,7 +1,9 @@
 """What students are given: all they need, and nothing of the solutions, by content."""
 
 import io
+import os
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -11,7 +13,8 @@ from autograder.authoring.bundle import make_bundle
 from autograder.errors import CourseError
 from autograder.judging.check import load_module
 from autograder.judging.modules import importable
-from autograder.paths import Course
+from autograder.paths import Course, find_course
+from autograder.student.desk import LAB_CONFIG
 
 from .leaks import leaked_lines, leaked_secrets, secret_lines
 
@@ -79,6 +82,21 @@ def test_students_get_the_rooms_that_they_need_and_no_other(bundle: zipfile.ZipF
     parts = [name.split("/") for name in bundle.namelist()]
     modules = {"__init__.py", "__main__.py", "checks.py", "errors.py", "paths.py"}
     assert {p[2] for p in parts if p[1] == "autograder"} == {*modules, "judging", "plot", "student"}
+
+
+def test_pip_installs_the_bundle_and_that_is_the_whole_setup(
+    course: Course, bundle: zipfile.ZipFile, tmp_path: Path
+) -> None:
+    installed, home = tmp_path / "installed", tmp_path / "home"
+    home.mkdir()
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--target", str(installed)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, bundle.filename], check=True)
+    command = [sys.executable, "-m", "autograder", "update"]
+    subprocess.run(command, cwd=home, env={**os.environ, "PYTHONPATH": str(installed)}, check=True)
+    assert [lesson.name for lesson in find_course(home).lessons()] == [lesson.name for lesson in course.lessons()]
+    assert find_course(home).index.is_file()
+    kernel = {path.name for path in (installed / "etc" / "ipython").glob("*.py")}
+    assert kernel == {path.name for path in (LAB_CONFIG / "kernel").glob("*.py")}
 
 
 def test_checks_in_the_bundle_load(course: Course, bundle: zipfile.ZipFile) -> None:
