@@ -39,6 +39,7 @@ def test_every_direct_requirement_is_pinned() -> None:
 def test_the_pins_are_the_ones_that_the_lessons_were_written_with() -> None:
     stated = {"jupyterlab": "4.6.6", "nbgrader": "0.9.6", "nbval": "0.11.0", "torch": "2.13.0"}
     assert {name: PINS[name] for name in stated} == stated
+    assert f"pip install torch=={PINS['torch']} " in (ROOT / "docs" / "students.md").read_text()
 
 
 PAGES = "".join(path.read_text() for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")))
