@@ -113,3 +113,16 @@ def test_every_save_is_a_round_and_the_watch_goes_on_after_an_error(
     with pytest.raises(KeyboardInterrupt):
         watch(classroom, lesson, 2, say)
     assert [line.split(" (")[0] for line in said[1:]] == ["saved again", f"built {NAME}", "proved"]
+
+
+def test_a_file_that_is_still_being_written_is_waited_for(lesson: Lesson, edit, monkeypatch) -> None:
+    texts = ["", lesson.text.read_text(encoding="utf-8") + "\n"]
+
+    def write_next(_seconds: float) -> None:
+        if texts:
+            lesson.text.write_text(texts.pop(0), encoding="utf-8")
+
+    monkeypatch.setattr("time.sleep", write_next)
+    assert watching.settled(lesson) == watching.saved(lesson)
+    assert texts == []
+    assert lesson.text.read_text(encoding="utf-8").startswith("# %%")

@@ -23,7 +23,7 @@ from .package import package_of
 from .sample_submissions import solutions
 from .verify import graded_submission_problems, key_problems
 
-POLL_SECONDS, SEEDS = 0.3, 3
+POLL_SECONDS, SETTLE_SECONDS, SEEDS = 0.3, 0.1, 3
 Saved = dict[str, tuple[int, int]]
 
 
@@ -31,8 +31,8 @@ def watch(course: Course, lesson: Lesson, jobs: int, say: Callable[[str], None])
     """Build and prove a lesson now and after every save, until Ctrl-C."""
     watcher, seen = Watcher(course, lesson, jobs), Saved()
     while True:
-        if (now := saved(lesson)) != seen:
-            seen = now
+        if saved(lesson) != seen:
+            seen = settled(lesson)
             for line in watcher.round():
                 say(line)
                 if saved(lesson) != seen:
@@ -46,6 +46,15 @@ def saved(lesson: Lesson) -> Saved:
     files = [lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data]
     stats = [(path.name, path.stat()) for path in files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
+
+
+def settled(lesson: Lesson) -> Saved:
+    """Return the same once nothing is being written any more: an editor may empty a file before it fills it."""
+    before = Saved()
+    while (now := saved(lesson)) != before:
+        before = now
+        time.sleep(SETTLE_SECONDS)
+    return now
 
 
 @dataclass
