@@ -36,6 +36,11 @@ def test_every_direct_requirement_is_pinned() -> None:
     assert wanted - {n.lower() for n in PINS} == set()
 
 
+def test_whoever_checks_everything_has_every_optional_package() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert set(chain(*extras.values())) == set(extras["dev"])
+
+
 def test_the_pins_are_the_ones_that_the_lessons_were_written_with() -> None:
     stated = {"jupyterlab": "4.6.6", "nbgrader": "0.9.6", "nbval": "0.11.0", "torch": "2.13.0"}
     assert {name: PINS[name] for name in stated} == stated
