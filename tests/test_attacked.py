@@ -20,7 +20,7 @@ from autograder.grading.sandbox.watch import threads_of
 from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
-from autograder.judging.shortcuts import reached_behind, record_is_odd
+from autograder.judging.shortcuts import reached_behind, record_is_odd, shortcut
 from autograder.judging.syntax import SHORT, parsed, reachable
 from autograder.judging.values import Other, Returned
 from autograder.paths import Lesson
@@ -80,7 +80,13 @@ def test_a_full_record_is_odd() -> None:
     with recording(names):
         torch.ones(2).softmax(dim=0)
     assert AND_MORE in names
-    assert record_is_odd([Returned(1, ran=tuple(names))])
+    assert record_is_odd([], "task", [Returned(1, ran=tuple(names))])
+
+
+@pytest.mark.parametrize(("banned", "odd"), [("softmax", True), ("torch", False)])
+def test_an_empty_record_is_odd_unless_all_of_pytorch_is_forbidden(banned: str, odd: bool) -> None:
+    bans = [shortcut("task", banned, because="No.")]
+    assert record_is_odd(bans, "task", [Returned(1)]) is odd
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 import pytest
 
-from autograder.judging.shortcuts import found_in, mentioned, shortcut
+from autograder.judging.shortcuts import found_in, mentioned, ran_in, shortcut
+from autograder.judging.values import Returned
 
 BANS = [shortcut("attend", "ready_made", because="Write it.")]
 FOUND = ("ready_made", "Write it.")
+PACKAGE = [shortcut("attend", "torch", because="Without it.")]
 LONG = [shortcut("attend", "scaled_dot_product_attention", because="Write it.")]
 
 
@@ -58,6 +60,29 @@ def test_what_is_no_shortcut_is_not_found(cells: list[str]) -> None:
 )
 def test_what_an_attacker_found_is_found(code: str) -> None:
     assert found_in(LONG, "attend", [code]) == ("scaled_dot_product_attention", "Write it.")
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["def attend(q): return torch.softmax(q, -1)"],
+        ["def attend(q):\n    import torch.nn as layers\n    return layers.Softmax(-1)(q)"],
+        ["from torch.nn import functional", "def attend(q): return functional.softmax(q)"],
+        ["import torch as t", "def attend(q): return t.softmax(q)"],
+    ],
+)
+def test_a_package_may_be_forbidden_with_all_that_comes_from_it(cells: list[str]) -> None:
+    assert found_in(PACKAGE, "attend", cells) == ("torch", "Without it.")
+
+
+def test_a_cell_that_imports_a_forbidden_package_for_another_function_is_no_shortcut() -> None:
+    cells = ["import torch\nimport numpy as np", "def attend(q): return np.exp(q)\nprint(torch.ones(2))"]
+    assert found_in(PACKAGE, "attend", cells) is None
+
+
+@pytest.mark.parametrize(("ran", "found"), [((), None), (("whatever",), ("torch", "Without it."))])
+def test_where_all_of_pytorch_is_forbidden_whatever_ran_is_found(ran: tuple[str, ...], found) -> None:
+    assert ran_in(PACKAGE, "attend", [Returned(1, ran=ran)]) == found
 
 
 def test_names_of_ones_own_are_no_shortcut() -> None:

@@ -306,7 +306,7 @@ def apply_shortcuts(
     if not verdict.points or not bans_of(shortcuts, exercise):
         return verdict, ""
     own = [cell["source"] for cell in own_cells(notebook, lesson)]
-    if record_is_odd(outcomes.values()):
+    if record_is_odd(shortcuts, exercise, outcomes.values()):
         return verdict, f"look at {exercise}: what ran could not be recorded"
     if word := mentioned(shortcuts, exercise, own) or reached_behind(own):
         return verdict, f"look at {exercise}: a cell mentions {word}"

@@ -47,7 +47,9 @@ BEHIND = (
     "DisableTorchFunction",
     "operators",
 )
+EVERYTHING = "torch"  # forbids all of PyTorch, for an exercise that does without
 RUNS_AS = {
+    EVERYTHING: ("*",),
     "scaled_dot_product_attention": ATTENTION,
     "MultiheadAttention": ATTENTION,
     "multi_head_attention_forward": ATTENTION,
@@ -66,7 +68,8 @@ class Shortcut:
 
     Args:
         exercise: its name.
-        names: functions, methods or classes, without what stands before the dot.
+        names: functions, methods or classes, without what stands before the dot; or packages, and what comes from
+            them. "torch" forbids all of PyTorch, under whatever name it runs.
         because: a sentence for the student.
     """
 
@@ -119,9 +122,14 @@ def ran_in(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outc
     return None
 
 
-def record_is_odd(outcomes: Iterable[Outcome]) -> bool:
-    """Say whether a check's result came about without any of PyTorch's functions, or with too many to record."""
-    return any(isinstance(outcome, Returned) and (not outcome.ran or AND_MORE in outcome.ran) for outcome in outcomes)
+def record_is_odd(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> bool:
+    """Say whether a check's result came about without any of PyTorch's functions, or with too many to record.
+
+    Where none of them may run, an empty record is what was asked for.
+    """
+    none_wanted = any(EVERYTHING in ban.names for ban in bans_of(shortcuts, exercise))
+    records = [outcome.ran for outcome in outcomes if isinstance(outcome, Returned)]
+    return any(AND_MORE in ran or not (ran or none_wanted) for ran in records)
 
 
 def reached_behind(sources: Sequence[str]) -> str:
@@ -160,7 +168,7 @@ def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
             return True
         if isinstance(part, ast.Name) and same(part.id) and part.id not in own:
             return True
-        if isinstance(part, ast.ImportFrom) and any(same(alias.name) for alias in part.names):
+        if isinstance(part, ast.Import | ast.ImportFrom) and any(map(same, words_of(part))):
             return True
         words = part.args if isinstance(part, ast.Call) else [part] if long else []
         if any(is_word(word) and same(word.value) for word in words):  # type: ignore[attr-defined]
