@@ -4,6 +4,7 @@ import linecache
 import math
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -83,11 +84,72 @@ ERRORS = {
 }
 
 
+X, Y, BATCH = np.ones((3, 4)), np.ones((5, 4)), np.ones((2, 3, 4))
+
+
+def parameter_replaced() -> None:
+    nn.Linear(2, 2).weight = torch.ones(2, 2)
+
+
+def read_only() -> None:
+    np.broadcast_to(X, (2, 3, 4))[0] = 1.0
+
+
+OF_NUMPY = {
+    "A matrix product needs": lambda: X @ Y,
+    "A matrix product needs as many columns": lambda: np.dot(X, Y),
+    "The einsum names another number of axes": lambda: np.einsum("bqd,bkd->bqk", X, Y),
+    "The einsum names": lambda: np.einsum("qd,kd->qk", X, BATCH),
+    "An operation in place": lambda: np.add(X[0], X, out=X[0]),
+    "An operation in place, such as += or /=": read_only,
+    "An operation in place, such as += or /=, writes": lambda: np.divide(np.arange(3), 2, out=np.arange(3)),
+    "Two arrays do not line up": lambda: X / X.sum(axis=-1),
+    "Two arrays do not line up. Shapes": lambda: np.where(np.ones((3, 5)) > 0, X, -np.inf),
+    "NumPy's `transpose` wants the new order": lambda: BATCH.transpose(-1, -2),
+    "There is no such axis": lambda: X.sum(axis=2),
+    "`if`, `and`, `or` and a chain": lambda: X > 0 and X < 1,
+    "12 numbers do not fill the shape (5,5)": lambda: X.reshape(5, 5),
+    "More indices than axes: the array has 2": lambda: X[0, 0, 0],
+    "A boolean index has to have the shape": lambda: X[np.ones((2, 4)) > 0],
+    "Arrays that are stacked or joined need equal shapes": lambda: np.stack([X, Y]),
+    "Arrays that are stacked or joined": lambda: np.concatenate([X, Y], axis=1),
+    "A whole array was put where one position": lambda: np.concatenate(X, X),
+    "A whole array was put where one number": lambda: math.exp(X),
+    "A mask has to be boolean here": lambda: ~X,
+    "A number stands where a dtype belongs": lambda: np.zeros(3, 4),
+    "The largest, or the smallest, of no numbers": lambda: X[:0].max(),
+    "NumPy says axis and keepdims": lambda: X.sum(dim=-1),
+    "NumPy says axis and keepdims where": lambda: np.max(X, axis=-1, keepdim=True),
+    "Arrays have no `masked_fill`": lambda: X.masked_fill(X > 0, 0.0),
+    "NumPy has no `softmax`": lambda: np.softmax(X),
+    "A PyTorch function, or a tensor, met": lambda: torch.softmax(X, -1),
+    "A PyTorch function, or a tensor, met a": lambda: torch.ones(3, 4).copy_(X),
+    "torch.from_numpy takes an array": lambda: torch.from_numpy(A),
+    "True and False cannot be subtracted": lambda: (X > 0) - (X > 1),
+    "An index points past the end": lambda: X[7],
+    "A parameter cannot be replaced by a plain tensor": parameter_replaced,
+    "A number does not fit into the dtype": lambda: torch.ones(2).long().masked_fill(V[:2] == V[:2], -torch.inf),
+}
+
+
 @pytest.mark.parametrize("words", ERRORS)
 def test_an_error_of_pytorch_is_explained(words: str) -> None:
     outcome = capture_outcome(ERRORS[words])
     assert isinstance(outcome, Raised)
     assert meaning(outcome).startswith(words), outcome
+
+
+@pytest.mark.parametrize("words", OF_NUMPY)
+def test_an_error_of_numpy_or_of_both_is_explained(words: str) -> None:
+    outcome = capture_outcome(OF_NUMPY[words])
+    assert isinstance(outcome, Raised)
+    assert meaning(outcome).startswith(words), outcome
+
+
+def test_what_pytorchs_own_functions_do_not_take_is_no_matter_of_numpys_names() -> None:
+    outcome = capture_outcome(lambda: overwritten(dim=-1))
+    assert isinstance(outcome, Raised)
+    assert meaning(outcome).startswith("A function was called with arguments")
 
 
 def in_a_cell(source: str, name: str) -> object:

@@ -1,4 +1,4 @@
-"""What PyTorch's and Python's commonest errors mean, in the words of the lessons."""
+"""What PyTorch's, NumPy's and Python's commonest errors mean, in the words of the lessons."""
 
 from __future__ import annotations
 
@@ -46,6 +46,16 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation",
         "A tensor that learns was written to while autograd was watching. Make a new tensor; if you do mean to "
         "overwrite a parameter, do it under torch.no_grad().",
+    ),
+    (
+        r"cannot assign '.*' as parameter '(\w+)'",
+        "A parameter cannot be replaced by a plain tensor. Write into the one that is there: copy_, under "
+        "torch.no_grad().",
+    ),
+    (
+        r"value cannot be converted to type \w+ without overflow",
+        "A number does not fit into the dtype of the tensor it goes to: whole numbers have no infinity, and float16 "
+        "ends at 65504. Create the tensor with a dtype that has it.",
     ),
     (
         r"modified by an inplace operation",
@@ -244,7 +254,110 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"object has no attribute '(\w+)'",
-        "There is no `{0}` on that object. Is it a tensor, a plain number or a tuple?",
+        "There is no `{0}` on that object. Is it a tensor, an array, a plain number or a tuple?",
+    ),
+)
+
+# NumPy's own, and those of NumPy and PyTorch in one line; searched before the others
+OF_NUMPY: tuple[tuple[str, str], ...] = (
+    (
+        r"matmul: Input operand|shapes \(.*\) not aligned",
+        "A matrix product needs as many columns on the left as rows on the right. Is a transpose missing, or one too "
+        "many, or is one of the two not the array you meant?",
+    ),
+    (
+        r"einstein sum subscripts|operand has more dimensions than subscripts",
+        "The einsum names another number of axes than an array has. `...` stands for any number of axes in front.",
+    ),
+    (
+        r"non-broadcastable output operand|output array is read-only|assignment destination is read-only|"
+        r"Cannot cast ufunc",
+        "An operation in place, such as += or /=, writes into an array that cannot take the result: its shape, its "
+        "dtype or its memory is another. Make a new array: a = a / b leaves the caller's alone.",
+    ),
+    (
+        r"could not be broadcast together|could not broadcast input array",
+        "Two arrays do not line up. Shapes are compared from the right, and only an axis of size 1 stretches. Did a "
+        "sum or a maximum lose its axis, or is an axis in another place?",
+    ),
+    (
+        r"axes don't match array",
+        "NumPy's `transpose` wants the new order of all axes, as many as the array has. Two of them are swapped by "
+        "swapaxes; .mT swaps the last two.",
+    ),
+    (
+        r"AxisError",
+        "There is no such axis: the array has fewer. Counted from the end, -1 and -2, axes are there for any number "
+        "in front.",
+    ),
+    (
+        r"truth value of an array with more than one element",
+        "`if`, `and`, `or` and a chain such as 0 <= x < n ask for one True or False, and an array holds many. For its "
+        "entries there are & and |, with each comparison in parentheses; whether an argument was given says `is None`.",
+    ),
+    (
+        r"cannot reshape array of size (\d+) into shape (\(.*?\))",
+        "{0} numbers do not fill the shape {1}. Each size has to come from the array that you reshape, and from this "
+        "call.",
+    ),
+    (
+        r"too many indices for array: array is (\d+)-dimensional",
+        "More indices than axes: the array has {0}. What shape does it have in this check?",
+    ),
+    (
+        r"boolean index did not match indexed array",
+        "A boolean index has to have the shape of what it indexes: indexing does not broadcast, np.where does.",
+    ),
+    (
+        r"all the input array|all input arrays must have the same shape",
+        "Arrays that are stacked or joined need equal shapes, and here they differ. Which of them has another, and "
+        "why? Joining does not broadcast.",
+    ),
+    (
+        r"only integer scalar arrays can be converted to a scalar index",
+        "A whole array was put where one position belongs. np.concatenate and np.stack take their arrays in one list, "
+        "in brackets.",
+    ),
+    (
+        r"only (?:0-dimensional|length-1|size-1) arrays can be converted",
+        "A whole array was put where one number belongs. NumPy's own functions, such as np.exp, work on all entries at "
+        "once.",
+    ),
+    (
+        r"ufunc '(?:invert|bitwise_\w+)' not supported",
+        "A mask has to be boolean here: True and False, not numbers.",
+    ),
+    (
+        r"Cannot interpret '.*' as a data type",
+        "A number stands where a dtype belongs. np.zeros and its like take a shape as one argument, in parentheses.",
+    ),
+    (
+        r"zero-size array to reduction operation",
+        "The largest, or the smallest, of no numbers was asked for: something is empty there. Does a loop begin or "
+        "end one step off?",
+    ),
+    (
+        r"\b_?(?:sum|mean|a?max|a?min|argmax|std|var|any|all|stack|concatenate)\(\) got an unexpected keyword argument "
+        r"'(?:dim|keepdim)'",
+        "NumPy says axis and keepdims where PyTorch says dim and keepdim.",
+    ),
+    (
+        r"'numpy\.ndarray' object has no attribute '(\w+)'",
+        "Arrays have no `{0}`: is it one of PyTorch's methods? NumPy has functions of its own for most of them.",
+    ),
+    (
+        r"module 'numpy' has no attribute '(\w+)'",
+        "NumPy has no `{0}`. What it does can be written with a few functions that NumPy has.",
+    ),
+    (
+        r"must be Tensor, not numpy\.ndarray|: 'numpy\.ndarray' and 'Tensor'|: 'Tensor' and 'numpy\.ndarray'|"
+        r"\(numpy\.ndarray",
+        "A PyTorch function, or a tensor, met a NumPy array. Stay with one of the two; torch.from_numpy makes a tensor "
+        "of an array.",
+    ),
+    (
+        r"expected np\.ndarray \(got Tensor\)",
+        "torch.from_numpy takes an array, and this is a tensor already.",
     ),
 )
 
@@ -267,7 +380,7 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
     said, empty = f"{error.kind}: {error.text}", NAME_OF_NONE.search(error.shapes)
     if empty and not hidden and "NoneType" in said:
         return f"`{empty[1]}` is None on that line: an argument that may be left out, or what a function returned."
-    for pattern, sentence in MEANINGS:
+    for pattern, sentence in (*OF_NUMPY, *MEANINGS):
         found = re.search(pattern, said)
         if found:
             groups = [group for group in found.groups() if group is not None]
