@@ -50,6 +50,31 @@ def test_slips_are_made_and_have_words(words: str) -> None:
     assert any(words == clause or words in clause for clause in sources()), sorted(sources())
 
 
+IN_NUMPY = """
+import numpy as np
+def attend(query, key, mask):
+    scores = np.where(mask, query @ key.swapaxes(-1, -2), -np.inf)
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the sum runs along another axis, `axis=-2`",
+        "`keepdims` is missing, so other entries meet by broadcasting",
+        "exp is left out",
+        "what is hidden gets a score of 0",
+        "a reshape stands in the place of a transpose",
+    ],
+)
+def test_slips_are_made_of_solutions_in_numpy(words: str) -> None:
+    names: dict[str, object] = {}
+    exec(IN_NUMPY, names)
+    assert any(slip.message.startswith(words) for slip in mutants_of(IN_NUMPY, "attend", names))
+
+
 def test_a_slip_has_the_same_name_each_time_and_no_two_share_one() -> None:
     names: dict[str, object] = {}
     exec(SOLUTION, names)

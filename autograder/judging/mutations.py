@@ -73,6 +73,7 @@ NOUNS = {
     "mT": "the transpose",
     "T": "the transpose",
     "transpose": "the transpose",
+    "swapaxes": "the transpose",
     "exp": "exp",
     "log": "the logarithm",
     "sqrt": "the square root",
@@ -86,6 +87,7 @@ NOUNS = {
     "sum": "the sum",
     "std": "the spread",
     "amax": "the maximum",
+    "max": "the maximum",
     "flatten": "flattening",
     "unflatten": "unflattening",
     "reshape": "reshaping",
@@ -104,9 +106,13 @@ AXIS_ARGUMENTS = {
     "flatten": (0, 1),
     "unflatten": (0,),
     "transpose": (0, 1),
+    "swapaxes": (0, 1),
 }
+AXIS_OPTIONS = ("dim", "axis")  # what PyTorch and NumPy call it
+KEEP_OPTIONS = ("keepdim", "keepdims")
+FILLS = {"masked_fill": 2, "new_full": 2, "where": 3}  # with so many arguments the last one fills
 ENDS = {"arange": 1, "range": 1, "tril": 1, "triu": 1, "diagonal": 1}  # which argument says where it ends
-MODULES = ("torch", "math", "functional", "nn")
+MODULES = ("torch", "math", "functional", "nn", "np")
 NO_STEPS = frozenset(
     {"size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros"}
 )
@@ -324,11 +330,11 @@ def other_axis(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     if not isinstance(node, ast.Call) or not name or name == "size":
         return
     for i, keyword in enumerate(node.keywords):
-        if keyword.arg == "dim":
+        if keyword.arg in AXIS_OPTIONS:
             for value in other_axes(keyword.value):
                 changed = copy.deepcopy(node)
                 changed.keywords[i].value = value
-                yield changed, f"{noun(name)} runs along another axis, `dim={ast.unparse(value)}`"
+                yield changed, f"{noun(name)} runs along another axis, `{keyword.arg}={ast.unparse(value)}`"
     for i in AXIS_ARGUMENTS.get(name, ()):
         if i < len(node.args) and number_in(node.args[i]) is not None:
             for value in other_axes(node.args[i]):
@@ -357,10 +363,9 @@ def option_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]
             changed = copy.deepcopy(node)
             del changed.keywords[i]
             words = f"`{keyword.arg}` is not passed to {noun(called(node))}"
-            yield (
-                changed,
-                "`keepdim` is missing, so other entries meet by broadcasting" if keyword.arg == "keepdim" else words,
-            )
+            if keyword.arg in KEEP_OPTIONS:
+                words = f"`{keyword.arg}` is missing, so other entries meet by broadcasting"
+            yield changed, words
 
 
 def sibling(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -433,7 +438,7 @@ def at(node: ast.Subscript, items: list[ast.expr]) -> ast.AST:
 def cut_anew(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """`x.transpose(1, 2)` becomes a reshape to the same shape, and neighbouring sizes change places."""
     step = step_of(node)
-    if step and isinstance(node, ast.expr) and step.name in ("transpose", "mT", "T"):
+    if step and isinstance(node, ast.expr) and step.name in ("transpose", "swapaxes", "mT", "T"):
         shape, before = ast.Attribute(node, "shape", ast.Load()), step_of(step.inner)
         words = "a reshape stands in the place of a transpose: it gives the shape and cuts the numbers up anew"
         yield method_call(step.inner, "reshape", shape), words
@@ -454,7 +459,11 @@ def method_call(owner: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:
 
 def arguments_swapped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """`f(a, b)` becomes `f(b, a)`."""
-    if isinstance(node, ast.Call) and len(node.args) > 1 and called(node) not in ("unflatten", "transpose", "range"):
+    if (
+        isinstance(node, ast.Call)
+        and len(node.args) > 1
+        and called(node) not in ("unflatten", "transpose", "swapaxes", "range")
+    ):
         for i in range(len(node.args) - 1):
             a, b = node.args[i : i + 2]
             if not isinstance(a, ast.Constant) and not isinstance(b, ast.Constant):
@@ -464,12 +473,12 @@ def arguments_swapped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, st
 
 
 def fill_value(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
-    """`masked_fill(mask, -inf)` fills with 0."""
-    if isinstance(node, ast.Call) and called(node) in ("masked_fill", "new_full") and len(node.args) == 2:
-        value = node.args[1]
+    """`masked_fill(mask, -inf)` and `where(mask, x, -inf)` fill with 0."""
+    if isinstance(node, ast.Call) and FILLS.get(called(node)) == len(node.args):
+        value = node.args[-1]
         if isinstance(value, ast.UnaryOp) and is_infinity(value.operand):
             changed = copy.deepcopy(node)
-            changed.args[1] = ast.Constant(0.0)
+            changed.args[-1] = ast.Constant(0.0)
             yield changed, "what is hidden gets a score of 0, and exp(0) is 1: it still has a weight"
 
 
