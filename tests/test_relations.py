@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -202,3 +203,40 @@ def test_nan_is_traced_to_the_size_of_what_went_in(level: float, name: str) -> N
     mine = scores.softmax(dim=-1)
     mine[3] = torch.nan
     assert found(mine, scores.softmax(dim=-1), scores) == name
+
+
+ARRAY = RIGHT.numpy()
+
+
+def told_about_arrays(mine: object, right: np.ndarray = ARRAY, *, hidden: bool = False) -> str:
+    exact = Returned(right)
+    target = Target("t", "T.", 1, fingerprint(exact), exact=exact, facts=facts_of(exact), hidden=hidden)
+    failure = judge("task", [target], [Returned(mine)], {}).failure
+    assert failure is not None
+    return failure.message
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        (ARRAY.swapaxes(-1, -2), "The right numbers, but the result lies on its side"),
+        (-ARRAY, "Right except for the sign"),
+        (3.7 * ARRAY, "Right up to one factor"),
+        (ARRAY.astype(np.float32), "The right numbers here, but as float32; they should be float64."),
+        ((0 * ARRAY, ARRAY), "2 things came back. The second is what was asked for"),
+        (list(ARRAY), "2 arrays came back, the parts of the right one. Join them: np.stack."),
+        (ARRAY.tolist(), "A list of numbers came back. An array was asked for: keep to NumPy's functions"),
+    ],
+)
+def test_what_is_wrong_with_an_array_is_recognised_like_that_of_a_tensor(mine: object, words: str) -> None:
+    assert told_about_arrays(mine).startswith(words)
+
+
+def test_an_array_in_numpys_own_dtype_is_told_where_that_comes_from() -> None:
+    single = ARRAY.astype(np.float32)
+    assert "np.sqrt of a whole number make float64" in told_about_arrays(single.astype(np.float64), single)
+
+
+def test_a_tensor_in_the_place_of_an_array_is_told_so_and_nothing_else() -> None:
+    assert told_about_arrays(RIGHT) == "The result is a PyTorch tensor; a NumPy array was asked for."
+    assert "a tensor for an array" in told_about_arrays(RIGHT.mT, hidden=True)

@@ -115,7 +115,9 @@ def describe_structure(leaves: Fingerprint, names: Sequence[str] = ()) -> str:
         return f"a dictionary with {', '.join(tops)}"
     if len(tops) == len(names):
         return f"a tuple of {len(tops)} ({', '.join(names)})"
-    what = "tensors" if all("dtype" in leaf for leaf in leaves.values()) and len(tops) == len(leaves) else "things"
+    arrays = any(leaf.get("array") for leaf in leaves.values())
+    same_kind = all("dtype" in leaf for leaf in leaves.values()) and len(tops) == len(leaves)
+    what = ("arrays" if arrays else "tensors") if same_kind else "things"
     return f"a sequence of {len(tops)} {what}"
 
 
@@ -142,7 +144,8 @@ def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     if mine["shape"] != theirs["shape"]:
         return f"{name} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
-        made = " A tensor that you create needs the dtype of the inputs." if "float" in theirs["dtype"] else ""
+        new = "An array" if theirs.get("array") else "A tensor"
+        made = f" {new} that you create needs the dtype of the inputs." if "float" in theirs["dtype"] else ""
         return f"{name} is {mine['dtype']}; it should be {theirs['dtype']}.{made}"
     if mine["nan"] and not theirs["nan"]:
         return f"{name} contains NaN in {mine['nan']} of its entries."

@@ -213,6 +213,8 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
     theirs, vague = target.right["leaves"], None
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
+        if leaf.array != right.get("array", False):
+            continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
             facts = target.facts.get(leaf.path, {})
             found = relation_of(leaf.value, Known(right, facts, target.inputs, target.tolerance))
@@ -295,6 +297,7 @@ def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
     if len(pairs) != len(theirs) or len(ours) != len(theirs):
         return "The result has another structure"
     for what, words in (
+        ("array", "another type, a tensor for an array or the reverse"),
         ("shape", "another shape"),
         ("dtype", "another dtype"),
         ("nan", "NaN in it"),

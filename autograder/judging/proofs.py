@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -111,6 +112,8 @@ def random_like(result: Any) -> Any:
     """Return random numbers in the form of a result."""
     if isinstance(result, tuple):
         return tuple(random_like(item) for item in result)
+    if isinstance(result, np.ndarray):
+        return random_like(torch.from_numpy(result)).numpy()
     if not isinstance(result, Tensor) or result.is_meta:
         return result
     numbers = torch.randn(result.shape, generator=torch.Generator().manual_seed(0))
@@ -136,6 +139,8 @@ def on_tensors(change: Callable[[Tensor], Tensor], *, last_only: bool = False) -
         if isinstance(result, tuple):
             first = len(result) - 1 if last_only else 0
             return tuple(derive(item) if i >= first else item for i, item in enumerate(result))
+        if isinstance(result, np.ndarray):
+            return change(torch.from_numpy(result)).numpy()
         return change(result) if isinstance(result, Tensor) and not result.is_meta else result
 
     return derive
@@ -173,6 +178,6 @@ DERIVED: Mapping[str, Derive] = {
     "in another dtype": on_tensors(in_another_dtype),
     "in the opposite order": reversed_order,
     "with an axis too many": on_tensors(lambda t: t[None]),
-    "in a list": lambda result: [result] if isinstance(result, Tensor) else result,
+    "in a list": lambda result: [result] if isinstance(result, Tensor | np.ndarray) else result,
     "left out": lambda result: None,
 }

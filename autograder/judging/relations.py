@@ -25,6 +25,9 @@ FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
 NEARLY = 5e-3  # of the value's size: right to two or three digits
 VAGUE = ("first only", "last only", "rearranged")  # another result of the same call may tell more
 MADE_ANEW = " torch.zeros, ones and tensor make float32 unless they are told dtype=x.dtype."
+MADE_BY_NUMPY = (
+    " np.zeros, np.ones and np.sqrt of a whole number make float64, and what meets one of them becomes float64."
+)
 REARRANGED = "The right numbers, in other places: axes or positions were mixed up on the way."
 
 
@@ -62,11 +65,11 @@ class Known:
     tolerance: float | None = None
 
     def is_right(self, tensor: Tensor) -> bool:
-        """Say whether a tensor has the right numbers, whatever its dtype."""
+        """Say whether a tensor has the right numbers, whatever its dtype, and whether or not it was an array."""
         if list(tensor.shape) != self.print["shape"]:
             return False
-        found = tensor_fingerprint(tensor)
-        return same_leaf({**found, "dtype": self.print["dtype"]}, self.print, self.tolerance)
+        kind = {"dtype": self.print["dtype"], "array": self.print.get("array")}
+        return same_leaf(tensor_fingerprint(tensor) | kind, self.print, self.tolerance)
 
     def is_part(self, tensor: Tensor, part: Sequence[float]) -> bool:
         """Say whether a tensor has the numbers of a part that `facts_of` kept."""
@@ -144,7 +147,7 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for the right numbers in another dtype or shape, with NaN in between, or with garbage in empty rows."""
     shape = known.print["shape"]
     if known.is_right(mine):
-        made = MADE_ANEW if mine.dtype == torch.float32 else ""
+        made = made_anew(mine.dtype, array=known.print.get("array", False))
         wanted = known.print["dtype"]
         yield Relation("dtype", f"The right numbers here, but as {short(mine)}; they should be {wanted}.{made}")
     elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
@@ -158,6 +161,12 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
         rows[known.facts["empty"]] = 0
         if known.is_right(rows.reshape(shape)):
             yield Relation("empty rows", "Right, except for the rows that have nothing to look at: they should be 0.")
+
+
+def made_anew(dtype: torch.dtype, *, array: bool) -> str:
+    """Say where a dtype comes from that nobody has asked for; '' for one that no library falls back on."""
+    default = torch.float64 if array else torch.float32
+    return (MADE_BY_NUMPY if array else MADE_ANEW) if dtype == default else ""
 
 
 def not_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:

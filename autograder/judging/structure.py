@@ -6,14 +6,22 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .compare import below, first_odd_part, label_in, steps_of
 from .fingerprint import Fingerprint, fingerprint, same_leaf, tensor_fingerprint
-from .values import Returned, flatten, has_numbers, plain
+from .values import Returned, flatten, has_numbers, numbers_of, plain
 
 ORDINALS = ("first", "second", "third", "fourth")
+IN_NUMPY = {
+    "A tensor": "An array",
+    "tensor": "array",
+    "torch's": "NumPy's",
+    "torch.cat": "np.concatenate",
+    "torch.stack": "np.stack",
+}
 
 
 def node_at(tree: Any, path: str) -> Any:
@@ -35,8 +43,36 @@ def is_right(value: Any, right: Fingerprint, tolerance: float | None) -> bool:
 def structural(
     mine: Returned, right: Fingerprint, names: Sequence[str], tolerance: float | None
 ) -> tuple[str, str] | None:
-    """Return a word and a sentence about a result whose structure is wrong and whose parts are right, or None."""
-    theirs = right["leaves"]
+    """Return a word and a sentence about a result whose structure is wrong and whose parts are right, or None.
+
+    Arrays are looked at as tensors.
+    """
+    arrays = any(leaf.get("array") for leaf in right["leaves"].values())
+    theirs = {path: {k: v for k, v in leaf.items() if k != "array"} for path, leaf in right["leaves"].items()}
+    found = odd_structure(Returned(with_tensors(mine.tree)), theirs, names, tolerance)
+    return (found[0], in_numpys_words(found[1])) if found and arrays else found
+
+
+def with_tensors(tree: Any) -> Any:
+    """Return a tree with tensors in the places of arrays."""
+    if isinstance(tree, list | tuple):
+        return [with_tensors(item) for item in tree]
+    if isinstance(tree, dict):
+        return {key: with_tensors(item) for key, item in tree.items()}
+    return numbers_of(tree) if isinstance(tree, np.ndarray) else tree
+
+
+def in_numpys_words(sentence: str) -> str:
+    """Say of arrays what is said of tensors."""
+    for words, others in IN_NUMPY.items():
+        sentence = sentence.replace(words, others)
+    return sentence
+
+
+def odd_structure(
+    mine: Returned, theirs: Fingerprint, names: Sequence[str], tolerance: float | None
+) -> tuple[str, str] | None:
+    """Return a word and a sentence about a result of tensors."""
     prints = fingerprint(mine)["leaves"]
     if prints.keys() == theirs.keys():
         return wrong_order(mine, theirs, names, tolerance)
