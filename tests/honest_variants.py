@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -1883,3 +1884,124 @@ def blockwise_sentence_by_sentence(query, key, value, block, mask=None):
     return torch.stack(
         [blockwise_sentence_by_sentence(q, k, v, block, m) for q, k, v, m in zip(query, key, value, own, strict=True)]
     )
+
+
+# Lesson 12
+
+TWELVE = "12_numpy_and_keras"
+
+
+@honest(TWELVE, "numpy_attention")
+def numpy_by_an_equation(query, key, value, mask=None):
+    scores = np.einsum("...ld,...sd->...ls", query, key) * query.shape[-1] ** -0.5
+    if mask is not None:
+        scores = scores + np.where(mask, 0.0, -np.inf).astype(query.dtype)
+    scores = scores - np.maximum(scores.max(axis=-1, keepdims=True), np.finfo(query.dtype).min)
+    exps = np.exp(scores)
+    return np.einsum("...ls,...sd->...ld", exps / np.maximum(exps.sum(axis=-1, keepdims=True), 1e-30), value)
+
+
+@honest(TWELVE, "numpy_attention")
+def numpy_with_the_lowest_number(query, key, value, mask=None):
+    scores = np.matmul(query, np.swapaxes(key, -2, -1)) / math.sqrt(query.shape[-1])
+    seen = np.broadcast_to(True if mask is None else mask, scores.shape)
+    scores = np.where(seen, scores, np.finfo(scores.dtype).min / 2)
+    exps = np.exp(scores - np.amax(scores, axis=-1, keepdims=True)) * seen
+    return np.matmul(np.divide(exps, exps.sum(-1, keepdims=True) + 1e-30), value)
+
+
+@honest(TWELVE, "numpy_attention")
+def numpy_in_float64_and_quiet(query, key, value, mask=None):
+    q, k, v = (x.astype(np.float64) for x in (query, key, value))
+    scores = q @ np.moveaxis(k, -1, -2) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    with np.errstate(invalid="ignore"):
+        exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        weights = np.nan_to_num(exps / exps.sum(axis=-1, keepdims=True))
+    return (weights @ v).astype(query.dtype)
+
+
+@honest(TWELVE, "numpy_attention")
+def numpy_query_by_query(query, key, value, mask=None):
+    shape = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    q, k, v = (np.broadcast_to(x, (*shape, *x.shape[-2:])) for x in (query, key, value))
+    seen = np.broadcast_to(True if mask is None else mask, (*shape, q.shape[-2], k.shape[-2]))
+    output = np.zeros((*shape, q.shape[-2], v.shape[-1]), dtype=query.dtype)
+    for place in np.ndindex(*shape, q.shape[-2]):
+        there = seen[place]
+        if there.any():
+            scores = k[place[:-1]][there] @ q[place] / q.shape[-1] ** 0.5
+            exps = np.exp(scores - scores.max())
+            output[place] = exps @ v[place[:-1]][there] / exps.sum()
+    return output
+
+
+def by_name(names, source, target):
+    if not {source, target} <= set(names):
+        raise ValueError(f"{source!r} or {target!r} is not among {', '.join(names)}")
+
+
+@honest(TWELVE, "convert_mask")
+def masks_by_tables(mask, source, target):
+    read = {
+        "may_attend": lambda m: m,
+        "hide": torch.logical_not,
+        "zero_one": lambda m: m == 1,
+        "additive": lambda m: ~m.isinf(),
+    }
+    write = {
+        "may_attend": lambda m: m,
+        "hide": torch.logical_not,
+        "zero_one": lambda m: m.to(torch.int64),
+        "additive": lambda m: torch.where(m, 0.0, -torch.inf),
+    }
+    by_name(read, source, target)
+    return write[target](read[source](mask))
+
+
+@honest(TWELVE, "convert_mask")
+def masks_through_numbers(mask, source, target):
+    by_name(("may_attend", "hide", "zero_one", "additive"), source, target)
+    seen = mask.exp() if source == "additive" else 1 - mask.float() if source == "hide" else mask.float()
+    if target == "additive":
+        return seen.log()
+    return seen.long() if target == "zero_one" else seen < 0.5 if target == "hide" else seen > 0.5
+
+
+@honest(TWELVE, "keras_to_torch")
+def weights_by_an_order_of_axes(weights, module):
+    state, size = {}, module.embed_dim
+    parts = ("query", "key", "value")
+    kernels = [torch.tensor(weights[f"{part}/kernel"]).permute(1, 2, 0).reshape(size, size) for part in parts]
+    state["in_proj_weight"] = torch.cat(kernels)
+    state["in_proj_bias"] = torch.cat([torch.tensor(weights[f"{part}/bias"]).flatten() for part in parts])
+    state["out_proj.weight"] = torch.tensor(weights["attention_output/kernel"]).permute(2, 0, 1).flatten(1)
+    state["out_proj.bias"] = torch.tensor(weights["attention_output/bias"])
+    module.load_state_dict(state)
+
+
+@honest(TWELVE, "keras_to_torch")
+def weights_head_by_head(weights, module):
+    dim = module.head_dim
+    for third, part in enumerate(("query", "key", "value")):
+        for head in range(module.num_heads):
+            start = third * module.embed_dim + head * dim
+            module.in_proj_weight.data[start : start + dim] = torch.from_numpy(weights[f"{part}/kernel"][:, head].T)
+            module.in_proj_bias.data[start : start + dim] = torch.from_numpy(weights[f"{part}/bias"][head])
+    for head in range(module.num_heads):
+        columns = torch.from_numpy(weights["attention_output/kernel"][head].T)
+        module.out_proj.weight.data[:, head * dim : (head + 1) * dim] = columns
+    module.out_proj.bias.data[:] = torch.from_numpy(weights["attention_output/bias"])
+
+
+@honest(TWELVE, "keras_to_torch")
+def weights_into_thirds(weights, module):
+    thirds, size = module.in_proj_weight.detach().chunk(3), module.embed_dim
+    for third, part in zip(thirds, ("query", "key", "value"), strict=True):
+        third.copy_(torch.as_tensor(weights[f"{part}/kernel"]).reshape(size, size).mT)
+    with torch.no_grad():
+        for third, part in zip(module.in_proj_bias.chunk(3), ("query", "key", "value"), strict=True):
+            third.copy_(torch.as_tensor(weights[f"{part}/bias"]).reshape(-1))
+        module.out_proj.weight.copy_(torch.as_tensor(weights["attention_output/kernel"]).flatten(0, 1).mT)
+        module.out_proj.bias.copy_(torch.as_tensor(weights["attention_output/bias"]))

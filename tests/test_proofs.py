@@ -64,3 +64,10 @@ def test_what_an_author_declares_to_make_no_difference_is_left_out() -> None:
 @pytest.mark.parametrize(("work", "count"), [(lambda x: x + x, 0), (lambda x: 2.1 * x, 2), (lambda x: 2 * x + 1e-9, 0)])
 def test_an_honest_answer_is_accepted_at_home_and_under_every_seed(work, count: int) -> None:
     assert len(list(accepts_everywhere(key_with(GOOD), "double", work, (1, 2)))) == count
+
+
+def test_the_derived_answers_of_arrays_are_arrays() -> None:
+    arrays = HEAD + SYMMETRIC.replace("torch.ones(2, 2)", "torch.ones(2, 2).numpy()")
+    key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, arrays, HEAD + MISTAKE))
+    assert any("the right result, transposed, passes every check" in found for found in derived_answers_fail(key, 1))
+    assert not any("negated" in found for found in derived_answers_fail(key, 1))

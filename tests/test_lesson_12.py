@@ -1,0 +1,270 @@
+"""Lesson 12's reference against independent oracles: PyTorch's attention, Keras itself, and round trips."""
+
+import json
+import sys
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.notebook import text_of
+from autograder.authoring.package import package_of
+from autograder.authoring.sample_submissions import solutions, submission
+from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.package import LessonPackage
+from autograder.judging.modules import importable
+from autograder.paths import find_course
+
+from .conftest import needs_sandbox
+
+LESSON = find_course().lesson("12_numpy_and_keras")
+PACKAGE = package_of(LESSON)
+KEY = PACKAGE.key
+REFERENCE = KEY.reference
+NAMES = ("may_attend", "hide", "zero_one", "additive")
+DTYPES = dict(zip(NAMES, (torch.bool, torch.bool, torch.int64, torch.float32), strict=True))
+
+
+def numpy_attention(*tensors: Tensor | None) -> Tensor:
+    return torch.from_numpy(REFERENCE["numpy_attention"](*(None if t is None else t.numpy() for t in tensors)))
+
+
+def convert(mask: Tensor, source: str, target: str) -> Tensor:
+    converted: Tensor = REFERENCE["convert_mask"](mask, source, target)
+    return converted
+
+
+def double(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def torch_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+    return functional.scaled_dot_product_attention(q, k, v, mask).nan_to_num(0.0)
+
+
+# Attention in NumPy: a warning is an error here, as everywhere in the tests
+
+
+@settings(deadline=None)
+@given(st.integers(1, 5), st.integers(1, 6), st.integers(1, 5), st.booleans(), st.integers(0, 10**6))
+def test_numpys_attention_is_pytorchs(q_len: int, k_len: int, dim: int, masked: bool, seed: int) -> None:
+    torch.manual_seed(seed)
+    q, k, v = double(2, 3, q_len, dim), double(2, 3, k_len, dim), double(2, 3, k_len, 4)
+    mask = torch.rand(2, 1, q_len, k_len) < 0.4 if masked else None
+    torch.testing.assert_close(numpy_attention(q, k, v, mask), torch_attention(q, k, v, mask), rtol=1e-10, atol=1e-10)
+
+
+@settings(deadline=None)
+@given(*(st.sampled_from([(), (1,), (3,), (2, 1), (1, 3), (2, 3)]) for _ in range(3)), st.integers(0, 10**6))
+def test_leading_axes_broadcast(of_q: tuple, of_k: tuple, of_v: tuple, seed: int) -> None:
+    torch.manual_seed(seed)
+    lead = torch.broadcast_shapes(of_q, of_k, of_v)
+    q, k, v = double(*of_q, 4, 3), double(*of_k, 5, 3), double(*of_v, 5, 2)
+    right = torch_attention(*(t.expand(*lead, *t.shape[-2:]) for t in (q, k, v)))
+    torch.testing.assert_close(numpy_attention(q, k, v).expand(right.shape), right, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_large_scores_and_empty_rows_stay_in_their_dtype(dtype: torch.dtype) -> None:
+    q, k, v = (1000 * torch.randn(n, 4).to(dtype) for n in (3, 5, 5))
+    mask = torch.tensor([True, False, True])[:, None].expand(3, 5).contiguous()
+    mine = numpy_attention(q, k, v, mask)
+    torch.testing.assert_close(mine, torch_attention(q, k, v, mask))
+    assert mine.dtype == dtype
+    assert not mine[1].any()
+
+
+def test_a_warning_is_part_of_what_the_hidden_check_compares() -> None:
+    (edges,) = [check for check in KEY.hidden if check.name == "empty_rows_and_large_scores"]
+    right = edges.values(REFERENCE["numpy_attention"], 3).tree
+
+    def warning(*arrays: Any) -> Any:
+        warnings.warn("invalid value", RuntimeWarning, stacklevel=1)
+        return REFERENCE["numpy_attention"](*arrays)
+
+    said = edges.values(warning, 3).tree
+    texts = [name for name, value in right.items() if isinstance(value, str)]
+    assert {right[name] for name in texts} == {"no warning"}
+    assert {said[name] for name in texts} == {"invalid value"}
+
+
+# One mask, four conventions
+
+rules = st.integers(0, 10**6).map(lambda seed: torch.rand(2, 3, 4, generator=torch.Generator().manual_seed(seed)) < 0.5)
+names = st.sampled_from(NAMES)
+
+
+@settings(deadline=None)
+@given(rules, names, names)
+def test_there_and_back_again(rule: Tensor, source: str, target: str) -> None:
+    mask = convert(rule, "may_attend", source)
+    there = convert(mask, source, target)
+    assert (there.dtype, there.shape) == (DTYPES[target], rule.shape)
+    assert convert(there, target, source).equal(mask)
+
+
+@settings(deadline=None)
+@given(rules)
+def test_pytorchs_function_takes_two_of_them_for_the_same_rule(rule: Tensor) -> None:
+    q, k, v = torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.randn(2, 4, 2)
+    additive = torch_attention(q, k, v, convert(rule, "may_attend", "additive"))
+    torch.testing.assert_close(additive, torch_attention(q, k, v, rule))
+
+
+def test_pytorchs_module_hides_where_its_function_may_attend() -> None:
+    rule = torch.ones(4, 4, dtype=torch.bool).tril()
+    module, x = nn.MultiheadAttention(6, 1, batch_first=True).eval(), torch.randn(2, 4, 6)
+    hidden, _ = module(x, x, x, attn_mask=convert(rule, "may_attend", "hide"))
+    added, _ = module(x, x, x, attn_mask=convert(rule, "may_attend", "additive"))
+    torch.testing.assert_close(hidden, added)
+    y = torch.cat([x[:, :1], torch.randn(2, 3, 6)], dim=1)
+    other, _ = module(x, y, y, attn_mask=convert(rule, "may_attend", "hide"))
+    torch.testing.assert_close(other[:, 0], hidden[:, 0])
+
+
+@pytest.mark.parametrize("pair", [("hide", "Hide"), ("mask", "hide"), ("mask", "mask"), ("additive", "")])
+def test_any_other_name_is_a_value_error(pair: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match="may_attend"):
+        convert(torch.ones(2, 2, dtype=torch.bool), *pair)
+
+
+# Keras itself
+
+
+@pytest.fixture(scope="module")
+def frameworks() -> Any:
+    with importable(KEY.source.modules, KEY.source.place):
+        import frameworks
+
+        yield frameworks
+
+
+@pytest.fixture(scope="module")
+def keras(frameworks: Any) -> Any:
+    found = frameworks.load_keras()
+    assert found is not None, "the dev extra has Keras"
+    assert found.backend.backend() == "torch"
+    return found
+
+
+@pytest.mark.parametrize(("heads", "dim"), [(1, 4), (2, 4), (4, 2), (3, 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_modules_compute_the_same_with_the_same_weights(keras, frameworks, heads, dim, seed) -> None:
+    torch.manual_seed(seed)
+    size = heads * dim
+    layer, module = keras.layers.MultiHeadAttention(heads, dim), nn.MultiheadAttention(size, heads, batch_first=True)
+    query, value = torch.randn(2, 3, size), torch.randn(2, 5, size)
+    layer(query, value)
+    layer.set_weights([torch.randn(w.shape).numpy() / size**0.5 for w in layer.weights])
+    REFERENCE["keras_to_torch"](frameworks.weights_of(layer), module)
+    theirs, scores = layer(query, value, return_attention_scores=True)
+    mine, weights = module(query, value, value, average_attn_weights=False)
+    assert (mine - theirs).abs().max() <= 1e-6
+    assert (weights - scores).abs().max() <= 1e-6
+
+
+def test_keras_calls_its_weights_as_the_exercise_does(keras, frameworks) -> None:
+    layer = keras.layers.MultiHeadAttention(3, 2)
+    layer(torch.randn(1, 4, 6), torch.randn(1, 5, 6))
+    found = {name: array.shape for name, array in frameworks.weights_of(layer).items()}
+    (check,) = [check for check in KEY.visible if check.name == "several_heads"]
+    given: dict[str, tuple[int, ...]] = {}
+    check.values(lambda weights, module: given.update({name: a.shape for name, a in weights.items()}), 0)
+    assert found == given
+
+
+def test_keras_attention_is_softmax_of_scores_times_values(keras) -> None:
+    q, k, v = torch.randn(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 6)
+    theirs = keras.layers.Attention(use_scale=False)([q, v, k])
+    torch.testing.assert_close(theirs, (q @ k.mT).softmax(dim=-1) @ v, rtol=1e-6, atol=1e-6)
+
+
+def test_true_means_may_attend_in_keras(keras) -> None:
+    layer, x, mask = keras.layers.MultiHeadAttention(2, 3), torch.randn(2, 4, 6), torch.rand(2, 4, 4) < 0.5
+    mask[..., 0] = True
+    _, weights = layer(x, x, attention_mask=mask, return_attention_scores=True)
+    assert (weights > 0).equal(mask[:, None].expand_as(weights))
+
+
+def test_keras_causal_mask_is_a_lower_triangle(keras) -> None:
+    layer, x = keras.layers.MultiHeadAttention(2, 3), torch.randn(2, 4, 6)
+    triangle = torch.ones(4, 4, dtype=torch.bool).tril().expand(2, 4, 4)
+    assert layer(x, x, use_causal_mask=True).equal(layer(x, x, attention_mask=triangle))
+
+
+def test_a_query_with_nothing_to_see_gets_zero_weights_in_keras_and_nan_in_pytorchs_module(keras) -> None:
+    x, mask = torch.randn(1, 3, 6), torch.tensor([[True, True, False], [False] * 3, [True] * 3])
+    _, theirs = keras.layers.MultiHeadAttention(2, 3)(x, x, attention_mask=mask[None], return_attention_scores=True)
+    _, ours = nn.MultiheadAttention(6, 2, batch_first=True).eval()(x, x, x, attn_mask=~mask)
+    assert not theirs[:, :, 1].any()
+    assert ours[:, 1].isnan().all()
+
+
+def test_where_keras_is_missing_none_comes_back(frameworks, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "keras", None)
+    assert frameworks.load_keras() is None
+
+
+# Graded
+
+RIGHT = solutions(read_lesson(LESSON))
+BY_PYTORCH = """
+def numpy_attention(query, key, value, mask=None):
+    q, k, v = (torch.from_numpy(array) for array in (query, key, value))
+    hidden = None if mask is None else torch.from_numpy(mask)
+    return functional.scaled_dot_product_attention(q, k, v, hidden).numpy()
+"""
+RENAMED = """
+from torch.nn.functional import scaled_dot_product_attention as fast
+from torch import from_numpy as into
+""" + BY_PYTORCH.replace("torch.from_numpy", "into").replace("functional.scaled_dot_product_attention", "fast")
+
+
+def graded(package: LessonPackage, edits: dict[str, str], **how: Any) -> dict[str, Any]:
+    given = Submission(text_of(submission(package, edits)).encode(), package, seed=5, **how)
+    notebook: dict[str, Any] = json.loads(grade(given))
+    return notebook
+
+
+def points(notebook: dict[str, Any]) -> dict[str, int]:
+    return {name: found["points"] for name, found in notebook["metadata"][RECORD]["verdicts"].items()}
+
+
+@needs_sandbox
+def test_a_right_solution_in_numpy_gets_its_points_and_is_no_matter_for_a_person() -> None:
+    notebook = graded(PACKAGE, RIGHT)
+    assert points(notebook) == KEY.points() == {"numpy_attention": 4, "convert_mask": 3, "keras_to_torch": 4}
+    assert notebook["metadata"][RECORD]["flags"] == []
+
+
+@needs_sandbox
+@pytest.mark.parametrize("code", [BY_PYTORCH, RENAMED], ids=["plain", "renamed"])
+def test_attention_by_pytorch_gets_none_for_the_one_in_numpy(code: str) -> None:
+    notebook = graded(PACKAGE, RIGHT | {"numpy_attention": code})
+    assert points(notebook) == KEY.points() | {"numpy_attention": 0}
+    assert notebook["metadata"][RECORD]["flags"] == ["numpy_attention uses torch"]
+
+
+def without_keras(package: LessonPackage) -> LessonPackage:
+    blocked = "import sys\nsys.modules['keras'] = None\n"
+    modules = tuple(
+        (name, blocked + text if name == "frameworks.py" else text) for name, text in package.source.modules
+    )
+    return replace(package, source=replace(package.source, modules=modules))
+
+
+@needs_sandbox
+@pytest.mark.parametrize("there", [True, False], ids=["with Keras", "without Keras"])
+def test_no_cell_of_the_lesson_stops_and_the_points_are_the_same(there: bool) -> None:
+    package = PACKAGE if there else without_keras(PACKAGE)
+    notebook = graded(package, RIGHT, demonstrations=True)
+    stopped = [o["evalue"] for c in notebook["cells"] for o in c.get("outputs", []) if o["output_type"] == "error"]
+    assert stopped == []
+    assert points(notebook) == KEY.points()
