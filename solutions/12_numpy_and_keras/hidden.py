@@ -458,12 +458,15 @@ TWICE_IS_ONCE = invariant(
     because="Twice 0 is 0, and twice minus infinity is itself.",
 )
 
-NAMES = ("may_attend", "hide", "zero_one", "additive")
+
+def is_name(name):
+    """Say whether a name is one of the four."""
+    return name in ("may_attend", "hide", "zero_one", "additive")
 
 
 def ask_for_names(source, target):
     """Raise ValueError for unknown names."""
-    if source not in NAMES or target not in NAMES:
+    if not is_name(source) or not is_name(target):
         raise ValueError("unknown name")
 
 
@@ -668,7 +671,7 @@ def other_names_pass(mask, source, target):
 @mistake("convert_mask")
 def nothing_for_other_names(mask, source, target):
     """For a name that is none of the four, None came back. Who misspells a name should be told: raise ValueError."""
-    if source not in NAMES or target not in NAMES:
+    if not is_name(source) or not is_name(target):
         return None
     return written(visible_of(mask, source), target)
 
@@ -712,8 +715,8 @@ def key_error(mask, source, target):
     """An unknown name ends in a KeyError. Asked for is a ValueError: look whether the name is in the dictionary, and
     raise it yourself.
     """
-    readers = {name: name for name in NAMES}
-    return written(visible_of(mask, readers[source]), readers[target])
+    known = {name: name for name in ("may_attend", "hide", "zero_one", "additive")}
+    return written(visible_of(mask, known[source]), known[target])
 
 
 @mistake("convert_mask")
@@ -721,15 +724,15 @@ def assertion(mask, source, target):
     """An unknown name ends in an AssertionError. Asked for is a ValueError: an assert disappears when Python runs
     with -O.
     """
-    assert source in NAMES
-    assert target in NAMES
+    assert is_name(source)
+    assert is_name(target)
     return written(visible_of(mask, source), target)
 
 
 @mistake("convert_mask")
 def not_implemented(mask, source, target):
     """An unknown name ends in a NotImplementedError. Asked for is a ValueError: the argument has a wrong value."""
-    if source not in NAMES or target not in NAMES:
+    if not is_name(source) or not is_name(target):
         raise NotImplementedError("unknown name")
     return written(visible_of(mask, source), target)
 
@@ -820,11 +823,14 @@ def the_same_parameters(keras_to_torch: Any, draw: Inputs) -> Any:
     return found
 
 
-PARTS = ("query", "key", "value")
+def inputs():
+    """Return the names of the three projections of what comes in."""
+    return "query", "key", "value"
 
 
-def pieces(weights, size, parts=PARTS):
+def pieces(weights, size, parts=None):
     """Return the four arrays that PyTorch's module wants."""
+    parts = parts or inputs()
     return {
         "in_proj_weight": np.concatenate(
             [weights[f"{p}/kernel"].reshape(size, size).T for p in parts]
@@ -850,7 +856,7 @@ def kernels_not_turned(weights, module):
     PyTorch x @ weight.T, output by input.
     """
     size = module.embed_dim
-    kernels = [weights[f"{part}/kernel"].reshape(size, size) for part in PARTS]
+    kernels = [weights[f"{part}/kernel"].reshape(size, size) for part in inputs()]
     write(module, pieces(weights, size) | {"in_proj_weight": np.concatenate(kernels)})
 
 
@@ -868,7 +874,7 @@ def output_kernel_not_turned(weights, module):
 def nothing_turned(weights, module):
     """No kernel was turned. Keras keeps input by output, for x @ kernel; PyTorch output by input, for x @ weight.T."""
     size = module.embed_dim
-    kernels = [weights[f"{part}/kernel"].reshape(size, size) for part in PARTS]
+    kernels = [weights[f"{part}/kernel"].reshape(size, size) for part in inputs()]
     out = weights["attention_output/kernel"].reshape(size, size)
     new = {"in_proj_weight": np.concatenate(kernels), "out_proj.weight": out}
     write(module, pieces(weights, size) | new)
@@ -880,7 +886,7 @@ def turned_before_joined(weights, module):
     axes. Join heads and dimension first.
     """
     size = module.embed_dim
-    kernels = [weights[f"{part}/kernel"].T.reshape(size, size) for part in PARTS]
+    kernels = [weights[f"{part}/kernel"].T.reshape(size, size) for part in inputs()]
     write(module, pieces(weights, size) | {"in_proj_weight": np.concatenate(kernels)})
 
 
@@ -900,7 +906,7 @@ def all_turned_before_joined(weights, module):
     dimension into one axis first.
     """
     size = module.embed_dim
-    kernels = [weights[f"{part}/kernel"].T.reshape(size, size) for part in PARTS]
+    kernels = [weights[f"{part}/kernel"].T.reshape(size, size) for part in inputs()]
     out = weights["attention_output/kernel"].T.reshape(size, size)
     new = {"in_proj_weight": np.concatenate(kernels), "out_proj.weight": out}
     write(module, pieces(weights, size) | new)
@@ -916,7 +922,7 @@ def cut_anew(weights, module):
         np.swapaxes(weights[f"{part}/kernel"].reshape(heads, size, -1), 0, 1)
         .reshape(size, size)
         .T
-        for part in PARTS
+        for part in inputs()
     ]
     write(module, pieces(weights, size) | {"in_proj_weight": np.concatenate(kernels)})
 
@@ -949,7 +955,7 @@ def query_three_times(weights, module):
 def first_head_only(weights, module):
     """Only the first head's kernel was copied. All heads together are E rows of each third."""
     size = module.embed_dim
-    kernels = [weights[f"{part}/kernel"][:, 0].T for part in PARTS]
+    kernels = [weights[f"{part}/kernel"][:, 0].T for part in inputs()]
     write(module, {"in_proj_weight": np.concatenate(kernels)})
     write(module, pieces(weights, size))
 
@@ -988,7 +994,7 @@ def biases_turned(weights, module):
     as it is.
     """
     size = module.embed_dim
-    biases = [weights[f"{part}/bias"].T.reshape(size) for part in PARTS]
+    biases = [weights[f"{part}/bias"].T.reshape(size) for part in inputs()]
     write(module, pieces(weights, size) | {"in_proj_bias": np.concatenate(biases)})
 
 
@@ -1006,7 +1012,7 @@ def stacked(weights, module):
 def side_by_side(weights, module):
     """Three kernels were joined side by side, (E, 3E). in_proj_weight is (3E, E): the three stand below one another."""
     size = module.embed_dim
-    kernels = [weights[f"{part}/kernel"].reshape(size, size).T for part in PARTS]
+    kernels = [weights[f"{part}/kernel"].reshape(size, size).T for part in inputs()]
     write(module, {"in_proj_weight": np.concatenate(kernels, axis=1)})
 
 
