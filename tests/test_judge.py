@@ -174,6 +174,13 @@ def test_only_the_released_stub_is_not_started() -> None:
     assert not judge("task", [target()], [stub], MESSAGES).started
 
 
+@pytest.mark.parametrize(("mine", "words"), [(float("inf"), "inf"), (float("nan"), "nan")])
+def test_a_number_that_is_not_finite_is_described(mine: float, words: str) -> None:
+    known = Target("one", "A number.", 1, fingerprint(Returned(0.5)))
+    found = judge("e", [known], [Returned(mine)], {}).failure
+    assert found.message == f"The result is {words}; it should be 0.5."
+
+
 def test_a_bool_is_not_a_number_and_an_integer_is_not_a_float() -> None:
     for mine, theirs in ((True, 1), (1, 1.0), (1.0, True)):
         right = Returned(theirs)

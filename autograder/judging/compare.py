@@ -156,7 +156,8 @@ def plain_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     """Compare two plain values."""
     if "number" in mine and "number" in theirs:
         same_number = numbers_agree(mine["number"], theirs["number"], tolerance_of(theirs))
-        return "" if same_number else f"{name} is {mine['number']:.6g}; it should be {theirs['number']:.6g}."
+        ours, right = (f"{float(leaf['number']):.6g}" for leaf in (mine, theirs))
+        return "" if same_number else f"{name} is {ours}; it should be {right}."
     if mine == theirs:
         return ""
     kinds = [leaf.get("type", "float" if "number" in leaf else "") for leaf in (mine, theirs)]
