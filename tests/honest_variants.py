@@ -1886,6 +1886,328 @@ def blockwise_sentence_by_sentence(query, key, value, block, mask=None):
     )
 
 
+# Lesson 11
+
+ELEVEN = "11_bug_hunt"
+random_inputs = runpy.run_path(str(Path(__file__).parents[1] / f"solutions/{ELEVEN}/wrong.py"))["random_inputs"]
+
+
+def drawn(*shape, seed=0, dtype=torch.float64):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+
+
+@honest(ELEVEN, "revealing_example")
+def example_from_the_global_stream():
+    query, key, value = (torch.randn(2, 2, *s, dtype=torch.float64) for s in ((3, 5), (4, 5), (4, 2)))
+    mask = torch.tensor([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1]]) > 0
+    return query, key, value, mask
+
+
+@honest(ELEVEN, "revealing_example")
+def example_with_three_axes():
+    mask = torch.ones(2, 3, 6, dtype=torch.bool).tril()
+    mask[1, 2] = False
+    return [drawn(2, 3, 5), drawn(2, 6, 5, seed=1), drawn(2, 6, 8, seed=2), mask]
+
+
+@honest(ELEVEN, "revealing_example")
+def example_with_padding():
+    lengths = torch.tensor([0, 3, 7])  # one sentence is empty
+    mask = (torch.arange(8) < lengths[:, None])[:, None, None]
+    return drawn(3, 2, 5, 3), drawn(3, 2, 8, 3, seed=1), drawn(3, 2, 8, 4, seed=2).requires_grad_(), mask
+
+
+@honest(ELEVEN, "revealing_example")
+def example_that_broadcasts():
+    mask = torch.arange(4 * 7).view(1, 4, 7) % 3 > 0
+    mask[0, 2] = False
+    return drawn(3, 4, 6), drawn(3, 7, 6, seed=4), drawn(1, 7, 2, seed=5), mask
+
+
+@honest(ELEVEN, "max_difference")
+def differences_in_a_list(a, b, *, trials, seed):
+    generator, found = torch.Generator().manual_seed(seed), [0.0]
+    for _ in range(trials):
+        q, k, v, mask = random_inputs(generator)
+        first = a(q.clone(), k.clone(), v.clone(), mask.clone()).to(torch.float64)
+        second = b(q, k, v, mask).to(torch.float64).clone()
+        alike = first.shape == second.shape and torch.isfinite(first).all() and torch.isfinite(second).all()
+        found.append((first - second).abs().max().item() if alike else float("inf"))
+    return max(found)
+
+
+@honest(ELEVEN, "max_difference")
+def differences_with_deep_copies(a, b, *, trials, seed):
+    generator = torch.Generator()
+    generator.manual_seed(seed)
+    largest = torch.zeros((), dtype=torch.float64)
+    for _ in range(trials):
+        inputs = random_inputs(generator)
+        x, y = a(*copy.deepcopy(inputs)), b(*copy.deepcopy(inputs))
+        if x.shape != y.shape or not (x.isfinite().all() and y.isfinite().all()):
+            return math.inf
+        largest = torch.maximum(largest, torch.dist(x.double(), y.double(), p=math.inf))
+    return largest.item()
+
+
+@honest(ELEVEN, "max_difference")
+def differences_of_drawn_inputs(a, b, *, trials, seed):
+    generator = torch.Generator().manual_seed(seed)
+    draws = [random_inputs(generator) for _ in range(trials)]
+    largest = 0
+    for draw in draws:
+        first, second = ([t.clone() for t in draw] for _ in range(2))
+        x, y = a(*first), b(*second)
+        if x.shape != y.shape:
+            largest = math.inf
+            continue
+        apart = max(abs(p - q) for p, q in zip(x.flatten().tolist(), y.flatten().tolist(), strict=True))
+        finite = bool((x + y).isfinite().all())
+        largest = max(largest, apart if finite else math.inf)
+    return largest
+
+
+def agree(a, b):
+    return a.shape == b.shape and bool((a.double() - b.double()).abs().max() < 1e-4)
+
+
+def called(attention, *inputs):
+    return attention(*(None if x is None else x.clone() for x in inputs)).double()
+
+
+def side_effects(attention, mask, *tables):
+    found = set()
+    for dtype in (torch.float64, torch.float32):
+        before = [t.to(dtype) for t in tables]
+        for rule in (None, mask):
+            given = [*(t.clone() for t in before), None if rule is None else rule.clone()]
+            result = attention(*given)
+            if any((x is not None) and not torch.equal(x, y) for x, y in zip(given, [*before, rule], strict=True)):
+                found.add("mutates_input")
+            if result.dtype != dtype:
+                found.add("dtype")
+    return found
+
+
+@honest(ELEVEN, "find_bugs")
+def bugs_by_what_should_not_matter(attention):
+    """Axes of size 1 tell about values, an added constant about sums; other sizes and another kind of mask."""
+    query, key, value = drawn(3, 2, 4, 5), drawn(3, 2, 6, 5, seed=1), drawn(3, 2, 6, 3, seed=2)
+    one = drawn(1, 1, 1, 8, seed=3)
+    plain = called(attention, query, key, value, None)
+    found = set()
+    if not agree(called(attention, drawn(1, 1, 1, 5), drawn(1, 1, 1, 5), one, None), one):
+        found.add("value")
+    elif not agree(called(attention, query, key, value + 5, None), plain + 5):
+        found.add("softmax_axis")
+    elif not agree(plain, F.scaled_dot_product_attention(query, key, value)):
+        found.add("scale")
+    mask = (torch.arange(6) < torch.tensor([[4], [2], [3]]))[:, None, None, :].repeat(1, 1, 4, 1)
+    mask[:, :, 1] = False
+    seen = mask.any(-2)[..., None]
+    before = called(attention, query, key, value, mask)
+    rows = [0, 2, 3]
+    hidden, shown = (
+        called(attention, query, torch.where(part, drawn(3, 2, 6, 5, seed=7), key), torch.where(part, 9.0, value), mask)
+        for part in (~seen, seen)
+    )
+    if not agree(hidden[:, :, rows], before[:, :, rows]):
+        found.add("mask_inverted" if agree(shown[:, :, rows], before[:, :, rows]) else "mask_leak")
+    elif not agree(before[:, :, 1], torch.zeros_like(before[:, :, 1])):
+        found.add("empty_row")
+    return found | side_effects(attention, mask, query, key, value)
+
+
+def own_attention(query, key, value, dim):
+    return (query @ key.mT / math.sqrt(query.size(-1))).softmax(dim) @ value
+
+
+def who_sees_what(attention, mask, *tables):
+    """Change one key and its value at a time, in all sentences and heads, and look at each query's result."""
+    before, columns = called(attention, *tables, mask), []
+    query, key, value = tables
+    for j in range(key.size(-2)):
+        k, v = key.clone(), value.clone()
+        k[..., j, :], v[..., j, :] = -2 * k[..., j, :], v[..., j, :] + 20
+        columns.append(((called(attention, query, k, v, mask) - before).abs() > 1e-4).any(-1))
+    return torch.stack(columns, dim=-1), before
+
+
+@honest(ELEVEN, "find_bugs")
+def bugs_by_variants(attention):
+    """Softmax along each other axis is tried; two keys give the scale; each key is changed for itself."""
+    found = set()
+    for lead in ((), (3,), (3, 2)):
+        query, key, value = drawn(*lead, 4, 3), drawn(*lead, 5, 3, seed=1), drawn(*lead, 5, 2, seed=2)
+        result = called(attention, query, key, value, None)
+        if agree(result, own_attention(query, key, value, -1)):
+            continue
+        if any(agree(result, own_attention(query, key, value, dim)) for dim in range(len(lead) + 1)):
+            found.add("softmax_axis")
+    query, key, value = drawn(2, 2, 3, 5), drawn(2, 2, 4, 5, seed=1), drawn(2, 2, 4, 3, seed=2)
+    right = own_attention(query, key, value, -1)
+    if not found and not agree(called(attention, query, key, value, None), right):
+        q, k, v = torch.tensor([[2.0, 0.0, 0.0, 0.0, 0.0]]), torch.eye(5)[:2], torch.tensor([[0.0], [1.0]])
+        share = called(attention, q.double(), k.double(), v.double(), None)
+        factor = -share.logit() / 2
+        found.add("scale" if share.numel() == 1 and abs(factor.item() - 5**-0.5) > 1e-3 else "value")
+    mask = torch.stack([torch.ones(3, 4).tril(), torch.ones(3, 4).triu(1)]).bool()[:, None]
+    mask[0, 0, 2], mask[1, 0, 2] = False, torch.tensor([False, True, False, True])
+    seen, before = who_sees_what(attention, mask, query, key, value)
+    rule = mask.expand_as(seen)
+    rows = rule.any(-1)
+    if (seen & ~rule)[rows].any():
+        found.add("mask_inverted" if seen[rows].equal(~rule[rows]) else "mask_leak")
+    elif not agree(before[~rows], torch.zeros_like(before[~rows])):
+        found.add("empty_row")
+    return found | side_effects(attention, mask, query, key, value)
+
+
+@honest(ELEVEN, "find_bugs")
+def bugs_by_weights(attention):
+    """The identity in the place of the values shows the weights themselves."""
+    found = set()
+    for lead in ((), (2,), (2, 3)):
+        query, key, value = drawn(*lead, 3, 7), drawn(*lead, 4, 7, seed=1), drawn(*lead, 4, 4, seed=2)
+        weights = called(attention, query, key, torch.eye(4, dtype=torch.float64).expand(*lead, 4, 4), None)
+        right = (query @ key.mT / 7**0.5).softmax(-1)
+        if weights.shape != right.shape or not agree(weights @ value, called(attention, query, key, value, None)):
+            found.add("value")
+        elif not agree(weights.sum(-1), torch.ones(*lead, 3)):
+            found.add("softmax_axis")
+        elif not agree(weights, right):
+            found.add("scale")
+    eye = torch.eye(4, dtype=torch.float64).expand(2, 3, 4, 4)
+    mask = torch.ones(2, 1, 3, 4, dtype=torch.bool)
+    mask[0, 0], mask[1, 0] = torch.tensor([0, 1, 1, 0]), torch.tensor([1, 0, 0, 1])
+    mask[:, :, 0] = False
+    plain, table = (called(attention, query, key, eye, m) for m in (None, mask))
+    if "value" in found:  # these are not the weights
+        return found | by_replacement(attention, mask, query, key, value)
+    rows, rule = table[:, :, 1:], mask[:, :, 1:].expand(2, 3, 2, 4)
+    whole = agree(plain.sum(-1), torch.ones(2, 3, 3))
+    if rows[~rule].abs().max() > 1e-5:
+        found.add("mask_inverted" if rows[rule].abs().max() < 1e-5 else "mask_leak")
+    elif whole and not agree(rows.sum(-1), torch.ones(2, 3, 2)):
+        found.add("mask_leak")
+    elif not agree(table[:, :, 0], torch.zeros(2, 3, 4)):
+        found.add("empty_row")
+    return found | side_effects(attention, mask, query, key, value)
+
+
+def by_replacement(attention, mask, query, key, value):
+    """Draw all that is hidden from every query anew, and look at those that see something."""
+    found, rows = set(), mask.expand(*query.shape[:-1], key.size(-2)).any(-1)
+    unseen = ~mask.any(-2)[..., None]
+    before = called(attention, query, key, value, mask)
+    first, second = (
+        called(
+            attention,
+            query,
+            torch.where(part, drawn(*key.shape, seed=11, dtype=key.dtype), key),
+            torch.where(part, drawn(*value.shape, seed=12, dtype=key.dtype), value),
+            mask,
+        )
+        for part in (unseen, ~unseen)
+    )
+    if not agree(first[rows], before[rows]):
+        found.add("mask_inverted" if agree(second[rows], before[rows]) else "mask_leak")
+    elif not agree(before[~rows], torch.zeros_like(before[~rows])):
+        found.add("empty_row")
+    return found | side_effects(attention, mask, query, key, value)
+
+
+@honest(ELEVEN, "find_bugs")
+def bugs_in_float32_and_plain_tables(attention):
+    """Plain tables where they are enough; the weights' sum from values of one; several random masks."""
+    single = torch.float32
+    query, key = drawn(4, 6, dtype=single), drawn(5, 6, seed=1, dtype=single)
+    value = drawn(5, 3, seed=2, dtype=single)
+    found, same_key = set(), key[:1].repeat(5, 1)
+    for lead in ((1, 1), (4, 1), (1, 3), (3,)):
+        q = drawn(*lead, 4, 6, seed=5, dtype=single)
+        k, ones = drawn(*lead, 5, 6, seed=6, dtype=single), torch.ones(*lead, 5, 6)
+        if not agree(called(attention, q, torch.where(ones > 0, 1.0, k), ones, None), torch.ones(*lead, 4, 6)):
+            found.add("softmax_axis")
+    if not found and not agree(called(attention, query, same_key, value, None), value.mean(0).expand(4, 3)):
+        found.add("value")
+    if not found and not agree(
+        called(attention, query, key, value, None), F.scaled_dot_product_attention(query, key, value)
+    ):
+        found.add("scale")
+    for seed in range(3):
+        tables = [drawn(2, 2, *s, seed=seed + 20, dtype=single) for s in ((4, 6), (5, 6), (5, 3))]
+        mask = drawn(2, 1, 1, 5, seed=seed + 30) > 0
+        mask[0, 0, 0, seed], mask[1, 0, 0, seed] = True, False
+        mask[0, 0, 0, seed + 1], mask[1, 0, 0, seed + 1] = False, True
+        mask = mask.repeat(1, 1, 4, 1)
+        mask[:, :, seed] = False
+        found |= by_replacement(attention, mask, *tables)
+    return found
+
+
+class Layers(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        self.num_heads = num_heads
+        self.dropout = dropout
+        for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            setattr(self, name, nn.Linear(d_model, d_model))
+
+
+@honest(ELEVEN, "RepairedAttention")
+class RepairedByPyTorch(Layers):
+    def forward(self, x):
+        batch, length, d_model = x.shape
+        q, k, v = (
+            layer(x).view(batch, length, self.num_heads, -1).transpose(1, 2)
+            for layer in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        dropout_p = self.dropout if self.training else 0.0
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=dropout_p)
+        return self.out_proj(mixed.transpose(1, 2).reshape(batch, length, d_model))
+
+
+@honest(ELEVEN, "RepairedAttention")
+class RepairedWithEinsum(Layers):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__(d_model, num_heads)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        q, k, v = (p(x).unflatten(2, (self.num_heads, -1)) for p in (self.q_proj, self.k_proj, self.v_proj))
+        scores = torch.einsum("blhd,bshd->bhls", q, k) * q.size(-1) ** -0.5
+        scores += torch.full(scores.shape[-2:], -torch.inf, dtype=x.dtype).triu(1)
+        mixed = torch.einsum("bhls,bshd->blhd", self.drop(scores.softmax(-1)), v)
+        return self.out_proj(mixed.flatten(2))
+
+
+@honest(ELEVEN, "RepairedAttention")
+class RepairedByRenormalising(Layers):
+    def forward(self, x):
+        q, k, v = (
+            torch.stack(p(x).chunk(self.num_heads, dim=-1), dim=1) for p in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        seen = torch.ones(x.size(1), x.size(1), dtype=x.dtype).tril()
+        weights = (q @ k.mT / math.sqrt(q.size(-1))).softmax(-1) * seen
+        weights = F.dropout(weights / weights.sum(-1, keepdim=True), self.dropout, self.training)
+        return self.out_proj(torch.cat((weights @ v).unbind(1), dim=-1))
+
+
+@honest(ELEVEN, "RepairedAttention")
+class RepairedHeadByHead(Layers):
+    def forward(self, x):
+        size, positions = x.size(-1) // self.num_heads, torch.arange(x.size(1))
+        future = positions > positions[:, None]
+        heads = []
+        for h in range(self.num_heads):
+            part = slice(h * size, (h + 1) * size)
+            q, k, v = (p(x)[..., part] for p in (self.q_proj, self.k_proj, self.v_proj))
+            weights = (q @ k.transpose(-2, -1) / size**0.5).masked_fill(future, float("-inf")).softmax(dim=-1)
+            heads.append(F.dropout(weights, p=self.dropout, training=self.training) @ v)
+        return self.out_proj(torch.cat(heads, dim=-1))
+
+
 # Lesson 12
 
 TWELVE = "12_numpy_and_keras"

@@ -14,6 +14,7 @@ from checks import (
     all_told,
     filled,
     labels_as_text,
+    number_from,
     plain_attention,
     reported,
 )
@@ -62,7 +63,7 @@ def example(lead=(2, 3), *, q_len=5, k_len=7, d=4, d_v=6, mask=None):
 
 @mistake("revealing_example")
 def no_empty_row():
-    """Each query can see a key. Two of the wrong attentions go wrong for one query alone: one that may look at
+    """Each query can see at least one key. Two of the wrong attentions go wrong only for a query that may look at
     nothing.
     """
     return example(mask=rule(5, 7, empty=None))
@@ -76,16 +77,16 @@ def all_may_look():
 
 @mistake("revealing_example")
 def all_hidden():
-    """The mask hides everything: the right result is zeros, and so is that of half of the others. True means "may
-    look".
+    """The mask hides everything, so the right result is all zeros, and so are those of half of the wrong attentions.
+    True means "may look".
     """
     return example(mask=torch.zeros(5, 7, dtype=torch.bool))
 
 
 @mistake("revealing_example")
 def nothing_hidden_but_one_row():
-    """Apart from the query that sees nothing, nobody is kept from anything: those that forget to share anew after
-    hiding stay unnoticed.
+    """Apart from the query that may look at nothing, nothing is hidden from anyone. An attention whose rows no longer
+    sum to 1 goes unnoticed.
     """
     mask = torch.ones(5, 7, dtype=torch.bool)
     mask[1] = False
@@ -94,46 +95,46 @@ def nothing_hidden_but_one_row():
 
 @mistake("revealing_example")
 def one_table_for_all_three():
-    """Query, key and value are one tensor. Whoever takes one for another gives the same result then."""
+    """Query, key and value are one tensor, so an attention that confuses them gives the right result."""
     x = table(2, 3, 4, 4)
     return x, x, x, rule(4, 4)
 
 
 @mistake("revealing_example")
 def keys_are_values():
-    """Key and value are one tensor, so mixing the keys is mixing the values."""
+    """Key and value are one tensor, so an attention that mixes the keys gives the right result."""
     query, key, _, mask = example()
     return query, key, key, mask
 
 
 @mistake("revealing_example")
 def queries_are_keys():
-    """Query and key are one tensor, so swapping them changes nothing."""
+    """Query and key are one tensor, so an attention that swaps them gives the right result."""
     x = table(2, 3, 4, 4)
     return x, x, table(2, 3, 4, 6, seed=1), rule(4, 4)
 
 
 @mistake("revealing_example")
 def all_sizes_equal():
-    """L, S, D and D_v have one size. Whoever takes the wrong one for the scale gives the same result."""
+    """L, S, D and D_v are equal, so an attention that scales by the wrong one gives the right result."""
     return example(q_len=4, k_len=4, d=4, d_v=4)
 
 
 @mistake("revealing_example")
 def values_as_wide_as_keys():
-    """D_v equals D, so it does not show whose root the scores are divided by."""
+    """D_v equals D, so you cannot see which of the two an attention scales by."""
     return example(d_v=4)
 
 
 @mistake("revealing_example")
 def as_many_keys_as_dimensions():
-    """S equals D, so it does not show whose root the scores are divided by."""
+    """S equals D, so you cannot see which of the two an attention scales by."""
     return example(d=7)
 
 
 @mistake("revealing_example")
 def one_dimension():
-    """D is 1. Its root is 1 too, and so nobody who gets the scale wrong is noticed."""
+    """D is 1, and so is its root: dividing by the wrong thing, or not at all, makes no difference."""
     return example(d=1)
 
 
@@ -145,7 +146,7 @@ def one_key():
 
 @mistake("revealing_example")
 def a_table_without_batch():
-    """These are plain tables. In them, axis 1 is that of the keys: an axis in front would tell."""
+    """These are plain tables, in which axis 1 is that of the keys. With an axis in front, it is not."""
     return example(lead=())
 
 
@@ -200,19 +201,19 @@ def mask_left_out():
 
 @mistake("revealing_example")
 def mask_is_none():
-    """The mask is None. None hides nothing, and nobody's mistakes with masks show."""
+    """The mask is None, which hides nothing, so mistakes with masks cannot show."""
     return (*example()[:3], None)
 
 
 @mistake("revealing_example")
 def axes_too_long():
-    """An axis is longer than 8. The sizes need to be different, not large."""
+    """An axis is longer than 8. Sizes need to differ; they do not need to be large."""
     return example(k_len=12)
 
 
 @mistake("revealing_example")
 def mask_transposed():
-    """The mask has its axes in the wrong order: queries are its rows, (..., L, S)."""
+    """The axes of the mask are in the wrong order. Its rows belong to queries: (..., L, S)."""
     return example(mask=rule(7, 5))
 
 
@@ -261,31 +262,17 @@ def somewhere(max_difference: Any, draw: Inputs) -> Any:
     """Edge: the largest difference is in one entry of one trial, whichever; negative ones, other dtypes, no trials."""
     seed = seed_where(draw, 9, in_the_middle)
     right, other = plain_attention, draw.integer(1, 10**6)
-    return {
-        "upward": max_difference(right, one_entry_moved(1, -1), trials=9, seed=seed),
-        "downward": max_difference(right, one_entry_moved(-1, 0), trials=9, seed=seed),
-        "one trial": max_difference(
-            right, one_entry_moved(1, 0), trials=1, seed=seed + 7
-        ),
-        "two trials": max_difference(
-            one_entry_moved(2, 0), right, trials=2, seed=other
-        ),
-        "in float32": max_difference(
-            in_float32_alone, wrong.divide_by_d, trials=5, seed=other
-        ),
-        "alike": max_difference(right, wrong.right, trials=5, seed=other),
-        "without the mask": max_difference(
-            wrong.mask_ignored, right, trials=9, seed=other
-        ),
-        "no trials": as_number(
-            max_difference(right, wrong.no_scale, trials=0, seed=other)
-        ),
+    cases = {
+        "upward": (right, one_entry_moved(1, -1), 9, seed),
+        "downward": (right, one_entry_moved(-1, 0), 9, seed),
+        "one trial": (right, one_entry_moved(1, 0), 1, seed + 7),
+        "two trials": (one_entry_moved(2, 0), right, 2, other),
+        "in float32": (in_float32_alone, wrong.divide_by_d, 5, other),
+        "without the mask": (wrong.mask_ignored, right, 9, other),
+        "alike": (right, wrong.right, 5, other),
+        "no trials": (right, wrong.no_scale, 0, other),
     }
-
-
-def as_number(result: Any) -> Any:
-    """Return an int as a float: either stands for nothing found."""
-    return float(result) if type(result) is int else result
+    return {name: number_from(max_difference, *case) for name, case in cases.items()}
 
 
 def spoiled(with_what: float, limit: float) -> Any:
@@ -320,11 +307,11 @@ def without_bounds(max_difference: Any, draw: Inputs) -> Any:
     right, found = plain_attention, {}
     for name, number in bad.items():
         odd = spoiled(number, limit)
-        found[f"{name} in b"] = max_difference(right, odd, trials=9, seed=seed)
-        found[f"{name} in a"] = max_difference(odd, right, trials=9, seed=seed)
-        found[f"{name} in both"] = max_difference(odd, odd, trials=9, seed=seed)
-    found["one row"] = max_difference(right, one_row, trials=9, seed=seed)
-    found["a row more"] = max_difference(a_row_more, right, trials=9, seed=seed)
+        found[f"{name} in b"] = number_from(max_difference, right, odd, 9, seed)
+        found[f"{name} in a"] = number_from(max_difference, odd, right, 9, seed)
+        found[f"{name} in both"] = number_from(max_difference, odd, odd, 9, seed)
+    found["one row"] = number_from(max_difference, right, one_row, 9, seed)
+    found["a row more"] = number_from(max_difference, a_row_more, right, 9, seed)
     return found
 
 
@@ -359,17 +346,18 @@ def undisturbed(max_difference: Any, draw: Inputs) -> Any:
         "what is returned is written to": (the_values, the_values_at_last),
     }
     found = {
-        name: max_difference(*pair, trials=9, seed=seed) for name, pair in pairs.items()
+        name: number_from(max_difference, *pair, 9, seed)
+        for name, pair in pairs.items()
     }
     for n in (1, 2):
         torch.default_generator.manual_seed(draw.integer(1, 10**6))
         before = torch.get_rng_state()
-        found[f"time {n}"] = max_difference(right, off, trials=9, seed=seed)
+        found[f"time {n}"] = number_from(max_difference, right, off, 9, seed)
         found[f"PyTorch's own random numbers moved, time {n}"] = not before.equal(
             torch.get_rng_state()
         )
     enough = numbers.index(max(numbers)) + 1
-    found["fewer trials"] = max_difference(right, off, trials=enough, seed=seed)
+    found["fewer trials"] = number_from(max_difference, right, off, enough, seed)
     return found
 
 
@@ -407,13 +395,13 @@ def last_trial_only(a, b, *, trials, seed):
 
 @mistake("max_difference")
 def one_trial_too_few(a, b, *, trials, seed):
-    """There was one trial too few."""
+    """One trial is missing. How often does the loop run?"""
     return measured(a, b, trials - 1, seed)
 
 
 @mistake("max_difference")
 def mean_of_entries(a, b, *, trials, seed):
-    """The difference of a trial is averaged over its entries, so one entry that is far off hardly counts."""
+    """The difference of a trial was averaged over its entries, so a single entry that is far off hardly counts."""
 
     def distance(x, y):
         largest = absolute(x, y)
@@ -430,7 +418,7 @@ def mean_of_trials(a, b, *, trials, seed):
 
 @mistake("max_difference")
 def sum_of_trials(a, b, *, trials, seed):
-    """The trials' differences were added up."""
+    """The trials' differences were added up. Keep the largest."""
     return measured(a, b, trials, seed, overall=sum)
 
 
@@ -442,7 +430,7 @@ def smallest_trial(a, b, *, trials, seed):
 
 @mistake("max_difference")
 def signed(a, b, *, trials, seed):
-    """Only entries in which a is larger than b count. Without the sign, both would."""
+    """Only entries in which a is larger than b count. Take the absolute value of the difference."""
 
     def distance(x, y):
         largest = absolute(x, y)
@@ -507,7 +495,7 @@ def nan_returned(a, b, *, trials, seed):
 
 @mistake("max_difference")
 def nan_as_zero(a, b, *, trials, seed):
-    """What is not finite was replaced by a number, and the fault is hidden. It counts as an infinite difference."""
+    """What is not finite was replaced by a number, which hides the fault. It counts as an infinite difference."""
 
     def distance(x, y):
         if x.shape != y.shape:
@@ -592,7 +580,7 @@ def shared_inputs(a, b, *, trials, seed):
 
 @mistake("max_difference")
 def mask_not_passed(a, b, *, trials, seed):
-    """The mask was not passed on, so that what an attention does with it could not show."""
+    """The mask was not passed on, so mistakes with masks cannot show."""
     return measured(
         lambda q, k, v, mask: a(q, k, v, None),
         lambda q, k, v, mask: b(q, k, v, None),
@@ -610,11 +598,7 @@ def tensor_returned(a, b, *, trials, seed):
 @mistake("max_difference")
 def no_trials_no_number(a, b, *, trials, seed):
     """Without any trial it stopped with an error, or gave something other than 0. What is the largest of nothing?"""
-    return (
-        max(measured(a, b, 1, seed + n) for n in range(trials))
-        if not trials
-        else (measured(a, b, trials, seed))
-    )
+    return measured(a, b, trials, seed) if trials else max([])
 
 
 # Finding bugs
@@ -729,9 +713,9 @@ def suspect_14(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
 
 @black_box
 def suspect_15(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
-    """Inverted, and entries moved by one."""
+    """Inverted, and the values without their signs."""
     scores = scores_of(query, key, None if mask is None else ~mask)
-    return shares(scores) @ value.roll(1, dims=-1)
+    return shares(scores) @ value.abs()
 
 
 @black_box
@@ -1146,13 +1130,13 @@ class Tester:
 
 @mistake("find_bugs")
 def nothing_found(attention):
-    """No bug was ever found."""
+    """No bug was ever found. Which of your tests fails for an attention that you know to be wrong?"""
     return set()
 
 
 @mistake("find_bugs")
 def everything_reported(attention):
-    """Every label was reported each time. Somebody would have to look for bugs that are not there."""
+    """Every label was reported every time, even for right attentions."""
     return {
         "scale",
         "softmax_axis",
@@ -1167,37 +1151,37 @@ def everything_reported(attention):
 
 @mistake("find_bugs")
 def list_returned(attention):
-    """A list came back. A set has no order, and no label twice: set(...) makes one of a list."""
+    """A list came back. A set has no order and holds no label twice; set(...) makes one from a list."""
     return sorted(Tester()(attention))
 
 
 @mistake("find_bugs")
 def text_returned(attention):
-    """A text came back. Even a single label belongs in a set: {"scale"}."""
+    """A string came back. Even a single label belongs in a set: {"scale"}."""
     return ", ".join(sorted(Tester()(attention)))
 
 
 @mistake("find_bugs")
 def nothing_returned_if_right(attention):
-    """For a right attention None came back. An empty set, set(), says that no bug was found."""
+    """For a right attention, None came back. An empty set, set(), says that no bug was found."""
     return Tester()(attention) or None
 
 
 @mistake("find_bugs")
 def labels_with_hyphens(attention):
-    """A label is spelled in another way. They have underscores."""
+    """A label is misspelled: they are written with underscores."""
     return {label.replace("_", "-") for label in Tester()(attention)}
 
 
 @mistake("find_bugs")
 def first_bug_only(attention):
-    """Only one bug was reported of an attention that has several. A `return` ends the search: collect the labels."""
+    """Of several bugs, only one was reported. A `return` ends the search: collect the labels first."""
     return set(sorted(Tester()(attention))[:1])
 
 
 @mistake("find_bugs")
 def exactly_equal(attention):
-    """Right attentions were accused: their results were compared for equality to the last digit. Allow for rounding."""
+    """Right attentions were accused because results were compared for exact equality. Allow for rounding."""
     tester = Tester()
     tester.same = lambda a, b: a.equal(b)
     return tester(attention)
@@ -1213,7 +1197,7 @@ def tolerance_too_tight(attention):
 
 @mistake("find_bugs")
 def no_empty_rows(attention):
-    """No query was tried that may look at nothing."""
+    """None of the queries that you tried was one that may look at nothing."""
     tester = Tester()
     tester.empty = False
     return tester(attention)
@@ -1221,7 +1205,9 @@ def no_empty_rows(attention):
 
 @mistake("find_bugs")
 def nan_is_no_difference(attention):
-    """NaN went unnoticed: a comparison with it is always False, `> 0.0001` too. Ask for what should be true."""
+    """NaN went unnoticed: any comparison with it is False, `> 0.0001` too. Test that a difference is small, not that
+    it is large.
+    """
     tester = Tester()
     tester.same = lambda a, b: (
         a.shape == b.shape and not bool((a - b).abs().max() > 1e-4)
@@ -1239,7 +1225,7 @@ def shapes_not_compared(attention):
 
 @mistake("find_bugs")
 def square_inputs(attention):
-    """The scale was tried on inputs with equal sizes, D_v = D or S = D, where the wrong size gives the right number."""
+    """An attention with the wrong scale went unnoticed because sizes were equal: D_v = D, or S = D."""
     tester = Tester()
     tester.shapes = ((4, 4), (4, 4), (4, 4))
     return tester(attention)
@@ -1247,7 +1233,7 @@ def square_inputs(attention):
 
 @mistake("find_bugs")
 def values_as_wide(attention):
-    """The value has as many dimensions as the key, so who divides by the root of D_v went unnoticed."""
+    """An attention that divides by the root of D_v went unnoticed, because D_v equals D in all inputs."""
     tester = Tester()
     tester.shapes = ((5, 4), (7, 4), (7, 4))
     return tester(attention)
@@ -1255,7 +1241,7 @@ def values_as_wide(attention):
 
 @mistake("find_bugs")
 def keys_as_many(attention):
-    """There are as many keys as dimensions, so who divides by the root of S went unnoticed."""
+    """An attention that divides by the root of S went unnoticed, because S equals D in all inputs."""
     tester = Tester()
     tester.shapes = ((5, 7), (7, 7), (7, 6))
     return tester(attention)
@@ -1263,7 +1249,7 @@ def keys_as_many(attention):
 
 @mistake("find_bugs")
 def plain_tables_only(attention):
-    """Only plain tables were tried. What goes wrong with axes in front of them shows there alone."""
+    """Only plain tables were tried. Some bugs show only when there are axes in front."""
     tester = Tester()
     tester.lead = ()
     return tester(attention)
@@ -1271,7 +1257,9 @@ def plain_tables_only(attention):
 
 @mistake("find_bugs")
 def three_axes_only(attention):
-    """Only three axes were tried, and an axis counted from the front may be the right one there."""
+    """Only inputs with three axes were tried. An axis that is counted from the front is the right one for some numbers
+    of axes.
+    """
     tester = Tester()
     tester.lead = (2,)
     return tester(attention)
@@ -1279,7 +1267,7 @@ def three_axes_only(attention):
 
 @mistake("find_bugs")
 def positive_values(attention):
-    """All the values that were tried are positive. A fault in how their signs are used does not show then."""
+    """All values that were tried are positive, so it does not show what an attention does with negative ones."""
     tester = Tester()
     tester.table = lambda *shape: Tester.table(tester, *shape).abs()
     return tester(attention)
@@ -1287,7 +1275,7 @@ def positive_values(attention):
 
 @mistake("find_bugs")
 def no_masks(attention):
-    """No bug about masks was ever found. Each input needs a mask as well, one that hides something."""
+    """No bug with masks was ever found. Try each attention with a mask that hides something."""
     tester = Tester()
     tester.tests_of_masks = dict
     return tester(attention)
@@ -1295,7 +1283,7 @@ def no_masks(attention):
 
 @mistake("find_bugs")
 def one_rule_for_all(attention):
-    """The same mask was tried for all sentences. One that is used for the wrong sentence goes unnoticed then."""
+    """All sentences had the same mask, so an attention that uses one sentence's mask for another went unnoticed."""
     tester = Tester()
     tester.rule = lambda: one_rule(tester)
     return tester(attention)
@@ -1309,7 +1297,7 @@ def one_rule(tester):
 
 @mistake("find_bugs")
 def values_changed_only(attention):
-    """Of what is hidden, only values were changed. A hidden key can matter too: through what softmax divides by."""
+    """Only hidden values were changed. A hidden key can matter too, through what softmax divides by."""
     tester = Tester()
     tester.changed = ("value",)
     return tester(attention)
@@ -1317,7 +1305,7 @@ def values_changed_only(attention):
 
 @mistake("find_bugs")
 def keys_changed_only(attention):
-    """Of what is hidden, only keys were changed. If their scores are replaced, it is the values that tell."""
+    """Only hidden keys were changed. If hidden scores are overwritten, keys no longer matter, and values do."""
     tester = Tester()
     tester.changed = ("key",)
     return tester(attention)
@@ -1325,7 +1313,7 @@ def keys_changed_only(attention):
 
 @mistake("find_bugs")
 def empty_rows_leak(attention):
-    """The row of a query that may look at nothing was watched for leaks too. Test that row by itself."""
+    """The row of a query that may look at nothing was taken for a leak. Look for leaks in the other rows."""
     tester = Tester()
     tester.watched = lambda result: result
     return tester(attention)
@@ -1333,7 +1321,7 @@ def empty_rows_leak(attention):
 
 @mistake("find_bugs")
 def inverted_is_a_leak(attention):
-    """An inverted mask was taken for a leak. Does a query also lose sight of what it may see?"""
+    """An inverted mask was reported as a leak. Do the visible keys still count?"""
     tester = Tester()
 
     def tests():
@@ -1346,7 +1334,7 @@ def inverted_is_a_leak(attention):
 
 @mistake("find_bugs")
 def leaks_are_inverted(attention):
-    """A leak was taken for an inverted mask. Inverted means that the visible keys no longer count."""
+    """A leak was reported as an inverted mask. With an inverted mask, the visible keys no longer count."""
     tester = Tester()
 
     def tests():
@@ -1359,7 +1347,7 @@ def leaks_are_inverted(attention):
 
 @mistake("find_bugs")
 def all_labels_that_fit(attention):
-    """Several labels about masks were reported where only the first that applies was asked for."""
+    """Several labels about masks were reported, where only the first that applies was asked for."""
     tester = Tester()
     tester.masks = lambda: every(tester.tests_of_masks())
     return tester(attention)
@@ -1367,7 +1355,7 @@ def all_labels_that_fit(attention):
 
 @mistake("find_bugs")
 def scale_for_all(attention):
-    """Whatever gave other numbers was reported as the scale too. Rule out softmax's axis and the values first."""
+    """Wrong weights or values were reported as a wrong scale too. Rule out the axis of softmax and the values first."""
     tester = Tester()
     tester.numbers = lambda: every(tester.tests_of_numbers())
     return tester(attention)
@@ -1375,7 +1363,7 @@ def scale_for_all(attention):
 
 @mistake("find_bugs")
 def softmax_not_tested(attention):
-    """A softmax along the wrong axis was taken for something else. What do the weights of a query sum to?"""
+    """A softmax along the wrong axis was reported as something else. What does a query's row of weights sum to?"""
     tester = Tester()
 
     def tests():
@@ -1388,7 +1376,7 @@ def softmax_not_tested(attention):
 
 @mistake("find_bugs")
 def values_not_tested(attention):
-    """What went wrong with the values was taken for the scale. Which scores make the scale irrelevant?"""
+    """Wrong values were reported as a wrong scale. For which queries does the scale make no difference?"""
     tester = Tester()
 
     def tests():
@@ -1401,7 +1389,7 @@ def values_not_tested(attention):
 
 @mistake("find_bugs")
 def inputs_shared(attention):
-    """Later tests had inputs that an earlier call had changed. Give each call copies, and keep the originals."""
+    """An attention changed the inputs that later tests used. Give each call copies, and keep the originals."""
     tester = Tester()
     tester.shared = True
     return tester(attention)
@@ -1409,7 +1397,7 @@ def inputs_shared(attention):
 
 @mistake("find_bugs")
 def changes_not_tested(attention):
-    """No change of an input was ever reported. Compare each tensor that went in with a copy from before."""
+    """No change of an input was ever reported. Compare each input with a copy from before the call."""
     tester = Tester()
     tester.kept = ()
     return tester(attention)
@@ -1417,7 +1405,7 @@ def changes_not_tested(attention):
 
 @mistake("find_bugs")
 def query_watched_only(attention):
-    """Not every tensor that went in was compared with its copy. There are four, and the mask is one of them."""
+    """Not every input was compared with its copy. There are four, and the mask is one of them."""
     tester = Tester()
     tester.kept = (0,)
     return tester(attention)
@@ -1435,7 +1423,7 @@ def float32_only(attention):
 
 @mistake("find_bugs")
 def float64_only(attention):
-    """The dtype was tested with float64 alone. An attention that always returns that one goes unnoticed."""
+    """The dtype was tested only with float64. An attention that always returns float64 goes unnoticed."""
     tester = Tester()
     tester.dtypes = (torch.float64,)
     return tester(attention)
@@ -1550,7 +1538,7 @@ def cut_up(x, heads):
 
 @mistake("RepairedAttention")
 class AsHandedIn(Repaired):
-    """This is still the module that was handed in. There are six faults in it; test one line after another."""
+    """This is still the module as it was handed in, with all six faults. Test one line after another."""
 
     def forward(self, x):
         batch, length, d_model = x.shape
@@ -1567,8 +1555,8 @@ class AsHandedIn(Repaired):
 
 @mistake("RepairedAttention")
 class TokensScrambled(Repaired):
-    """Right for one head. With several, reshape cuts the sequence into pieces where it should cut the dimensions, on
-    the way in and on the way out.
+    """Right for one head. With several, reshape cuts the sequence into pieces instead of the dimensions, both on the
+    way in and on the way out.
     """
 
     def split(self, x):
@@ -1580,7 +1568,9 @@ class TokensScrambled(Repaired):
 
 @mistake("RepairedAttention")
 class ScrambledOnTheWayIn(Repaired):
-    """The heads are merged well, but on the way in reshape still cuts the sequence into pieces, not the dimensions."""
+    """Merging the heads is right now. On the way in, reshape still cuts the sequence into pieces instead of the
+    dimensions.
+    """
 
     def split(self, x):
         return cut_up(x, self.num_heads)
@@ -1588,8 +1578,8 @@ class ScrambledOnTheWayIn(Repaired):
 
 @mistake("RepairedAttention")
 class ScrambledOnTheWayOut(Repaired):
-    """The heads are split well, but on the way out reshape takes numbers of several tokens for one. Bring a token's
-    heads together first.
+    """Splitting into heads is right now. On the way out, reshape still puts numbers of several tokens into one row:
+    bring a token's heads together first.
     """
 
     def merge(self, x):
@@ -1598,7 +1588,7 @@ class ScrambledOnTheWayOut(Repaired):
 
 @mistake("RepairedAttention")
 class Interleaved(Repaired):
-    """The dimensions of the heads are interleaved. Those of one head lie next to each other in a projection."""
+    """The dimensions of the heads are interleaved. Those of one head are next to each other in a projection."""
 
     def split(self, x):
         return x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)
@@ -1614,7 +1604,7 @@ class KeysFromQueries(Repaired):
 
 @mistake("RepairedAttention")
 class ValuesFromKeys(Repaired):
-    """Key and value come from the same layer."""
+    """Key and value come from the same layer, and v_proj is never used."""
 
     def projected(self, x):
         return self.q_proj(x), self.k_proj(x), self.k_proj(x)
@@ -1622,7 +1612,9 @@ class ValuesFromKeys(Repaired):
 
 @mistake("RepairedAttention")
 class ScaledByModel(Repaired):
-    """Right for one head. With several, which dimension does a dot product add up? Its root is the scale."""
+    """Right for one head. With several, over how many dimensions does a dot product run? The scale is the root of
+    that.
+    """
 
     def scaled(self, q, k):
         return q @ k.mT / self.q_proj.out_features**0.5
@@ -1630,7 +1622,7 @@ class ScaledByModel(Repaired):
 
 @mistake("RepairedAttention")
 class NotScaled(Repaired):
-    """The scores are not scaled any more."""
+    """The scores are not scaled any more. What were they to be divided by?"""
 
     def scaled(self, q, k):
         return q @ k.mT
@@ -1662,7 +1654,7 @@ class PastHidden(Repaired):
 
 @mistake("RepairedAttention")
 class NoMask(Repaired):
-    """All tokens see one another. masked_fill returns a new tensor: is its result used?"""
+    """All tokens see each other. masked_fill returns a new tensor: is its result used?"""
 
     def weights(self, scores):
         return scores.softmax(dim=-1)
@@ -1670,7 +1662,9 @@ class NoMask(Repaired):
 
 @mistake("RepairedAttention")
 class ZeroedWeights(Repaired):
-    """Weights were zeroed after softmax, so a token's weights sum to less than 1, and later tokens shape the rest."""
+    """Weights were set to 0 after softmax, so they no longer sum to 1, and later tokens have already taken their
+    share.
+    """
 
     def weights(self, scores):
         return scores.softmax(dim=-1).masked_fill(self.future(scores.size(-1)), 0.0)
@@ -1704,7 +1698,7 @@ class DropoutAlways(Repaired):
 
 @mistake("RepairedAttention")
 class DropoutGone(Repaired):
-    """Dropout never acts. In training mode, it should."""
+    """Dropout never acts. It should, in training mode."""
 
     def drop(self, weights):
         return weights
@@ -1720,7 +1714,7 @@ class DropoutInverted(Repaired):
 
 @mistake("RepairedAttention")
 class DropoutOnOutputs(Repaired):
-    """Dropout acts on what was mixed, not on the weights: it removes single dimensions, not whole values."""
+    """Dropout acts on the mixed values, not on the weights: it removes single dimensions, not whole tokens."""
 
     def drop(self, weights):
         return weights
@@ -1743,7 +1737,7 @@ class DropoutAtTheEnd(Repaired):
 
 @mistake("RepairedAttention")
 class MaskForOneLength(Repaired):
-    """It fails for another length than the first: the mask was kept. Make one for the length at hand."""
+    """It stops at a sequence of another length: the first mask was kept. Make one for the length at hand."""
 
     def future(self, length):
         if not hasattr(self, "kept"):
@@ -1753,7 +1747,7 @@ class MaskForOneLength(Repaired):
 
 @mistake("RepairedAttention")
 class SingleOutput(Repaired):
-    """The projection at the end is missing: the heads are next to each other, but nothing mixes them."""
+    """The output projection is missing: the heads are next to each other, but nothing mixes them."""
 
     def forward(self, x):
         q, k, v = (self.split(part) for part in self.projected(x))
@@ -1762,7 +1756,7 @@ class SingleOutput(Repaired):
 
 @mistake("RepairedAttention")
 class FloatTwiceAsLong(Repaired):
-    """It works in float64 alone, or returns that dtype whatever comes in. The result has the dtype of x."""
+    """The result is float64 whatever comes in. It should have the dtype of x."""
 
     def forward(self, x):
         return Repaired.forward(self, x).double()
@@ -1780,7 +1774,7 @@ class GradientsStopped(Repaired):
 
 @mistake("RepairedAttention")
 class AnotherLayer(Repaired):
-    """There is a parameter, or a layer, that was not asked for: the four layers are all."""
+    """There is a parameter that was not asked for. The four layers are all that is needed."""
 
     def __init__(self, d_model, num_heads, dropout=0.0):
         Repaired.__init__(self, d_model, num_heads, dropout)

@@ -1,0 +1,457 @@
+"""Lesson 11: its reference against independent oracles, and the attentions that testers are tried on.
+
+What the suspects' labels are is written down here, and testers of several designs agree on them. Testers that look at
+anything but answers learn nothing.
+"""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.notebook import text_of
+from autograder.authoring.package import package_of
+from autograder.authoring.sample_submissions import submission
+from autograder.grading.grade import Submission, run
+from autograder.grading.repair import repair
+from autograder.judging.check import Check
+from autograder.judging.proofs import Rights
+from autograder.judging.values import Returned
+from autograder.judging.verdict import Verdict
+from autograder.paths import find_course
+
+from .conftest import needs_sandbox
+from .honest_variants import VARIANTS
+
+PACKAGE = package_of(find_course().lesson("11_bug_hunt"))
+KEY = PACKAGE.key
+REFERENCE = KEY.reference
+WRONG, TEAMS = REFERENCE["wrong"], REFERENCE["teams"]
+TESTERS = {v.name: v.work for v in VARIANTS if v.exercise == "find_bugs"} | {"reference": REFERENCE["find_bugs"]}
+SUSPECTS = {name: box for name, box in KEY.boxes.items() if name not in KEY.public_boxes}
+HIDDEN = [check for check in KEY.hidden if check.exercise == "find_bugs"]
+MASK_LABELS = ("mask_inverted", "mask_leak", "empty_row")
+LABELS = {
+    "suspect_01": "mask_leak",  # hidden scores become -3
+    "suspect_02": "scale",  # divides by the root of D_v
+    "suspect_03": "softmax_axis",  # softmax over axis 1: right for plain tables
+    "suspect_04": "empty_row",  # minus a billion
+    "suspect_05": "dtype empty_row",  # naN, and float32
+    "suspect_06": "none",  # right: writes to its own copies
+    "suspect_07": "softmax_axis",  # softmax over the first axis
+    "suspect_08": "mask_leak",  # adds the mask as 0 and 1
+    "suspect_09": "value",  # mixes values whose entries have moved by one
+    "suspect_10": "softmax_axis",  # softmax over the queries
+    "suspect_11": "mask_leak",  # uses the first sentence's mask for all
+    "suspect_12": "value",  # mixes the keys
+    "suspect_13": "mask_leak",  # ignores the mask
+    "suspect_14": "scale",  # divides by 8, the root of another dimension
+    "suspect_15": "mask_inverted value",  # inverted, and the values without their signs
+    "suspect_16": "softmax_axis",  # softmax over axis 2: wrong for four axes
+    "suspect_17": "mutates_input",  # inverts the mask in place
+    "suspect_18": "empty_row",  # naN where nothing may be seen
+    "suspect_19": "value",  # mixes the values without their signs
+    "suspect_20": "mask_leak",  # zeroes weights after softmax
+    "suspect_21": "none",  # right: three keys at a time
+    "suspect_22": "empty_row",  # a query that may see nothing sees everything
+    "suspect_23": "mutates_input",  # scales the query in place
+    "suspect_24": "none",  # right: adds minus infinity
+    "suspect_25": "mask_inverted",  # hides what may be seen
+    "suspect_26": "none",  # right: query by query
+    "suspect_27": "none",  # right: calculates in float32
+    "suspect_28": "scale",  # does not scale
+    "suspect_29": "dtype mask_leak",  # float64, and zeroes weights after softmax
+    "suspect_30": "scale",  # divides by D
+    "suspect_31": "scale",  # multiplies by the root
+    "suspect_32": "mutates_input",  # scales the key in place
+    "suspect_33": "none",  # right: with einsum, softmax in steps
+    "suspect_34": "none",  # right: from the last key to the first
+    "suspect_35": "mutates_input",  # leaves zeros where the values were
+    "suspect_36": "scale",  # divides by the root of S
+    "suspect_37": "none",  # right: PyTorch's own
+    "suspect_38": "dtype",  # float64 whatever comes in
+    "suspect_39": "mask_leak scale",  # no scale, no mask
+    "suspect_40": "none",  # right: with logsumexp
+    "suspect_41": "empty_row mutates_input scale",  # by D, in place, and minus a billion
+    "suspect_42": "mutates_input softmax_axis",  # scales in place, softmax over the queries
+    "suspect_43": "dtype",  # float32 whatever comes in
+    "suspect_44": "mask_leak",  # multiplies scores by the mask
+    "suspect_45": "none",  # right: two keys at a time, with a running maximum
+}
+
+
+def double(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def rule(q_len: int, k_len: int) -> Tensor:
+    return torch.ones(q_len, k_len, dtype=torch.bool).tril(diagonal=2)
+
+
+def with_an_empty_row(mask: Tensor) -> Tensor:
+    return mask.index_fill(-2, torch.tensor([1]), False)
+
+
+# One example that tells
+
+
+def survivors(*inputs: Tensor | None) -> list[str]:
+    """Return the wrong attentions that nobody would notice: those that stop with an error are."""
+    right, found = functional.scaled_dot_product_attention(*inputs), []
+    for name, attention in WRONG.WRONG.items():
+        with suppress(RuntimeError):
+            result = attention(*inputs)
+            if result.shape == right.shape and torch.allclose(result, right, rtol=0, atol=1e-3):
+                found.append(name)
+    return found
+
+
+SIZES = (double(2, 3, 5, 4), double(2, 3, 7, 4, seed=1), double(2, 3, 7, 6, seed=2))
+SQUARE = double(1, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "unnoticed"),
+    [
+        ((SQUARE, SQUARE, SQUARE, None), 12),
+        ((*SIZES, None), 8),
+        ((*SIZES, rule(5, 7)), 2),
+        ((*SIZES, with_an_empty_row(rule(5, 7))), 0),
+    ],
+    ids=["square self-attention", "different sizes", "a mask", "an empty row"],
+)
+def test_an_example_leaves_as_many_mistakes_unnoticed_as_the_lesson_says(inputs: Any, unnoticed: int) -> None:
+    assert len(WRONG.WRONG) == 21
+    assert len(survivors(*inputs)) == unnoticed
+    assert survivors(*inputs) == WRONG.unnoticed(*inputs)
+
+
+def test_the_reference_example_tells_all_and_keeps_to_its_limits() -> None:
+    example = REFERENCE["revealing_example"]()
+    assert survivors(*example) == []
+    assert all(2 <= part.ndim <= 4 and max(part.shape) <= 8 for part in example)
+
+
+def visible(name: str) -> Check:
+    return next(check for check in KEY.visible if check.name == name)
+
+
+def told(*parts: Any) -> str:
+    outcome = visible("all_mistakes").summarise(Returned(parts))
+    return "" if isinstance(outcome, Returned) else outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda q, k, v, m: (q, k, v), "3 things came back"),
+        (lambda q, k, v, m: (q, k, v, None), "The mask is not a tensor."),
+        (lambda q, k, v, m: (q, k, v, m.long()), "The mask is int64. It should be bool."),
+        (lambda q, k, v, m: (q.half(), k, v, m), "The query is float16. It should be float64."),
+        (lambda q, k, v, m: (q[None], k, v, m), "The query should have two to four axes, and it has 5."),
+        (lambda q, k, v, m: (q, k, v, m[0]), "The mask should have two to four axes, and it has 1."),
+        (lambda q, k, v, m: (double(9, 4), k, v, m), "The query has an axis of 9."),
+        (lambda q, k, v, m: (q[..., :0, :], k, v, m), "The query has an axis without entries."),
+        (lambda q, k, v, m: (q / 0, k, v, m), "The query has an entry that is not a finite number."),
+        (lambda q, k, v, m: (q[..., :3], k, v, m), "The last axes of query and key should have the same size"),
+        (lambda q, k, v, m: (q, k, v[..., :6, :], m), "There should be as many values as keys"),
+        (lambda q, k, v, m: (q, k[:, :2], v, m), "The axes before the last two of query, key and value do not fit."),
+        (lambda q, k, v, m: (q, k, v, m.mT), "does not broadcast to (..., L, S)"),
+        (lambda q, k, v, m: (q, k, v, m.expand(4, 1, 1, 5, 7)[:, 0]), "does not broadcast to (..., L, S)"),
+        (lambda q, k, v, m: (1e300 * q, 1e300 * k, v, m), "itself gives NaN"),
+        (lambda q, k, v, m: (q, k, v, m | True), "mask_after_softmax, fill_minus_1e9, and 3 more."),
+    ],
+)
+def test_what_is_wrong_with_an_example_is_said_in_a_sentence(spoil: Callable[..., Any], words: str) -> None:
+    example = (*SIZES, with_an_empty_row(rule(5, 7)))
+    assert told(*example) == ""
+    assert words in told(*spoil(*example))
+
+
+# How far apart
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.floats(-5, 5))
+def test_a_constant_difference_is_measured(seed: int, trials: int, offset: float) -> None:
+    right, difference = WRONG.right, REFERENCE["max_difference"]
+
+    def moved(*inputs: Tensor) -> Tensor:
+        return right(*inputs) + offset
+
+    assert difference(right, moved, trials=trials, seed=seed) == pytest.approx(abs(offset))
+    assert difference(moved, right, trials=trials, seed=seed) == pytest.approx(abs(offset))
+
+
+@pytest.mark.parametrize("name", ["no_scale", "mask_ignored", "softmax_over_queries"])
+def test_more_trials_find_no_smaller_difference(name: str) -> None:
+    pair = WRONG.right, WRONG.WRONG[name]
+    found = [REFERENCE["max_difference"](*pair, trials=trials, seed=3) for trials in range(12)]
+    assert found == sorted(found)
+    assert found[0] == 0.0 < found[-1]
+
+
+# Finding bugs
+
+
+@pytest.mark.parametrize("tester", TESTERS)
+def test_the_teams_have_the_bugs_that_the_lesson_is_about(tester: str) -> None:
+    found = {team: TESTERS[tester](attention) for team, attention in TEAMS.TEAMS.items()}
+    bugs = {"bo": {"scale"}, "cleo": {"mask_inverted"}, "dag": {"empty_row"}, "eve": {"mutates_input"}}
+    assert found == {"ada": set()} | bugs
+
+
+@pytest.mark.parametrize("tester", TESTERS)
+def test_those_to_practice_on_have_the_bug_that_they_are_named_for(tester: str) -> None:
+    assert {label: TESTERS[tester](attention) for label, attention in TEAMS.PRACTICE.items()} == {
+        label: {label} for label in TEAMS.PRACTICE
+    }
+
+
+def labels_of(name: str) -> set[str]:
+    return set(LABELS[name].split()) - {"none"}
+
+
+@pytest.mark.parametrize("tester", TESTERS)
+def test_testers_of_every_design_agree_on_all_suspects(tester: str) -> None:
+    assert {name: TESTERS[tester](box) for name, box in SUSPECTS.items()} == {n: labels_of(n) for n in LABELS}
+
+
+def test_there_are_enough_suspects_and_each_label_is_needed_more_than_once() -> None:
+    assert len(LABELS) >= 25
+    assert sum(not labels_of(name) for name in LABELS) >= 5
+    assert all(sum(label in labels_of(name) for name in LABELS) >= 2 for label in TEAMS.PRACTICE)
+    assert all(len(labels_of(name) & set(MASK_LABELS)) <= 1 for name in LABELS)
+
+
+INPUTS = [
+    [double(*lead, 3, 4).to(dtype), double(*lead, 6, 4, seed=1).to(dtype), double(*lead, 6, 5, seed=2).to(dtype)]
+    for lead, dtype in product(((), (2,), (2, 3)), (torch.float32, torch.float64))
+]
+
+
+@pytest.mark.parametrize("name", SUSPECTS)
+def test_a_suspect_works_on_every_number_of_axes_with_and_without_a_mask(name: str) -> None:
+    for inputs, mask in product(INPUTS, (None, rule(3, 6), with_an_empty_row(rule(3, 6))[:, :1], rule(1, 6)[:1])):
+        first, second = (
+            SUSPECTS[name](*(x.clone() for x in inputs), None if mask is None else mask.clone()) for _ in range(2)
+        )
+        assert first.shape[:-1] == inputs[0].shape[:-1]
+        assert torch.equal(first.nan_to_num(9.0), second.nan_to_num(9.0))
+
+
+@pytest.mark.parametrize("name", [name for name in SUSPECTS if not labels_of(name)])
+def test_a_right_suspect_is_right(name: str) -> None:
+    for inputs, mask in product(INPUTS, (None, rule(3, 6), with_an_empty_row(rule(3, 6)))):
+        right = functional.scaled_dot_product_attention(*inputs, mask).nan_to_num(0.0)
+        torch.testing.assert_close(SUSPECTS[name](*inputs, mask), right, rtol=1e-5, atol=1e-5)
+
+
+# What gives nothing away
+
+
+SENT = PACKAGE.sandbox_sources["find_bugs"][1]
+
+
+def test_a_submission_gets_names_of_suspects_and_nothing_else_of_them() -> None:
+    bodies = re.findall(r"^def (suspect_\d\d)\(.*\) -> Any:\n    (.*)\n", SENT, re.M)
+    assert dict(bodies) == dict.fromkeys(SUSPECTS, "pass")
+    assert [word for word in ("blockwise", "logical_not_", "1000000000", "@mistake", "Tester") if word in SENT] == []
+
+
+def names_called(check: Check) -> list[str]:
+    return [name for name in check.run.__code__.co_names if name in SUSPECTS]
+
+
+@pytest.mark.parametrize("check", HIDDEN, ids=lambda c: c.name)
+def test_each_check_has_right_suspects_and_wrong_ones(check: Check) -> None:
+    labels = {LABELS[name] for name in names_called(check)}
+    assert "none" in labels
+    assert len(labels) > 1
+
+
+def test_no_suspect_is_in_two_checks_and_all_are_in_one() -> None:
+    assert sorted(name for check in HIDDEN for name in names_called(check)) == sorted(SUSPECTS)
+
+
+@pytest.mark.parametrize("check", HIDDEN, ids=lambda c: c.name)
+def test_suspects_are_called_in_an_order_that_is_drawn(check: Check) -> None:
+    orders = set()
+    for seed in range(3):
+        order: list[str] = []
+        check.values(lambda box, order=order: order.append(box.name), seed)
+        assert sorted(order) == sorted(names_called(check))
+        orders.add(tuple(order))
+    assert len(orders) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (["scale"], "An object of type list came back; a set of labels was asked for."),
+        ("scale", "An object of type str came back"),
+        ({"scales"}, "'scales' is not one of the labels."),
+        ({("scale", "dtype")}, "is not one of the labels."),
+    ],
+)
+def test_what_is_no_set_of_labels_is_said_in_a_sentence(answer: Any, words: str) -> None:
+    check = visible("five_teams")
+    assert words in check.summarise(check.values(lambda attention: answer, 1)).reason
+
+
+def test_a_tester_that_returns_nothing_for_a_right_attention_is_told() -> None:
+    check = visible("five_teams")
+    outcome = check.summarise(check.values(lambda attention: REFERENCE["find_bugs"](attention) or None, 1))
+    assert "None came back" in outcome.reason
+
+
+BY_SOURCE = """
+import gc
+KNOWN, HEAP = {known!r}, {{}}
+def heap():
+    if not HEAP:
+        HEAP.update((f.__name__, f.__doc__) for f in gc.get_objects() if type(f).__name__ == "function")
+    return HEAP
+def look(attention):
+    return {look}
+def find_bugs(attention):
+    return set(KNOWN.get(look(attention), []))
+"""
+LOOKS = {
+    "code": "attention._work.__code__.co_code.hex() + repr(attention._work.__code__.co_names)",
+    "docstring": "attention._work.__doc__",
+    "heap": "heap().get(attention.name)",
+}
+WITHOUT_TESTING = {
+    "every label": f"def find_bugs(attention):\n    return set({list(TEAMS.PRACTICE)!r})\n",
+    "no label": "def find_bugs(attention):\n    return set()\n",
+    "a set that is equal to any": """
+class Agreeable(set):
+    def __eq__(self, other): return True
+    def __hash__(self): return 0
+    def __contains__(self, label): return True
+def find_bugs(attention):
+    return Agreeable()
+""",
+    "the check's name": """
+import sys
+def find_bugs(attention):
+    frame, names = sys._getframe(), []
+    while frame:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return set() if "several_ways" in names else {"mask_leak"} if "what_masks_do" in names else {"scale"}
+""",
+}
+
+
+def defined(source: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(source, names)
+    return names
+
+
+def by_source(look: str) -> str:
+    """Return a tester that knows what each suspect looks like, and tests nothing."""
+    looked = defined(BY_SOURCE.format(known={}, look=LOOKS[look]))["look"]
+    return BY_SOURCE.format(known={looked(SUSPECTS[n]): sorted(labels_of(n)) for n in SUSPECTS}, look=LOOKS[look])
+
+
+def by_order(seed: int) -> str:
+    """Return a tester that knows in which order suspects are called under one seed."""
+    order: list[str] = []
+    for check in HIDDEN:
+        check.values(lambda box: order.append(box.name), seed)
+    answers = [sorted(labels_of(name)) for name in order]
+    return f"ANSWERS = iter({answers!r})\ndef find_bugs(attention):\n    return set(next(ANSWERS, []))\n"
+
+
+def hidden_points(verdict: Verdict) -> int:
+    return sum(result.points for result in verdict.results if result.hidden and result.passed)
+
+
+def graded(source: str, seed: int) -> Verdict:
+    given = Submission(text_of(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
+    outcomes = run(repair(given.notebook, given.lesson), given)["find_bugs"]
+    return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_unstopped_a_tester_that_looks_instead_of_testing_earns_all_hidden_points(look: str) -> None:
+    passed = Rights(KEY, 5).passed("find_bugs", defined(by_source(look))["find_bugs"])
+    assert set(HIDDEN) <= set(passed)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_tester_that_looks_instead_of_testing_earns_no_hidden_points(look: str) -> None:
+    assert hidden_points(graded(by_source(look), 5)) == 0
+
+
+def test_unstopped_a_tester_that_knows_the_order_earns_all_hidden_points() -> None:
+    assert set(HIDDEN) <= set(Rights(KEY, 5).passed("find_bugs", hidden_only(by_order(5))))
+
+
+def hidden_only(source: str) -> Any:
+    """Return a tester that leaves the visible attentions out of its count."""
+    tester = defined(source)["find_bugs"]
+    return lambda attention: tester(attention) if attention.name in SUSPECTS else set()
+
+
+@needs_sandbox
+def test_a_tester_that_knows_the_order_under_another_seed_earns_no_hidden_points() -> None:
+    assert hidden_points(graded(by_order(5), 6)) == 0
+
+
+@needs_sandbox
+@pytest.mark.parametrize("name", WITHOUT_TESTING)
+def test_an_answer_without_a_test_earns_nothing(name: str) -> None:
+    assert graded(WITHOUT_TESTING[name], 5).points == 0
+
+
+# The repaired module
+
+
+def pytorchs(module: nn.Module, d_model: int, num_heads: int) -> nn.MultiheadAttention:
+    """Return PyTorch's module with the same numbers."""
+    other = nn.MultiheadAttention(d_model, num_heads, batch_first=True).double()
+    layers = [module.q_proj, module.k_proj, module.v_proj]
+    with torch.no_grad():
+        other.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        other.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+    other.out_proj.load_state_dict(module.out_proj.state_dict())
+    return other
+
+
+@pytest.mark.parametrize("heads", [1, 2, 6])
+@pytest.mark.parametrize("length", [1, 2, 7])
+def test_the_repaired_module_gives_what_pytorchs_gives(heads: int, length: int) -> None:
+    module, x = REFERENCE["RepairedAttention"](6, heads, dropout=0.5).double().eval(), double(3, length, 6)
+    hidden = torch.ones(length, length, dtype=torch.bool).triu(1)  # in nn.MultiheadAttention, True hides
+    theirs, _ = pytorchs(module, 6, heads)(x, x, x, attn_mask=hidden)
+    torch.testing.assert_close(module(x), theirs)
+
+
+def handed_in() -> Any:
+    """Return the class that the lesson shows."""
+    cells = read_lesson(find_course().lesson("11_bug_hunt"))
+    names: dict[str, Any] = {"nn": nn, "torch": torch, "functional": functional, "Tensor": Tensor}
+    exec(next(cell.text for cell in cells if cell.kind == "demo" and "class HandedIn" in cell.text), names)
+    return names["HandedIn"]
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+def test_the_module_left_as_it_was_handed_in_is_a_known_mistake(heads: int) -> None:
+    known = next(m.work for m in KEY.mistakes if m.name == "AsHandedIn")(6, heads)
+    shown, x = handed_in()(6, heads), torch.randn(2, 4, 6)
+    shown.load_state_dict(known.state_dict())
+    assert torch.equal(shown(x), known(x))
