@@ -228,7 +228,7 @@ def strengths(seed: int, trials: int) -> list[float]:
 
 def seed_where(draw: Inputs, trials: int, wanted: Any) -> int:
     """Draw a seed for which the numbers of the trials are as wanted."""
-    seed = draw.integer(1, 10**6)
+    seed = draw.integer(40, 200)  # small: some take it for the number of trials
     while not wanted(strengths(seed, trials)):
         seed += 1
     return seed
@@ -261,7 +261,7 @@ def in_float32_alone(query: Any, key: Any, value: Any, mask: Any) -> Any:
 def somewhere(max_difference: Any, draw: Inputs) -> Any:
     """Edge: the largest difference is in one entry of one trial, whichever; negative ones, other dtypes, no trials."""
     seed = seed_where(draw, 9, in_the_middle)
-    right, other = plain_attention, draw.integer(1, 10**6)
+    right, other = plain_attention, draw.integer(40, 200)
     cases = {
         "upward": (right, one_entry_moved(1, -1), 9, seed),
         "downward": (right, one_entry_moved(-1, 0), 9, seed),
@@ -1135,42 +1135,15 @@ def nothing_found(attention):
 
 
 @mistake("find_bugs")
-def everything_reported(attention):
-    """Every label was reported every time, even for right attentions."""
-    return {
-        "scale",
-        "softmax_axis",
-        "value",
-        "mask_inverted",
-        "mask_leak",
-        "empty_row",
-        "mutates_input",
-        "dtype",
-    }
-
-
-@mistake("find_bugs")
 def list_returned(attention):
     """A list came back. A set has no order and holds no label twice; set(...) makes one from a list."""
     return sorted(Tester()(attention))
 
 
 @mistake("find_bugs")
-def text_returned(attention):
-    """A string came back. Even a single label belongs in a set: {"scale"}."""
-    return ", ".join(sorted(Tester()(attention)))
-
-
-@mistake("find_bugs")
 def nothing_returned_if_right(attention):
     """For a right attention, None came back. An empty set, set(), says that no bug was found."""
     return Tester()(attention) or None
-
-
-@mistake("find_bugs")
-def labels_with_hyphens(attention):
-    """A label is misspelled: they are written with underscores."""
-    return {label.replace("_", "-") for label in Tester()(attention)}
 
 
 @mistake("find_bugs")
@@ -1327,19 +1300,6 @@ def inverted_is_a_leak(attention):
     def tests():
         found = Tester.tests_of_masks(tester)
         return found | {"mask_inverted": False}
-
-    tester.tests_of_masks = tests
-    return tester(attention)
-
-
-@mistake("find_bugs")
-def leaks_are_inverted(attention):
-    """A leak was reported as an inverted mask. With an inverted mask, the visible keys no longer count."""
-    tester = Tester()
-
-    def tests():
-        found = Tester.tests_of_masks(tester)
-        return found | {"mask_inverted": found["mask_leak"]}
 
     tester.tests_of_masks = tests
     return tester(attention)
