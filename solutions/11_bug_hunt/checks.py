@@ -170,18 +170,26 @@ def number_from(
     return float(found) if type(found) is int else found
 
 
+def off_by_one(query: Tensor, key: Tensor, value: Tensor, mask: Mask) -> Tensor:
+    """Return attention, and 1 more in each entry."""
+    return plain_attention(query, key, value, mask) + 1
+
+
 @check("max_difference", points=1)
 def two_small_attentions(max_difference: Any, draw: Inputs) -> Any:
-    """The right attention against one without the scale, one without the mask, and one that is right too."""
-    others = {
-        "without the scale": wrong.no_scale,
-        "without the mask": wrong.mask_ignored,
-        "right too": plain_attention,
-    }
+    """The right attention against one without the scale, one without the mask, one that is right too, and, in a single
+    trial, one that is off by 1.
+    """
     trials, seed = draw.size(20, 12, 30), draw.integer(40, 200)
+    others = {
+        "without the scale": (wrong.no_scale, trials),
+        "without the mask": (wrong.mask_ignored, trials),
+        "right too": (plain_attention, trials),
+        "off by 1": (off_by_one, 1),
+    }
     return {
-        name: number_from(max_difference, wrong.right, other, trials, seed)
-        for name, other in others.items()
+        name: number_from(max_difference, wrong.right, other, n, seed)
+        for name, (other, n) in others.items()
     }
 
 
