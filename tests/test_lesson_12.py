@@ -1,6 +1,7 @@
 """Lesson 12's reference against independent oracles: PyTorch's attention, Keras itself, and round trips."""
 
 import json
+import os
 import sys
 import warnings
 from dataclasses import replace
@@ -205,6 +206,10 @@ def test_a_query_with_nothing_to_see_gets_zero_weights_in_keras_and_nan_in_pytor
     _, ours = nn.MultiheadAttention(6, 2, batch_first=True).eval()(x, x, x, attn_mask=~mask)
     assert not theirs[:, :, 1].any()
     assert ours[:, 1].isnan().all()
+
+
+def test_keras_writes_nothing_into_the_home_of_whoever_runs_the_tests(keras) -> None:
+    assert sys.modules["keras.src.backend.config"].keras_home() == os.devnull
 
 
 def test_where_keras_is_missing_none_comes_back(frameworks, monkeypatch) -> None:
