@@ -83,9 +83,15 @@ def test_one_head_of_four_goes_by_the_digits(seed: int) -> None:
     digits, _ = names["four_answers"](500, 999)
     weights = names["layer"](digits)[1].detach()
     renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
-    moved = ((names["layer"](renamed)[1].detach() - weights).abs().sum(dim=-1) / 2).mean(dim=(0, 2)).sort().values
-    assert float(moved[-1]) > 0.6
-    assert float(moved[-2]) < 0.2
+    moved = ((names["layer"](renamed)[1].detach() - weights).abs().sum(dim=-1) / 2).mean(dim=(0, 2))
+    low, high = moved.sort().values[-2:].tolist()
+    assert low < 0.2
+    assert high > 0.6
+    smeared = weights[:, moved.argmax()]
+    by_digit = torch.stack([smeared[digits == digit].mean(dim=0) for digit in range(10)])
+    assert float(by_digit.amax(dim=-1).mean()) > 0.5  # the asking digit decides on a place
+    assert float(smeared.mean(dim=0).amax(dim=-1).mean()) < 0.4  # the average map does not show it
+    assert float(smeared.diagonal(dim1=-2, dim2=-1).mean()) < 0.3  # and it hardly looks at itself
 
 
 def test_empty_rows_are_what_the_lessons_say_of_this_version() -> None:
@@ -194,3 +200,31 @@ def test_the_largest_tensor_grows_with_the_square_or_with_the_length() -> None:
             assert measure.largest(lambda q, k, v: (q @ k.mT / 32**0.5).softmax(dim=-1) @ v, *given) == 4 * length**2
             fused = torch.nn.functional.scaled_dot_product_attention
             assert measure.largest(fused, *given) <= 4 * length * 32 * 2
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_rounding_is_far_below_the_smallest_mutant(seed: int) -> None:
+    with module("11_bug_hunt", "teams") as teams, module("11_bug_hunt", "wrong") as wrong:
+        torch.manual_seed(seed)
+        inputs = [torch.randn(2, 3, *s, dtype=torch.float64) for s in ((50, 64), (70, 64), (70, 64))]
+        expected = wrong.right(*inputs)
+
+        def off_by(dtype: torch.dtype) -> float:
+            return float((teams.ada(*(x.to(dtype) for x in inputs)) - expected).abs().max())
+
+        assert off_by(torch.float64) < 1e-14
+        assert 1e-7 < off_by(torch.float32) < 1e-5
+        assert 1e-3 < off_by(torch.bfloat16) < 1e-1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_mutant_that_is_noticed_is_off_by_a_tenth(seed: int) -> None:
+    with module("11_bug_hunt", "wrong") as wrong:
+        torch.manual_seed(seed)
+        q, k, v = (torch.randn(2, 3, *s, dtype=torch.float64) for s in ((5, 4), (7, 4), (7, 6)))
+        mask = torch.rand(5, 7) < 0.7
+        mask[2] = False
+        expected = wrong.right(q, k, v, mask)
+        same_shape = set(wrong.WRONG) - {"values_from_keys", "swapped_q_k"}
+        apart = {name: (wrong.WRONG[name](q, k, v, mask) - expected).abs().max() for name in same_shape}
+        assert all(number.isnan() or number > 0.1 for number in apart.values())

@@ -3,6 +3,7 @@
 import ast
 import re
 import statistics
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,8 @@ def test_a_lesson_has_40_to_100_cells(cells: list[LessonCell]) -> None:
 
 def test_code_cells_are_short(cells: list[LessonCell]) -> None:
     code = [c for c in cells if c.kind in ("demo", "measured", "exercise")]
+    docstring = re.compile(r'""".*?"""', re.S)
+    code = [replace(c, text=docstring.sub("", c.text)) for c in code]  # a docstring is read as text
     sizes = sorted(len(lines(c)) for c in code if not c.text.startswith("class "))
     assert statistics.median(sizes) <= 5
     assert sizes[int(0.9 * len(sizes))] <= 15

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterwards, build a lookup that can be trained, and compute attention in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 45 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 45 minutes.
 #
 # ## The idea
 #
@@ -33,7 +33,7 @@ def copies(n: int, seed: int, length: int) -> tuple[Tensor, Tensor]:
 copies(1, seed=0, length=8)
 
 # %% [markdown]
-# For years, translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. Each new state is computed from the old state and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*. The decoder writes one word after another, each from its own state and the word it wrote before.
+# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. Each new state is computed from the old state and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*. The decoder writes one word after another, each from its own state and the word it wrote before.
 
 # %%
 figures.bottleneck()
@@ -41,7 +41,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words? 8? 16? The model is in `translator.py`, a short file beside this notebook. Open it if you like; nothing below depends on its details.
 #
-# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And gradients whose norm exceeds 1 are scaled down to 1, because those of a recurrent network can be huge now and then: *gradient clipping*. Afterwards the decoder is on its own, and a sequence counts as right only if every word in it is.
+# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And because a recurrent network's gradient is sometimes huge, a gradient whose norm exceeds 1 is scaled down to norm 1: *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is.
 
 
 # %%
@@ -74,7 +74,7 @@ _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# Better, but not good: four or five sequences in ten. Training moves the limit, and so does a larger state, at a price; question R1 comes back to that. Better still would be to have no such limit.
+# Better, but not good: about half of the sequences. More training moves the limit. It would be better not to have one.
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
 
@@ -82,7 +82,7 @@ print(f" 8 words after 750 steps: {longer:4.0%} right")
 figures.attention([0.1, 0.05, 0.6, 0.2, 0.05])
 
 # %% [markdown]
-# Here is that step as code. A small network, `score`, rates each pair of a decoder state and an encoder state. *Softmax* turns the ratings $s_i$ into shares that sum to 1: each is $e^{s_i}$ divided by the sum of all of them. Then the states are mixed. `B` is the batch, `S` the number of words read.
+# Here is that step as code. A small network, `score`, gives each pair of a decoder state and an encoder state a *score*. *Softmax* turns the scores $a_1, a_2, \ldots$ into shares that sum to 1: share $i$ is $e^{a_i}$ divided by the sum of all these exponentials. Then the states are mixed. `state` is (B, 64) and `states` is (B, S, 64): `B` sequences in the batch, `S` words read. Indexing with `None` inserts an axis of size 1, `expand_as` repeats along it, `cat` joins tensors along an axis, and `squeeze` removes an axis of size 1.
 
 
 # %%
@@ -94,7 +94,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 
 
 # %% [markdown]
-# Nobody tells it which word to look at; training has to find that out. Same task, same number of steps, same seed. The third run takes a few seconds, because each of the 16 words written looks at all 16 words read.
+# Nobody tells the network which word to look at; training has to find that out. Same task, same number of steps, same seed. The third run takes a few seconds, because each of the 16 words written looks at all 16 words read.
 
 # %% measured
 _, four = copying(4, look)
@@ -112,14 +112,14 @@ print(f"16 words: {sixteen:4.0%} right")
 plot.curves(
     LENGTHS,
     {"with attention": [four, eight, sixteen], "without": plain},
-    "With attention, length hardly matters",
+    "With attention, length matters far less",
     xlabel="words",
     ylabel="sequences that are right",
     alt="Without attention the share of right sequences falls from above 0.8 at 4 words to 0 at 16. With attention it stays above 0.7.",
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? These are its weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns logits and weights. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -133,7 +133,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# A different context for every word it writes. That is the whole idea, and Bahdanau, Cho and Bengio found it in 2014 for exactly this problem.
+# A different context for every word it writes. That is the whole idea. Bahdanau, Cho and Bengio published it in 2014, to get rid of exactly this bottleneck.
 #
 # ## By hand
 #
@@ -145,7 +145,7 @@ states = torch.tensor([[10.0, 0], [0, 20], [5, 5], [0, 10], [20, 0]])
 shares @ states
 
 # %% [markdown]
-# The context is [5, 6]: $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$, and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It is a vector like the states, however many of them there are. Such a sum, with shares that are not negative and sum to 1, is called a *convex combination*.
+# The context is [5, 6]: $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$, and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It has the dimension of one state, however many states there are. Such a sum, with shares that are not negative and sum to 1, is called a *convex combination*.
 #
 # Why mix at all? The obvious way is to *pick* the state with the highest score. Ask both ways for a gradient:
 
@@ -161,7 +161,7 @@ print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 #
 # ## In PyTorch
 #
-# Leave the translator for a moment and look at this step alone. A *query* says what is wanted. Each entry of a store has a *key*, by which it is found, and a *value*, which is what you get. The score of an entry is the dot product of its key with the query. (In the translator the decoder's state was the query, and each encoder state was both key and value. Lesson 2 takes the three apart.)
+# Leave the translator for a moment and look at this step alone. A *query* says what is wanted. Each entry of a table has a *key*, by which it is found, and a *value*, which is what you get. The score of an entry is the dot product of its key with the query. (In the translator the decoder's state was the query, and each encoder state was both key and value. Lesson 2 takes the three apart.)
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -183,7 +183,7 @@ shares, output
 # %% [markdown]
 # The output is 36% of the first value, 5% of the second and 59% of the third.
 #
-# How strict should a lookup be? Divide the scores by a *temperature* before softmax. **Predict**: what does a temperature of 0.1 do to these shares?
+# How strict should a lookup be? Divide the scores by a *temperature* before softmax. **Predict.** What does a temperature of 0.1 do to these shares?
 
 # %%
 predict(
@@ -216,7 +216,7 @@ def soft_lookup(
     """Mix the values by how well their keys fit the query.
 
     query is (D,), key is (n, D), value is (n, D_v). Scores are dot products, divided by the temperature, which is
-    above 0. Returns (D_v,), with gradients for query, key and value.
+    above 0. Scores may be in the thousands. Returns (D_v,), with gradients for query, key and value.
     """
     ### BEGIN SOLUTION
     return (key @ query / temperature).softmax(dim=-1) @ value
@@ -226,13 +226,13 @@ def soft_lookup(
 # %% check soft_lookup
 
 # %% [markdown]
-# ### The first attention, for the curious
+# ### The first attention
 #
-# A dot product compares vectors of the same dimension. In 2014 the decoder's state and the encoder's states had different origins, and nobody expected them to be comparable entry by entry. So the first attention *learned* to compare. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions; there they are added; $\tanh$ bends the sum; and a vector $v$ turns it into one score:
+# A dot product compares vectors of the same dimension. But the decoder's state and the encoder's states come from different networks, and nothing makes them comparable entry by entry. So the first attention *learned* to compare. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions; there they are added; $\tanh$ bends the sum; and a vector $v$ (not a value) turns it into one score:
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*, and you have met it: it is the network `score` in the translator. (A matrix times two vectors laid end to end is the sum of two products.) From lesson 2 on we use dot products, so exercises 1.2 and 1.3 are a look at history; their points count like any others. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+# This is *additive attention*, and you have met it: apart from biases, it is the network `score` in the translator. (A matrix times two concatenated vectors is a sum of two products, one for each block of its columns.) From lesson 2 on we use dot products; exercises 1.2 and 1.3 build the attention that came first. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
@@ -255,12 +255,12 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
 #
 # ## Exercise 1.2: additive scores
 #
-# Score every query against every key, for a batch. There may be as many queries as keys, or not; their dimensions may differ; the weights are laid out as in PyTorch's linear layers, (out, in).
+# Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The weights are laid out as in `nn.Linear`, (outputs, inputs).
 
 # %% hints additive_scores [markdown]
 # The sum inside tanh exists for every *pair* of a query and a key. How many axes does it have, counting the batch and h?
 #
-# Project queries and keys first, each to h dimensions. Then give each of the two an axis of size 1, in different places, so that adding them makes all pairs.
+# Project queries and keys first, each to h dimensions. Then give each of the two an axis of size 1 (index with `None`), in different places, so that broadcasting makes all pairs when you add them.
 #
 # tanh works entry by entry, and `v` removes the last axis: a product with a vector sums over it. `.mT` swaps the last two axes of a weight matrix.
 
@@ -272,7 +272,7 @@ def additive_scores(
     """Score every query against every key with a small network (Bahdanau et al. 2014).
 
     query is (B, L, D_q), key is (B, S, D_k), w_q is (h, D_q), w_k is (h, D_k), v is (h,).
-    Returns (B, L, S): v · tanh(w_q query + w_k key) for each pair.
+    Returns (B, L, S): v · tanh(w_q query + w_k key) for each pair. Each query and each key is a row.
     """
     ### BEGIN SOLUTION
     q, k = query @ w_q.mT, key @ w_k.mT  # (B, L, h), (B, S, h)
@@ -315,7 +315,7 @@ def additive_attention(
 # %% [markdown]
 # ### A real translation
 #
-# People write dates in many ways; computers store them in one. Here are five ways, over 130 years, all to be turned into `1955-01-28`. The pairs are generated.
+# People write dates in many ways; computers store them in one. Ours are generated, in five styles and over 130 years, and all are to be rewritten in the style of `1955-01-28`. Three of them:
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -333,7 +333,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# Nearly none without, nearly all with. Neither has seen most of these dates in training: there are over 200,000 different inputs, and training showed 12,800. Give it one and look at the map:
+# Nearly none without, nearly all with. Neither has seen most of these dates in training: there are over 200,000 different inputs, and training showed 12,800. Give the one with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -352,7 +352,7 @@ plot.heatmap(
 #
 # ### The distance
 #
-# There is a second reason for attention, and it has to do with learning. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it does? Ask an untrained network for its gradient with respect to the first word, relative to that for the last:
+# There is a second reason for attention, and it has to do with learning. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it does? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. How large is the gradient of its last state with respect to the first word, relative to that for the last word?
 
 # %%
 torch.manual_seed(0)
@@ -372,7 +372,7 @@ figures.distance()
 # %% [markdown]
 # | | recurrent network | attention alone (from lesson 2 on) |
 # |---|---|---|
-# | what it sees | all earlier words, through the state (a second network, run backwards, sees the later ones) | all words, or those that a mask allows (lesson 5) |
+# | what it sees | all earlier words, through the state (a second network, run backward, sees the later ones) | all words, or those that a mask allows (lesson 5) |
 # | steps between two words | their distance | one |
 # | what it keeps | one vector of fixed size | a vector for every word |
 # | in training | one word after another | all at once |
@@ -380,7 +380,7 @@ figures.distance()
 # | work for n words | grows with n | grows with n² |
 # | what you can look at | states that nobody can read | weights: where from, not why |
 #
-# The last two rows say what attention costs, and what it does not give. In the translator both were at work: a recurrent network for the order, attention for the reach. In 2017 the recurrent part was dropped. That is where lesson 2 begins.
+# The last two rows say what attention costs, and what it does not give. In the translator both were at work: a recurrent network for the order, attention for the reach. In 2017 the recurrent part was dropped. Lesson 2 builds what remained.
 #
 # ## What can go wrong
 #
@@ -414,7 +414,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, and a sequence of 16 words out of 12 holds fewer than 58 bits. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, and a sequence of 16 words, each one of 12, holds fewer than 58 bits. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
 
 # %% question R1 [markdown] points=2
 # Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, each step overwriting a little of what the earlier ones left, and then read it out again in order. What has to be learned is a code, and the gradient that should teach it passes through up to 32 steps and fades on its way. In 250 steps no such code is found.
@@ -431,6 +431,6 @@ recap()
 # ## Further reading
 #
 # - Bahdanau, Cho and Bengio 2014, [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473): the paper behind this lesson. Figure 3 shows such maps for English and French.
-# - Sutskever, Vinyals and Le 2014, [Sequence to Sequence Learning with Neural Networks](https://arxiv.org/abs/1409.3215): how far one vector can go, and the trick of reading backwards.
+# - Sutskever, Vinyals and Le 2014, [Sequence to Sequence Learning with Neural Networks](https://arxiv.org/abs/1409.3215): how far one vector can go, and the trick of reading backward.
 #
 # **Next:** [lesson 2, Queries, keys, values](../02_queries_keys_values/02_queries_keys_values.ipynb). The decoder's state asked, the encoder's states answered. What if every word of a sentence could ask every other?

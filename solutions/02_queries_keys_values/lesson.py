@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You need matrix multiplication, `exp` and logarithms, and PyTorch's `dim`. About 60 minutes.
+# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You need lesson 1 and logarithms. About 60 minutes.
 #
 # ## The idea
 #
@@ -42,7 +42,7 @@ scores.softmax(dim=-1)
 # %% [markdown]
 # Deep learning gets 0.946 of the attention, math 0.047, and the other shelves 0.002 each. On paper, softmax never gives exactly zero: every shelf keeps a little. What we carry home is not one book but a mixture, 0.946 of Book 3 and a trace of each of the others.
 #
-# A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part, and each has a name:
+# A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part. You know their names from lesson 1:
 #
 # | | in a database | in a translation network | in a word's own words |
 # |---|---|---|---|
@@ -54,7 +54,7 @@ scores.softmax(dim=-1)
 #
 # ## By hand
 #
-# Take a pencil. One query, three keys, three values. A score is the *dot product* of the query with a key: multiply entry by entry, then add up.
+# Take a pencil. One query, three keys, three values. A score is again the dot product of the query with a key.
 
 # %%
 q = torch.tensor([1.0, 0.0, 0.0, 0.0])
@@ -87,7 +87,7 @@ weights, weights @ values
 # %% [markdown]
 # It grows, from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what it asks for. Its length, called the *norm*, says how insistently. Lesson 3 returns to this, with vectors of dimension 64 rather than 4.
 #
-# **Predict.** Now the other extreme: all three keys are the same vector, no matter which. What does the query get?
+# **Predict.** Now change the keys instead: all three are the same vector, no matter which. What does the query get?
 
 # %%
 predict(
@@ -103,11 +103,11 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
 #
-# None of the three outputs went beyond the values. That is no accident: weights are positive and sum to 1, so an output is a convex combination of the values, a point inside the shape they span. Here are four queries. `keys.mT` is the transpose, so one product scores them all.
+# None of the three outputs went beyond the values. That is no accident: weights are positive and sum to 1, so an output is a convex combination of the values. With three values, that is a point inside the triangle they form. Here are four queries, one after another. The last asks about the keys' third entry.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
-outputs = (queries @ keys.mT).softmax(dim=-1) @ values  # (4 queries, 2)
+outputs = torch.stack([(keys @ one).softmax(dim=-1) @ values for one in queries])
 plot.mixture(
     values,
     outputs,
@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8], 2q closer to value 3, and −2q, which asks for the opposite, near value 1. None can get outside.
+# The corners of the triangle are the values. The query q lands at [7, 8], 2q closer to value 3, −2q, which asks for the opposite, near value 1, and the fourth query near value 2. None can get outside.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the query's norm is twice theirs. Which angle gives the second key the most? Where do two keys get the same?
 
@@ -140,11 +140,11 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it 0.84. Turned a little further, away from key 1, it gives key 2 slightly more. Halfway between two keys, both get the same. No angle gives one key everything: that would take a query with a larger norm.
+# A query that points straight at key 2, at 90°, gives it 0.84. Turned a little further, away from key 1, it gives key 2 slightly more. Halfway between two keys, both get the same. No angle gives one key everything. A query of larger norm would come closer, but on paper never get there.
 #
 # ## In PyTorch
 #
-# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, chosen by hand so that you can read them: is it an article, a noun, a verb, a preposition, and is it alive? These are toy numbers. A model would learn its own, and those you could not read.
+# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, chosen by hand so that you can read them: is it an article, a noun, a verb, a preposition, and is it alive? These are toy numbers. A model would learn its own, and you could not read them.
 
 # %%
 tokens = ["the", "cat", "sat", "on", "the", "mat"]
@@ -161,9 +161,9 @@ x = torch.tensor(
 )
 
 # %% [markdown]
-# Follow the word *sat*. It is a verb, and it wants to know who sat. What it *is* (a verb) and what it *wants* (something alive) are different things, so the row of *sat* cannot serve as its query. It has to be translated.
+# Follow the word *sat*. It is a verb, and it wants to know who sat. What it *is* (a verb) and what it *wants* (something alive) are different things, so the row of *sat* cannot serve as its query.
 #
-# A matrix does the translating, one for each role. This one says, row by row, what each kind of word asks for. Its two columns mean "a thing" and "alive":
+# A matrix turns the row into a query. There is one matrix for each role, and the step is called a *projection*, though not in the strict sense of linear algebra. The first matrix says, row by row, what each kind of word asks for. Its two columns mean "a thing" and "alive":
 
 # %%
 w_q = torch.tensor([[2.0, 0], [0, 0], [2, 2], [2, -2], [0, 0]])  # (E, D)
@@ -184,9 +184,9 @@ sat, cat = x[2], x[1]
 sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
-# *sat* asks [2, 2]. *cat* answers [1, 1], "I have a thing, and it is alive", and what it would give is [1, 0, 0], an animal. Being a noun makes it an object. Being alive turns the object into an animal, which is what [1, −1, 0] in the last row of `w_v` is for.
+# *sat* asks [2, 2]. *cat* answers [1, 1], "I am a thing, and I am alive", and what it would give is [1, 0, 0], an animal. Being a noun makes it an object. Being alive turns the object into an animal, which is what [1, −1, 0] in the last row of `w_v` is for.
 #
-# The same letters recur in lessons and papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, `S` the keys (each key has a value). `E` is the dimension of a token, `D` that of a query or a key, `D_v` that of a value. The dots stand for any leading axes: a batch or, from lesson 6 on, several *heads*, which are attentions side by side.
+# The same letters recur in lessons and papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, `S` the keys (each key has a value). `E` is the dimension of a token, `D` that of a query or a key, `D_v` that of a value. The dots stand for any leading axes: a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
 # | | shape | here | in older texts |
 # |---|---|---|---|
@@ -257,11 +257,11 @@ plot.diagram(
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are *attention scores*: any size, any sign, and their rows sum to nothing in particular. Two loops in Python are slow, and a model computes millions of such tables. One matrix product gives the same one. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, and the keys are rows.
+# These numbers are *attention scores*: any size, any sign, and no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables. One matrix product gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, and the keys are rows.
 #
 # ## Exercise 2.2: scores
 #
-# Compute the table of scores with one product, for any number of leading axes. The checks have more keys than queries, so a table on its side has the wrong shape.
+# This is exercise 0.1 under its proper name: compute the table of scores with one product, for any number of leading axes. The checks have more keys than queries, so a table on its side has the wrong shape.
 
 # %% hints attention_scores [markdown]
 # The score of query i with key j is a single number, in row i and column j. What shapes must the two factors have for their product to have `L` rows and `S` columns?
@@ -290,14 +290,14 @@ def attention_scores(query: Tensor, key: Tensor) -> Tensor:
 # First a smaller case, with two queries and three keys, so that rows and columns cannot be confused. The queries come from one sequence, the keys from another.
 
 # %%
-q2 = torch.tensor([[1.0, 0, 1], [0, 1, 1]])  # (L, D) = (2, 3)
-k3 = torch.tensor([[1.0, 0, 1], [1, 1, 0], [0, 1, 1]])  # (S, D) = (3, 3)
+q2 = torch.tensor([[1.0, 0, 1, 0], [0, 1, 1, 0]])  # (L, D) = (2, 4)
+k3 = torch.tensor([[1.0, 0, 1, 0], [1, 1, 0, 1], [0, 1, 1, 0]])  # (S, D) = (3, 4)
 v3 = torch.tensor([[10.0, 0], [0, 10], [5, 5]])  # (S, D_v) = (3, 2)
 scores = torch.stack([torch.stack([q @ k for k in k3]) for q in q2])  # (L, S)
 scores
 
 # %% [markdown]
-# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. A table has two axes, and it would run along either. Here is the first:
+# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. The table has two axes, and softmax can run along either. Try the first:
 
 # %%
 wrong = scores.softmax(dim=0)
@@ -323,7 +323,7 @@ output = torch.stack(mixtures)  # (L, D_v)
 output
 
 # %% [markdown]
-# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so it lands exactly there. In one line, the whole lesson is
+# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so it lands exactly there. Let the rows of $Q$, $K$ and $V$ be the queries, the keys and the values. Then the whole lesson is one line:
 #
 # $$\text{output} = \text{softmax}(Q K^\top)\, V .$$
 #
@@ -396,7 +396,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # ## Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Heads that do exactly this appear in trained language models. Lesson 9 finds one.
+# So far the vectors were given and the weights followed. Now work backward: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone, not on the words; lesson 7 shows how positions get into a model's vectors. Heads that do exactly this appear in trained language models. Lesson 9 finds one.
 
 # %%
 wanted = torch.zeros(6, 6)
@@ -409,17 +409,17 @@ plot.heatmap(wanted, tokens, tokens, "The target pattern: one step back")
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
 #
-# If the keys are the rows of an identity matrix, the query of position i points at the key of position i − 1. Which index does the first position need? `clamp` can help.
+# If the keys are the rows of an identity matrix (`torch.eye`), the query of position i should be a multiple of the key of position i − 1. Indexing with a tensor of positions picks those rows. Which index does the first position need? `clamp` can help.
 #
 # The right direction is not enough: how large must the norm be? With score c on the target and 0 elsewhere, the target's weight is e^c / (e^c + n − 1). Aim above 0.99, let c depend on `length` or be generous, and try lengths 1 and 300.
 
 
 # %% exercise copy_previous_qk
 def copy_previous_qk(length: int) -> tuple[Tensor, Tensor]:
-    """Return a query and a key, each (length, D) with any D, that make attention look one position back.
+    """Return queries and keys, each (length, D) with any D, that make attention look one position back.
 
     Row i of softmax(query @ key.mT) is above 0.99 in column i - 1; row 0 is above 0.99 in column 0.
-    All entries are finite. length is at least 1.
+    Both are floating-point, with finite entries. length is at least 1.
     """
     ### BEGIN SOLUTION
     key = torch.eye(length)
@@ -444,15 +444,15 @@ square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 )
 
 # %% [markdown]
-# Same shape, different numbers. If you test with a square example, you will not notice. The checks in this course use different sizes for everything, and so should your own tests.
+# Same shape, different numbers. So use different sizes in your own tests, too.
 #
-# **An axis counted from the front.** `dim=1` is the keys in a single matrix of scores, and the heads as soon as there are any. `dim=-1` is always right.
+# **An axis counted from the front.** In a single matrix of scores `dim=1` runs over the keys. With a batch in front it runs over the queries, with a batch and heads over the heads. `dim=-1` always runs over the keys.
 #
 # **Reading weights as importance.** A weight says how large a share of a value was taken, not how large the value was. Take three values with weights 0.7, 0.2 and 0.1 and norms 0.01, 2 and 3:
 
 # %%
-shares, lengths = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])
-shares * lengths
+shares, norms = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])
+shares * norms
 
 # %% [markdown]
 # The favorite contributes 0.007, the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, and only an experiment can answer that: take it away and see what changes.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You need lesson 2 and the notion of variance. About 45 minutes.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You need lesson 2, and to know what a variance is. About 45 minutes.
 #
 # ## The idea
 #
@@ -32,7 +32,7 @@ for head_dim in (4, 64, 1024):
 #
 # Nothing about the keys became more certain: they are noise. The certainty came from the dimension. How?
 #
-# **Predict.** A score is a sum of `head_dim` products, each about as large as 1. How large is the sum of 64 of them, typically?
+# **Predict.** A score is a sum of `head_dim` products, each of them around 1 in size, positive or negative. How large is the sum of 64 of them, typically?
 
 # %%
 predict("size of a score in dimension 64", options=("about 64", "about 8", "about 1"))
@@ -47,13 +47,13 @@ reveal("size of a score in dimension 64", "about 8")
 # %% [markdown]
 # About 8. Half the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and the variances of independent numbers add. So a sum of 64 products has variance 64, and its standard deviation, or *spread*, is $\sqrt{64} = 8$.
 #
-# Softmax sees differences between scores. In dimension 1024 each score has a spread of 32. The difference of two scores has twice the variance, so its spread is $32\sqrt2 \approx 45$, and $e^{-45}$ is next to nothing.
+# Softmax sees differences between scores. The ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32. The difference of two has twice the variance, so its spread is $32\sqrt2 \approx 45$, and $e^{-45}$ is next to nothing.
 #
 # ## By hand
 #
 # Take the insistent query from lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. Its scores are 0, 2 ln 2 and 2 ln 3, and its weights were $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
-# These vectors have dimension $d_k = 4$, so $\sqrt{d_k} = 2$. Divide the scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
+# If scores spread by $\sqrt{d_k}$, where $d_k$ is `head_dim`, then dividing by $\sqrt{d_k}$ should bring the spread back to 1. These vectors have dimension $d_k = 4$, so divide the scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
 # %%
 scores = torch.tensor([0.0, 2 * math.log(2), 2 * math.log(3)])
@@ -65,7 +65,7 @@ weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 #
 # ## In PyTorch
 #
-# The obvious fix is a different one: divide by the *number* of terms, as for a mean. **Predict.** What will the weights be in dimension 1024?
+# Why the root? A more familiar fix is to divide by the *number* of terms, as for a mean. **Predict.** What will the weights be in dimension 1024?
 
 # %%
 predict(
@@ -81,7 +81,7 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. Dividing by $d_k$ overshoots as far as not dividing undershoots. The spread grows with $\sqrt{d_k}$, so that is what to divide by:
+# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. The spread of the scores was 32 and is now $\tfrac{32}{1024} = \tfrac1{32}$: first 32 times too large, now 32 times too small. It grows with $\sqrt{d_k}$, so that is what to divide by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
@@ -101,7 +101,8 @@ reveal("dividing by 1024", "all about 1/5")
 def scale_scores(scores: Tensor, d_k: int) -> Tensor:
     """Undo the growth of the scores with the dimension of queries and keys.
 
-    scores is (..., L, S), computed from queries and keys of dimension d_k. Returns (..., L, S).
+    scores is (..., L, S), computed from queries and keys of dimension d_k. Returns a new tensor (..., L, S), the scores
+    times a factor that depends on d_k alone.
     """
     ### BEGIN SOLUTION
     return scores / math.sqrt(d_k)
@@ -129,8 +130,8 @@ def scale_scores(scores: Tensor, d_k: int) -> Tensor:
 def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, float]:
     """Measure the spread of dot products of random vectors.
 
-    Draws n independent pairs of standard normal vectors (d_k,) from the generator.
-    Returns two floats: the standard deviation of their scores, raw and scaled.
+    Draws n independent pairs of standard normal vectors (d_k,) from the generator: each key has a query of its own.
+    Returns two floats, not rounded: the standard deviation of these n scores, raw and scaled.
     """
     ### BEGIN SOLUTION
     q = torch.randn(n, d_k, generator=generator)
@@ -145,7 +146,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# Now five values of $d$, short for $d_k$, and three factors: none, $1/\sqrt d$ and $1/d$.
+# Now five dimensions, $d$ for short, and three factors: 1, $1/\sqrt d$ and $1/d$.
 
 # %%
 WIDTHS = (4, 16, 64, 256, 1024)
@@ -206,7 +207,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# At d = 4 the leader has 0.19, at 8, by luck, 0.98, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. Nothing was learned here. Which key wins so decisively is chance.
+# At d = 4 the leader has 0.19, at 8, by luck, 0.98, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. One key wins decisively, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
@@ -220,7 +221,7 @@ jacobian = torch.autograd.functional.jacobian(
 jacobian
 
 # %% [markdown]
-# The diagonal says how fast raising a score raises its own weight: 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$. Off the diagonal all entries are negative, $-w_i w_j$: what one key gains, the others lose, so each column sums to 0. So does each row, because adding the same amount to all scores changes nothing.
+# The diagonal says how fast raising a score raises its own weight: 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$, which is what the quotient rule gives for $e^{s_i} / \sum_k e^{s_k}$. Off the diagonal the same rule gives $-w_i w_j$, always negative: what one key gains, the others lose, so each column sums to 0. So does each row, because adding the same amount to all scores changes nothing.
 #
 # Both cases in one line, with $\delta_{ij}$ equal to 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 
@@ -254,7 +255,8 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
     """Return how each weight of a softmax responds to each of its scores.
 
     weights is (..., n), each row the result of a softmax. Returns (..., n, n):
-    entry [i, j] is the derivative of weight i with respect to score j.
+    entry [i, j] is the derivative of weight i with respect to score j. weights is not changed, and PyTorch's own
+    derivatives are not used.
     """
     ### BEGIN SOLUTION
     products = weights.unsqueeze(-1) * weights.unsqueeze(-2)  # (..., n, n)
@@ -265,7 +267,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% check softmax_jacobian
 
 # %% [markdown]
-# How much of this response is left in dimension 1024? The size of a table is its norm, the square root of the sum of its squared entries. Here is its mean over the 500 queries, for each way of scaling, with PyTorch's own Jacobian:
+# How much of this response is left in dimension 1024? The size of a table is its norm, the square root of the sum of its squared entries. Here is its mean over the 500 queries, for each way of scaling. `jacrev` is PyTorch's Jacobian as a function, and `vmap` applies it to each row:
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -275,11 +277,11 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# 0.05 without scaling, 0.31 with it: six times as much gets through. (0.24, over $d$, is the response of a softmax whose weights are all equal.) This is the reason most texts give: "without scaling, gradients vanish". It is half the truth.
+# 0.05 without scaling, 0.31 with it: six times as much gets through. (0.24, over $d$, is the response of sixteen equal weights: $\sqrt{15}/16$.) This is the reason most texts give: "without scaling, gradients vanish". It is half the truth.
 #
 # ## Exercise 3.4: attention with scale
 #
-# First finish the function. It is lesson 2's attention with one more argument: `scale` is what the scores are *multiplied* by. If it is None, use $1/\sqrt{d_k}$. A small case to hold your function against, one query and three keys of dimension 4:
+# Before the other half, finish the function. It is lesson 2's attention with one more argument: `scale`, by which the scores are *multiplied*. If it is None, use $1/\sqrt{d_k}$. Here is a small case to check your function against, with one query and three keys of dimension 4:
 
 # %%
 q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -288,9 +290,9 @@ v = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
 functional.scaled_dot_product_attention(q, k, v)
 
 # %% [markdown]
-# That is PyTorch's own function, which scales by default and keeps its weights to itself. On paper: the scores are 1.37, −0.28 and 1.51. Halved, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.174 and 0.427. Keys 0 and 2 fit almost equally well, so the output is mostly a mixture of their values.
+# That is PyTorch's own function, which scales by default and keeps its weights to itself. On paper: the scores are 1.37, −0.28 and 1.51. Halved, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit almost equally well, so the output is mostly a mixture of their values.
 #
-# Where will you multiply? The scores are a table of L × S numbers. But $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D. With a thousand keys of dimension 64, which is less work? Both are right.
+# Where will you multiply? The scores are a table of L × S numbers. But $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D. With a thousand keys of dimension 64, which is less work? The result is the same.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -307,7 +309,8 @@ def scaled_attend(
     """Scaled dot-product attention, without a mask.
 
     query is (..., L, D), key is (..., S, D), value is (..., S, D_v). Scores are multiplied by
-    scale, by default 1 / sqrt(D). Returns the output (..., L, D_v) and the weights (..., L, S).
+    scale, which may be 0.0, by default 1 / sqrt(D). Returns the output (..., L, D_v) and the weights (..., L, S).
+    Written without PyTorch's own attention.
     """
     ### BEGIN SOLUTION
     if scale is None:
@@ -322,7 +325,7 @@ def scaled_attend(
 # %% [markdown]
 # ### Does a model notice?
 #
-# Here is a small task that attention is made for. There are 64 symbols, each a fixed random vector of dimension 256. An example shows 16 of them, each with a label from 0 to 15, and asks about one: which label did it have? The labels are new each time, so nothing can be memorized. (Sorting random numbers is a shuffle: `argsort` picks 16 different symbols for each example.)
+# Here is a small task made for attention. There are 64 symbols, each a fixed random vector of dimension 256. An example shows 16 of them, each with a label from 0 to 15, and asks about one: which label did it have? The labels are new each time, so nothing can be memorized. (Sorting random numbers is a shuffle: `argsort` picks 16 different symbols for each example.)
 
 # %%
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
@@ -336,7 +339,7 @@ def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% [markdown]
-# The model is a single attention layer. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off the mixture. The matrices start with a spread that keeps queries and keys at variance 1.
+# The model is a single attention layer. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off the mixture. The matrices are initialized so that the entries of queries and keys have variance 1.
 
 
 # %%
@@ -399,7 +402,7 @@ for name, (_, losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Unscaled, the model does not get there in 300 steps, and yet its first gradient was the *largest* of the three. So it did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Without the division, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, and the scores more than make up for it.
+# Unscaled, the model does not get there in 300 steps. Yet its first gradient was the *largest* of the three. The gradient did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Why is it larger? Without the division by $\sqrt{256} = 16$, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, but not sixteen times less.
 
 # %%
 curves = {name: losses for name, (_, losses, _) in runs.items()}
@@ -413,9 +416,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# Over $\sqrt d$, the loss is near 0 after some 40 steps. Over $d$, it takes about twice as long, because attention first has to learn to prefer anything at all. Unscaled, it crawls.
+# Over $\sqrt d$, the loss is near 0 after some 50 steps. Over $d$, that takes about 85, because attention first has to learn to prefer anything at all.
 #
-# The trouble there is not the size of the gradient but what it says. At the start each query has picked one key, at random, with a weight near 1. Are those early winners frozen, as one often reads? Compare what 256 queries favor before training and after it:
+# The trouble there is not the size of the gradient but what it says. At the start, most queries have picked one key, at random, with a weight above 0.9. Are those early winners frozen, as one often reads? All three models started from the same matrices (seed 0), so one `before` serves them all. Compare what 256 queries favor before training and after it:
 
 
 # %%
@@ -440,7 +443,7 @@ for name, (model, _, _) in runs.items():
     print(f"{name:9} new favorite: {changed:4.0%}  right favorite: {right:4.0%}")
 
 # %% [markdown]
-# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key, where the other two models have all of them right. Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, so a query whose favorite is wrong is told to leave it, and not where to go. It moves from one wrong certainty to the next.
+# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key. In the other two models, all of them do. Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, and the same goes for a favorite with a weight near 1: where the choice is settled, right or wrong, hardly anything is learned. The large gradient comes from the few queries still torn between two keys, and it moves weight between those two, whether or not the right key is one of them.
 #
 # ## What can go wrong
 #
@@ -453,11 +456,11 @@ late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
 late, late.sum()
 
 # %% [markdown]
-# The favorite still has 0.108 of the 0.125 that the row now sums to.
+# The favorite still has 0.108 of the 0.125 that the row now sums to: 86%, the same as without scaling.
 #
-# **The wrong number under the root.** It is neither the dimension of the values nor the number of keys. In a square example all of these are equal, and nobody notices.
+# **The wrong number under the root.** The dimension of the values and the number of keys do not belong there. In a square example all of these are equal, and nobody notices.
 #
-# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1. Models start near that, not at it. The model above set its own spread; PyTorch's default for `nn.Linear` makes the variance three times smaller:
+# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1. Models start near that, not at it. The model above set its own spread; PyTorch's default for `nn.Linear` gives a third of that variance:
 
 # %%
 torch.manual_seed(0)
@@ -475,7 +478,7 @@ functional.cross_entropy(scores, torch.tensor(1)).backward()
 scores.grad
 
 # %% [markdown]
-# [1, −1, 0]: the full push, through a softmax as saturated as can be. What suffers is attention in the middle of a network, where softmax's response to its scores is all there is.
+# [1, −1, 0]: the full push, through a softmax as saturated as can be. What suffers is attention inside a network, where the gradient has to pass through softmax on its own to reach the scores.
 #
 # ## What you learned
 #
@@ -485,13 +488,13 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | a mean | too much: attention turns into averaging |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
-# | unscaled training | crawls | not a small gradient, but one that says nothing about the other keys |
+# | unscaled training | crawls | not a small gradient, but one that rarely reaches the right key |
 #
 # %%
 recap()
 
 # %% [markdown]
-# Did one of your predictions go wrong? If it was the last one: that scaling prevents small gradients is the common story, and the measurements tell a different one.
+# Did one of your predictions go wrong? If it was the last one: the common story is that gradients vanish without scaling. Here the first gradient was about four times as large without it.
 #
 # ## Questions
 #

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# So far softmax has been a recipe: take `exp` of each score, divide by the sum. Do exactly that, with three scores that are not even far apart.
+# So far softmax has been a recipe: take `exp` of each score and divide by the sum. Do exactly that, with three scores that are large but close together:
 
 # %% setup
 import math
@@ -27,14 +27,14 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # Three times `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`. It grows so fast that it soon exceeds the largest number a computer can represent, and the result is infinity. How soon depends on how many bits a number has:
+# The trouble is `exp`. It grows so fast that it soon exceeds the largest number a computer can represent, and the result is infinity. How soon depends on the number format. PyTorch's default is float32; float16 has half the bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# `True` means infinity. With 32 bits `exp` overflows between 88.7 and 88.8, with the 16 bits of float16 near 11. (bfloat16, the other 16-bit format, has the range of 32 bits but fewer digits.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0: one such entry spoils its whole row.
+# `True` means infinity. In float32, `exp` overflows between 88.7 and 88.8; in float16, between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of 32 bits but fewer digits.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0: one such entry spoils its whole row.
 #
 # ## By hand
 #
@@ -77,7 +77,7 @@ shifted = (table - table.max()).exp()
 shifted / shifted.sum(dim=-1, keepdim=True)
 
 # %% [markdown]
-# The first row is right. In the second, all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. Each row must be measured against its own largest score.
+# The first row is right. In the second, all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. From each row, subtract its own largest score.
 #
 # ## Exercise 4.1: a softmax that does not overflow
 #
@@ -96,7 +96,7 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
     """Softmax along one axis, without overflow.
 
     x has any shape (...); along dim at least one entry is finite, others may be -inf.
-    Returns weights of the same shape and dtype, which sum to 1 along dim.
+    Returns weights of the same shape and dtype, which sum to 1 along dim, and are 0 where x is -inf. x is not changed.
     """
     ### BEGIN SOLUTION
     exponentials = (x - x.amax(dim=dim, keepdim=True)).exp()
@@ -123,7 +123,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# At a quarter, the largest score takes 0.98. At 4, the three weights are nearly even. In between lies everything attention can do with these scores, from picking one value to averaging them all.
+# At a quarter, the largest score takes 0.98. At 4, it leads with only 0.42, ahead of 0.33 and 0.25. Colder still, attention picks one value; hotter still, it averages them all.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -158,10 +158,10 @@ plot.slide(
 # %% [markdown]
 # ## Exercise 4.2: temperature
 #
-# Write softmax with a temperature. A temperature of 0 has no meaning here, and neither does a negative one, which would reverse the order: reject both with a `ValueError` that says so. You may use PyTorch's softmax.
+# Write softmax with a temperature. Reject a temperature of 0, which would divide by zero, and a negative one, which would reverse the order of the keys, with a `ValueError` that says so. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
 
 # %% hints temperature_softmax [markdown]
-# Hot should be flat. If T is large, should the differences between scores become larger or smaller before they enter softmax?
+# A high temperature should even out the weights. If T is large, should the differences between scores become larger or smaller before softmax?
 #
 # What happens to the sum of a row if the temperature is applied after softmax? The row should still sum to 1.
 #
@@ -187,7 +187,7 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# The largest weight says something, but [0.5, 0.5, 0] and [0.5, 0.25, 0.25] have the same largest weight but are not equally spread out. A better measure uses all the weights: the *entropy*
+# The largest weight says something, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights: the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
@@ -198,9 +198,9 @@ w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 /
 -(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
 
 # %% [markdown]
-# 0.693 is ln 2: the first row is spread over two keys. 1.099 is ln 3: all three weights are equal. The second row, 1.040, lies in between. You can read $e^H$ as the effective number of keys.
+# 0.693 is ln 2: the first row is spread evenly over two keys. 1.099 is ln 3: the last is spread evenly over three. The second row, 1.040, lies in between. You can read $e^H$ as the effective number of keys: 2, 2.8 and 3.
 #
-# The first row has a 1e-9 where it should have a 0. That was a dodge, because the formula as written cannot handle a 0:
+# The first row has a 1e-9 where it should have a 0. That was a dodge, since the formula as written fails on an exact 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
@@ -218,11 +218,11 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, 0.693 or ln 2, but the last gradient is `nan`: on its way back it passes through ln 0 after all. (The true slope at 0 is infinite, so any finite number there is a convention. But a finite one keeps training alive.)
+# The entropy is right, ln 2, but the last gradient is `nan`. `nan_to_num` sends a gradient of 0 back to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a convention, but one that keeps training alive.)
 #
 # ## Exercise 4.3: entropy
 #
-# Compute the entropy of each row. Weights of exactly 0 contribute nothing, and the *gradient* must be finite there too: someone may want to put this number in a loss.
+# Compute the entropy of each row. Weights of exactly 0 contribute nothing, and the *gradient* must be finite there too, because someone may want to add the entropy to a loss.
 
 # %% hints attention_entropy [markdown]
 # Which entries cause trouble, and what would their logarithm have to be for the product to come out as 0? Any finite number will do.
@@ -237,7 +237,8 @@ def attention_entropy(weights: Tensor) -> Tensor:
     """Return the entropy of each row of attention weights, in nats.
 
     weights is (..., n); each row sums to 1, and entries may be exactly 0. Returns (...).
-    Value and gradient are finite.
+    The entropy is exactly 0 where one weight is 1. Value and gradient are finite; where a weight is 0, any finite
+    gradient will do.
     """
     ### BEGIN SOLUTION
     safe = torch.where(weights > 0, weights, 1.0)
@@ -250,9 +251,9 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### In pieces
 #
-# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once. For a sequence of 100,000 tokens that is 100,000 scores for one query, and 10 billion for all queries. Can attention be computed while the keys come by in pieces, without keeping any of them?
+# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once: with 100,000 tokens, 100,000 scores for one query and 10 billion for all. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
-# Two numbers and a vector are all you need to remember: the largest score so far, $m$; the sum of the exponentials so far, measured against $m$; and the values so far, mixed with the same exponentials. When a larger score arrives, everything you remember was measured against the wrong $m$. But a shift is only a factor: multiply by $e^{m_\text{old} - m_\text{new}}$.
+# Two numbers and a vector are all you need to remember: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the values so far, each multiplied by its exponential and added up. When a larger score arrives, the sum and the vector contain the wrong $m$. But a shift is only a factor: since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, multiply both by $e^{m_\text{old} - m_\text{new}}$.
 #
 # On paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and the values [6, 0], [0, 6] and [12, 12]:
 #
@@ -262,9 +263,9 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # | the old, rescaled: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
 # | with the second piece | ln 3 | $1 + 1 = 2$ | $[2, 4] + [12, 12] = [14, 16]$ |
 #
-# Divide: [14, 16] / 2 is [7, 8], the output that these scores and values gave in lesson 2. Check the factor: $e^{\ln 2 - \ln 3}$ is $\tfrac23$.
+# The factor in the second row is $e^{\ln 2 - \ln 3} = \tfrac23$. At the end, divide: [14, 16] / 2 is [7, 8], the output that these scores and values gave in lesson 2.
 #
-# A simpler way suggests itself: run attention on each piece and average the outputs. This time the cut comes after the first key. (With the table's cut it would come out right, but by accident: measured against the same score, both pieces have the sum 1.)
+# Is all that bookkeeping needed? Cut after the first key instead, run attention on each piece, and average the two outputs. (With the table's cut it would come out right, but by accident: both pieces have the same sum of exponentials, 1 + 2 and 3.)
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -276,7 +277,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although there is only one for all of them together. How much of it a piece deserves is in its sum of exponentials, and that is what the average forgot.
+# [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although there is only one for all of them together. A piece's share of that unit is proportional to its sum of exponentials, which the average ignores.
 #
 # ## Exercise 4.4: attention in one pass
 #
@@ -295,7 +296,8 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
     """Attention of one query over keys that arrive in pieces.
 
     scores is (n,), values is (n, D_v); each piece has chunk keys, the last may have fewer.
-    Returns (D_v,), the same as softmax(scores) @ values, without a softmax over all scores.
+    All scores are finite. Returns (D_v,), the same as softmax(scores) @ values, in one pass that takes exp of one
+    piece at a time.
     """
     ### BEGIN SOLUTION
     largest = scores.new_tensor(-torch.inf)
@@ -317,7 +319,7 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help if the scores are already infinite. In float16 the largest number is 65504, and a dot product in 64 dimensions soon exceeds it:
+# **An overflow before softmax.** A stable softmax does not help if the scores are already infinite. In float16 the largest number is 65504. With large entries, a dot product in 64 dimensions exceeds it:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)
@@ -326,9 +328,9 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800 and is otherwise the same computation.
 #
-# **The wrong axis.** Weights from a softmax along `dim=0` also sum to 1, but over something other than the keys. Nothing crashes, as lesson 2 showed.
 #
-# **Weights read as probabilities.** They are positive and sum to 1, as probabilities do. But nothing was counted and nothing is claimed: a weight of 0.7 is the share of a value in a mixture. A temperature changes it, although nothing about the keys has changed.
+#
+# **Weights read as probabilities.** They sum to 1, as probabilities do, but they are not the probability of anything: a weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]
@@ -336,7 +338,7 @@ q @ q, (q / 8) @ q
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | shift | subtract each row's largest score | changes nothing, saves everything |
+# | shift | subtract each row's largest score | the weights stay the same, and `exp` cannot overflow |
 # | temperature | scores divided by $T$, before softmax | cold picks, hot averages |
 # | entropy | $-\sum w \ln w$, in nats | 0 for all weight on one key, $\ln n$ for $n$ equal weights; a weight of 0 contributes nothing |
 # | online softmax | largest score, sum and mixture so far | a larger score shrinks the old sum and mixture by $e^{m_\text{old} - m_\text{new}}$ |
@@ -345,7 +347,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Were your two predictions right? The first is why softmax can be computed at all; the second is why it has a temperature.
+# The first is why softmax can be computed without overflow; the second is why it can have a temperature.
 #
 # ## Questions
 #

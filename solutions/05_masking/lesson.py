@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide keys from queries, be they the future or padding, test for leaks, and read the four conventions in which libraries write masks. You need lesson 4. About 90 minutes.
+# After this lesson you can hide padding and the future from a query, test for leaks, and read the four conventions in which masks are written. You need lesson 4. About 90 minutes.
 #
 # ## The idea
 #
@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 
 import torch
+import wrong
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -32,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence. The model is the attention of lessons 2 and 3, with something at each end: tables that turn flip and position into a vector, and a matrix that turns the output into two *logits*, one raw score for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
+# Each row is one sequence. The model is the attention of lessons 2 and 3 between two tables and a matrix. The tables turn flip and position into a vector; the matrix turns the output into two logits, one for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
 
 
 # %%
@@ -89,7 +90,7 @@ guess = model(x[:, :5])[:, -1].argmax(dim=-1)
 print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
 
 # %% [markdown]
-# Half, like anybody else. In training the whole sequence lay open, and the answer to each question was the next entry of the input. The attention weights show what the model learned, averaged over the 2000 sequences:
+# Half, like anybody else. In training the model could see the whole sequence, so the answer to each question was in its input, one place further on. The attention weights, averaged over the 2000 sequences, show what the model learned:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -120,7 +121,7 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Everything moved, in a model that has not even been trained. That is the *leak test*, in its simplest form. What it misses comes at the end, in exercise 5.6.
+# Everything moved, in a model that has not even been trained. That is the *leak test*, in its simplest form. Only the last output was allowed to move. What the test misses comes in exercise 5.6.
 #
 # ## By hand
 #
@@ -132,7 +133,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, and the rest sum to a half. Its exponential was in the sum that the others were divided by, so the *sizes* of the remaining weights tell you how large it was. It shaped the result without being seen.
+# The hidden key gets nothing, and the rest sum to a half. Its exponential was in the sum that the others were divided by, so the *sizes* of the remaining weights tell you how large it was. It shaped the result without being seen. (Dividing the row by its new sum repairs this on paper. On a computer it gives 0/0 when the hidden score is so large that the other weights round to 0.)
 #
 # The second: set its score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -183,6 +184,15 @@ weights @ v, scores.softmax(dim=-1) @ v
 # %% [markdown]
 # Token 0 can see only itself, so its output is its own value, [1, 2, 3]. Token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything.
 #
+# Now set the mask yourself: each button decides whether one query may look at one key. Hide token 2 from every query, as if it were padding, and see where its weight goes.
+
+# %%
+plot.click_mask(
+    lambda mask: scores.masked_fill(~mask, -torch.inf).softmax(dim=-1),
+    ["token 0", "token 1", "token 2"],
+)
+
+# %% [markdown]
 # Now train the coin model again, with the mask, and put it through both tests.
 
 # %%
@@ -210,7 +220,7 @@ plot.masks(
 # %% [markdown]
 # ## Exercise 5.1: the causal mask
 #
-# Make the mask for any number of queries and keys, with the last query lined up with the last key. Without `k_len` there are as many keys as queries. `device` is the device to create the tensor on; PyTorch's functions that create tensors take an argument of that name.
+# Make the mask for any number of queries and keys. `device` is the device to create the tensor on; PyTorch's functions that create tensors take an argument of that name.
 
 # %% hints causal_mask [markdown]
 # Write down which keys the *first* of 2 new queries may see if there are 5 keys. How many more is that than the first of 5 queries may see?
@@ -241,15 +251,9 @@ def causal_mask(
 # %% [markdown]
 # ### Sentences of different lengths
 #
-# A batch is a rectangle, but its sentences differ in length. The short ones are extended with a *padding* token that means nothing, and no query may look at it. For the batch "the cat sat" and "the cat sat on the mat", with lengths 3 and 6:
-
-# %%
-is_token = torch.tensor(
-    [[True, True, True, False, False, False], [True, True, True, True, True, True]]
-)  # (B, S)
-
-# %% [markdown]
-# This table has a row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch aligns shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, there is not even an error:
+# A batch is a rectangle, but its sentences differ in length. The short ones are extended with a *padding* token that means nothing, and no query may look at it.
+#
+# A table that says which positions are tokens has the shape `(B, S)`, one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch aligns shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, there is not even an error:
 
 # %%
 two_by_two = torch.tensor([[True, False], [True, True]])  # lengths 1 and 2
@@ -291,12 +295,12 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# A model that writes in batches needs both: no future *and* no padding. Say it as a sentence and you have the operator: a query may look at a key if the first rule allows it **and** the second does.
+# Often two rules hold at once: no future *and* no padding. Say it as a sentence and you have the operator: a query may look at a key if the first rule allows it **and** the second does.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
 padding = torch.tensor([[True, True, True, False, False]]).expand(5, 5)
-window = torch.ones(5, 5, dtype=torch.bool).triu(-1)
+window = torch.ones(5, 5, dtype=torch.bool).triu(-1)  # from the token before on
 plot.masks(
     [
         ("causal", causal),
@@ -308,7 +312,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding. They may look at the tokens before them, but what they get is ignored later.
+# The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding, and what they get is ignored later. All other rows are those of the causal mask, because padding at the end is in the future of every token. The second rule counts where padding comes first, or where there is no causal mask.
 #
 # ## Exercise 5.3: combine masks
 #
@@ -356,17 +360,7 @@ nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 # %% [markdown]
 # `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch.
 #
-# In the next figure, with the scores of the three tokens from above, the mask is yours: each button allows or forbids one query to look at one key. Hide token 2 from every query, as if it were padding, and see where its weight goes. Then hide every key from one query.
-
-# %%
-three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
-plot.click_mask(
-    lambda mask: three.masked_fill(~mask, -torch.inf).softmax(dim=-1),
-    ["token 0", "token 1", "token 2"],
-)
-
-# %% [markdown]
-# The weight of a hidden key goes to the others in its row. As for the empty row, older code writes minus one billion instead of −∞: that is the second result above. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes minus one billion instead of −∞: that is the second result above. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
 #
 # The honest answer: with nothing to look at, nothing gets weight, and the output is 0. PyTorch's function agrees:
 
@@ -376,10 +370,11 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. The tempting fix is to let softmax produce its `nan` and then replace it. Here that is done twice, for a row in which everything is hidden: first −∞ is *added* to the scores, as older code does, then it is written over them.
+# Query 1 gets zeros. The tempting fix is to let softmax produce its `nan` and then replace it by 0. Does the gradient survive that? Try it on an empty row, hidden in two ways: first −∞ is *added* to the scores, then it is *written over* them.
 
 # %%
-for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(s == s, -torch.inf)):
+everything = torch.ones(3, dtype=torch.bool)
+for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch.inf)):
     scores = torch.zeros(3, requires_grad=True)
     weights = hide(scores).softmax(dim=-1).nan_to_num(0.0)
     weights[0].backward()
@@ -388,7 +383,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(s == s, -torch.inf
 # %% [markdown]
 # The weights are right both times. The first gradient is `nan`, and one optimizer step later the model is `nan` as well. On its way back, a gradient passes first through softmax, where it meets the `nan` that was replaced too late, and then through the step that hid the scores. An addition passes on whatever arrives. `masked_fill` passes on *nothing* to the entries that it overwrote: their gradient is exactly 0.
 #
-# So use it on both sides of softmax. Before, it stops the gradient; after, it writes the zeros.
+# So use `masked_fill` on both sides of softmax. Before, it stops the gradient; after, it writes the zeros.
 #
 # ## Exercise 5.4: masked softmax
 #
@@ -408,7 +403,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     scores is (..., L, S); mask is boolean, broadcasts to that shape, True where a query may look; None allows all.
     Returns weights (..., L, S) of the same dtype, 0 where hidden. A row with no visible keys is all zeros.
-    Values and gradients are finite, for scores of any size.
+    Values and gradients are finite, for finite scores of any magnitude.
     """
     ### BEGIN SOLUTION
     if mask is None:
@@ -470,7 +465,7 @@ x = torch.cat([x, torch.cat([x[:, :4], x[:, :1]], dim=1)])  # another last token
 functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 
 # %% [markdown]
-# The first four outputs are the same both times, and yet output 0 depends on token 2. A test that can be trusted asks about *every* later token and *every* earlier output. It also has to forgive: two ways of computing the same number may differ in the last digits, and that is not a leak.
+# The first four outputs (their first entries are shown) are the same both times. Yet output 0 may depend on token 2, because the mask lets it. A test that can be trusted asks about *every* later token and *every* earlier output. It also has to forgive: two ways of computing the same number may differ in the last digits, and that is not a leak.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
@@ -506,106 +501,35 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 #
 # ### The test that accepts everything
 #
-# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? Here are 21, each made from PyTorch's with one fault. Eight have a wrong scale or mix up their inputs:
+# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? `wrong.py` beside this notebook has 21, each with one fault: six wrong scales, five that do something other than softmax along the last axis, eight that do something wrong with the mask, and two that mix up their inputs. A wrong function *survives* an example if it gives the right output there; one that stops with an error does not. (Lesson 11 takes this up again.)
+#
+# Here are five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens whose queries, keys and values are all the same, with no mask: how many of the 21 does it let through?
 
 # %%
-sdpa = functional.scaled_dot_product_attention
-WRONG = {
-    "no scale": lambda q, k, v, m: sdpa(q, k, v, m, scale=1.0),
-    "over d": lambda q, k, v, m: sdpa(q, k, v, m, scale=1 / q.size(-1)),
-    "times root d": lambda q, k, v, m: sdpa(q, k, v, m, scale=q.size(-1) ** 0.5),
-    "over root d_v": lambda q, k, v, m: sdpa(q, k, v, m, scale=v.size(-1) ** -0.5),
-    "over root S": lambda q, k, v, m: sdpa(q, k, v, m, scale=k.size(-2) ** -0.5),
-    "scaled last": lambda q, k, v, m: sdpa(q, k, v, m, scale=1.0) / q.size(-1) ** 0.5,
-    "keys mixed": lambda q, k, v, m: sdpa(q, k, k, m),
-    "query and key swapped": lambda q, k, v, m: sdpa(k, q, v, m),
-}
-
-# %% [markdown]
-# Five do something other than softmax along the last axis. They start from scores that are scaled and masked correctly:
-
-
-# %%
-def scores_of(q: Tensor, k: Tensor, m: Tensor | None) -> Tensor:
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    return scores if m is None else scores.masked_fill(~m, -torch.inf)
-
-
-WRONG |= {
-    "softmax over queries": lambda q, k, v, m: scores_of(q, k, m).softmax(-2) @ v,
-    "softmax over axis 0": lambda q, k, v, m: scores_of(q, k, m).softmax(0) @ v,
-    "softmax over axis 1": lambda q, k, v, m: scores_of(q, k, m).softmax(1) @ v,
-    "no softmax": lambda q, k, v, m: scores_of(q, k, m) @ v,
-    "all in one": lambda q, k, v, m: (
-        (s := scores_of(q, k, m)).exp() / s.exp().sum() @ v
-    ),
-}
-
-# %% [markdown]
-# And eight do something wrong with the mask. Without one, they are right. Some overwrite hidden scores with a number other than −∞:
-
-
-# %%
-def filled(q: Tensor, k: Tensor, v: Tensor, m: Tensor, fill: float) -> Tensor:
-    return scores_of(q, k, None).masked_fill(~m, fill).softmax(dim=-1) @ v
-
-
-WRONG_MASK = {
-    "inverted": lambda q, k, v, m: sdpa(q, k, v, ~m),
-    "ignored": lambda q, k, v, m: sdpa(q, k, v),
-    "weights cut": lambda q, k, v, m: (scores_of(q, k, None).softmax(-1) * m) @ v,
-    "0 or 1 added": lambda q, k, v, m: sdpa(q, k, v, m.to(q.dtype)),
-    "score 0": lambda q, k, v, m: filled(q, k, v, m, 0.0),
-    "score 1e-9, a typo": lambda q, k, v, m: filled(q, k, v, m, 1e-9),
-    "minus a billion": lambda q, k, v, m: filled(q, k, v, m, -1_000_000_000.0),
-    "minus infinity": lambda q, k, v, m: filled(q, k, v, m, -torch.inf),
-}
-
-# %% [markdown]
-# A wrong function *survives* an example if it gives the right output there. One that stops with an error does not.
-
-
-# %%
-def survives(name: str, q: Tensor, k: Tensor, v: Tensor, m: Tensor | None) -> bool:
-    if name in WRONG_MASK and m is None:
-        return True
-    try:
-        output = {**WRONG, **WRONG_MASK}[name](q, k, v, m)
-    except RuntimeError:
-        return False
-    right = sdpa(q, k, v, m)
-    return output.shape == right.shape and output.allclose(right)
-
-
-# %% [markdown]
-# Five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens whose queries, keys and values are all the same, with no mask: how many of the 21 does it let through?
-
-# %%
-generator = torch.Generator().manual_seed(0)
-same = torch.randn(1, 4, 4, generator=generator)
-t, v3 = torch.tensor([[[1.0, 0], [0, 1], [1, 1]]]), torch.arange(1.0, 10).view(1, 3, 3)
-q, k = (torch.randn(2, 3, n, 4, generator=generator) for n in (5, 7))
-v = torch.randn(2, 3, 7, 6, generator=generator)
-holes = torch.rand(2, 1, 5, 7, generator=generator) < 0.6
-holes[..., 0] = True  # no row is empty
-empty = holes.clone()
-empty[0, 0, 2] = False
 predict("survivors of the first example", options=("none", "about 5", "about 12"))
 
 # %%
-reveal("survivors of the first example", "about 12")
+torch.manual_seed(0)
+same = torch.randn(1, 4, 4)
+t, v3 = torch.tensor([[[1.0, 0], [0, 1], [1, 1]]]), torch.arange(1.0, 10).view(1, 3, 3)
+q, k, v = (torch.randn(2, 3, *shape) for shape in ((5, 4), (7, 4), (7, 6)))
+holes = torch.rand(2, 1, 5, 7) < 0.6
+holes[..., 0] = True  # no row is empty
+empty = holes.clone()
+empty[0, 0, 2] = False
 for example, inputs in {
-    "a sentence with itself, L = D": (same, same, same, None),
-    "the three tokens from above": (t, t, v3, None),
-    "every size different": (q, k, v, None),
+    "a sentence with itself, L = D": (same, same, same),
+    "the three tokens from above": (t, t, v3),
+    "every size different": (q, k, v),
     "the same, with a mask": (q, k, v, holes),
     "the same, with an empty row": (q, k, v, empty),
 }.items():
-    alive = [name for name in [*WRONG, *WRONG_MASK] if survives(name, *inputs)]
+    alive = wrong.unnoticed(*inputs)
     print(f"{len(alive):2} of 21 survive: {example}", alive if len(alive) < 5 else "")
+reveal("survivors of the first example", "about 12")
 
 # %% [markdown]
-# The first example accepts 12 of the 21 wrong functions: without a mask no mask can be wrong, and where queries, keys and values are the same and all sizes are 4, no mix-up shows. With a different size everywhere, only the mask faults are left, all eight. A mask with holes leaves two of those, and a single empty row catches them.
+# The first example accepts 12 of the 21 wrong functions: without a mask no mask fault can show, and where queries, keys and values are the same and L = D = 4, no mixed-up input or size shows either. With a different size everywhere, only the mask faults are left, all eight. A mask with holes leaves two of those, and a single empty row catches them.
 #
 # ### Four conventions
 #
@@ -616,7 +540,7 @@ for example, inputs in {
 # | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
 # | boolean, hide | `nn.MultiheadAttention`, much older code | `True` | `~mask` |
 # | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
-# | added to the scores | also accepted by both of the first two | −∞ | zeros, filled with −∞ where `~mask` |
+# | added to the scores | also accepted by both of PyTorch's | −∞ | zeros, filled with −∞ where `~mask` |
 #
 # A mask in the wrong convention rarely raises an error. Here is our causal mask, passed to PyTorch's module as it is, and then inverted:
 
@@ -633,18 +557,19 @@ for mask in (causal, ~causal):
 # The most treacherous mistake is a mask of *floats*, 0 and 1, passed to `scaled_dot_product_attention`. Floats are read in the fourth convention and added: allowed scores rise by 1, hidden ones stay as they are. A mask of integers is rejected:
 
 # %%
+sdpa = functional.scaled_dot_product_attention
 q = k = torch.zeros(1, 3, 4)
 v = torch.eye(3)[None]  # with these values the output is the table of weights
 print(sdpa(q, k, v, causal.float())[0])
 try:
     sdpa(q, k, v, causal.int())
 except RuntimeError as error:
-    print(str(error)[:52])
+    print(str(error)[:44])
 
 # %% [markdown]
 # Token 0 gives 0.576 to itself and 0.212 to each token in its future: $e / (e + 2)$ and $1 / (e + 2)$. Integers hold one more trap. `~` flips their bits, so `~torch.tensor([1, 0])` is [−2, −1], and both count as true.
 #
-# **`is_causal=True` starts at the top left.** PyTorch's shortcut puts the triangle in the other corner. With as many queries as keys there is no difference. With one new query and five keys in the KV cache, it lets the query see only the *first* key:
+# **`is_causal=True` starts at the top left.** This argument of `scaled_dot_product_attention` is a shortcut for a causal mask, but it lines up the *first* query with the *first* key. With as many queries as keys there is no difference. With one new query and five keys in the KV cache, it lets the query see only the *first* key:
 
 # %%
 q, k, v = torch.zeros(1, 1, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -684,7 +609,7 @@ recap()
 # | 0 | Neither, or "the mask was wrong" without saying how |
 
 # %% [markdown]
-# **Question R5b** (2 points, graded by a person). Padding could be handled in three places: hide it as keys, set the *outputs* at padding to 0, or leave its positions out of the loss. Which of the three are necessary in a model that stacks several attention layers, and what does each of the others change?
+# **Question R5b** (2 points, graded by a person). Padding could be handled in three places: hide it as keys, set the *outputs* at padding to 0, or leave its positions out of the loss. Which of the three are necessary in a model that stacks several attention layers and has no causal mask, and what does each of the others change?
 
 # %% question R5b [markdown] points=2
 # Hiding it as keys: necessary, in every layer. Otherwise real tokens mix padding into their outputs, and how much depends on how long the other sentences in the batch are. Leaving it out of the loss: necessary wherever a loss is computed per position. Otherwise the model is trained to predict padding, and its loss looks better than it is.

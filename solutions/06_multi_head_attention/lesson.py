@@ -147,7 +147,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 # %% [markdown]
 # [3, 3] both times. A sum has no order, and no matrix applied to it can find one that is not there.
 #
-# You may object that nobody forces the weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], and those can be told apart. True, but one matrix has to read both digits off, whatever they are. To name the first digit it must favor what has more weight, to name the second what has less. And the digits that were not asked for, with no weight at all, have less still.
+# You may object that nobody forces the weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], and those can be told apart. True, but one matrix has to read both digits off, whatever they are. To name the second digit it would have to prefer a weight of ⅓ both to ⅔ and to 0, and a matrix can only favor more or favor less.
 #
 # Two heads, each with a weight of 1 on its own place, pass on four numbers instead of two:
 
@@ -265,7 +265,7 @@ def merge_heads(x: Tensor) -> Tensor:
 # %% [markdown]
 # ### The loop and the axis
 #
-# Is it still the same attention? Here are both, and beside them the projections: one matrix of 12 × 12, or three of 12 × 4, one per head.
+# Is it still the same attention? And may the heads' projections, three matrices of 12 × 4, be written as one of 12 × 12? Compare both pairs.
 
 # %%
 heads = tokens.unflatten(-1, (3, 4)).transpose(1, 2)  # (B, H, L, D)
@@ -276,7 +276,7 @@ print(f"loop and axis differ by at most {(by_loop - at_once).abs().max():.5f}")
 print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5f}")
 
 # %% [markdown]
-# Nothing but speed has changed. So a head's projection is a strip of columns of one large matrix, and one `nn.Linear` serves all heads.
+# Nothing but speed has changed. So a head's projection is a strip of columns of one large matrix (a strip of rows in the weight of an `nn.Linear`, which is stored as outputs by inputs), and one layer serves all heads.
 #
 # ### One more matrix
 #
@@ -284,13 +284,13 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# Under the root is $D$, the head dimension, because the dot products are between vectors of that dimension. The whole module, with its shapes:
+# Under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. The whole module, with its shapes:
 
 # %%
 figures.module()
 
 # %% [markdown]
-# And as a list, with the one step that the figure leaves out:
+# Step by step, with the one that the figure leaves out:
 #
 # | step | shape |
 # |---|---|
@@ -302,7 +302,7 @@ figures.module()
 # | merge | `(B, L, E)` |
 # | `out_proj` | `(B, L, E)` |
 #
-# *Dropout* is new. While a model trains, each weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The others are divided by 1 − p, so that sums stay right on average. Two things go wrong with it so often that they come first:
+# *Dropout* is new here. While a model trains, each weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The others are divided by 1 − p, so that sums stay right on average. Two mistakes with it are common. Here is the first:
 
 # %%
 weights = torch.full((1000, 10), 0.1)
@@ -310,7 +310,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# A thousand rows of ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row in which none was dropped sums to 1.111. So weights that are returned to be *looked at* must be taken before dropout. And nobody said that this was training: `functional.dropout` assumes it unless told otherwise. `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
+# A thousand rows of ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row in which none was dropped sums to 1.111. So weights that are returned to be *looked at* must be taken before dropout. The second mistake: nobody said that this was training. `functional.dropout` assumes it unless told otherwise. `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)
@@ -408,7 +408,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 {name: tuple(p.shape) for name, p in theirs.named_parameters()}
 
 # %% [markdown]
-# `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. A linear layer's weight is (out, in), so its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, the default, there are also `in_proj_bias`, with 3·E entries, and `out_proj.bias`. (Two more differences in this version of PyTorch: it returns the weights from *after* dropout, and a query with no visible keys gets `nan`.)
+# `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. A linear layer's weight is (out, in), so its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, the default, there are also `in_proj_bias`, with 3·E entries, and `out_proj.bias`. (Two more differences in this version of PyTorch: it returns the weights from *after* dropout, and a query with no visible keys gets `nan`, unless `need_weights=False`.)
 #
 # ## Exercise 6.4: copy the weights
 #
@@ -501,11 +501,11 @@ for L in (64, 1024, 16384):
 # %% [markdown]
 # The two are equal at $L = 2E$. So "attention costs $O(L^2 E)$" is true of its core, and of long sequences. For short ones the projections cost more. In memory, what grows fastest is the table of weights, `(B, H, L, S)`.
 #
-# (A whole transformer layer also has a *feed-forward network*, applied to each token, usually with $8 E^2$ parameters to attention's $4 E^2$. So two thirds of the layer is that network. Transformers are not "built of attention alone".)
+# (A whole transformer layer has twice as many parameters outside attention as in it; lesson 8 counts them. Transformers are not "built of attention alone".)
 #
 # ### What do heads look at?
 #
-# Train one layer with four heads on a task that needs four things at once: at each of eight places, name the digit before it, the digit after it, the digit at place 0, and the digit here.
+# Train one layer with four heads on a task that needs four things at once: at each of eight places, name the digit before it, the digit after it, the digit at place 0, and its own digit, called "here" below.
 
 
 # %%
@@ -570,7 +570,7 @@ plot.heads(
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows differ from sequence to sequence. Perhaps it goes by the digits, where the others go by the places. That can be tested: rename the digits, every 0 to one other digit, every 1 to another, and so on, and leave the places alone. How much of each head's weight moves?
+# Its rows have peaks, but they make no pattern. Perhaps it goes by the digits, where the others go by the places. That can be tested: rename the digits, every 0 to one other digit, every 1 to another, and so on, and leave the places alone. How much of each head's weight moves?
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -578,7 +578,21 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# In three heads little moves, in the smeared one most of the weight. So three heads go by the place, and the fourth goes by the digits.
+# In three heads little moves, in the smeared one most of the weight. So three heads go by the place, and the fourth goes by the digits: by those that are looked at, or by the one that asks? Average its weights separately for each asking digit, over all sequences:
+
+# %% measured
+smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)
+plot.heatmap(
+    torch.stack([smeared[digits == digit].mean(dim=0) for digit in range(10)]),
+    [f"a {digit} asks" for digit in range(10)],
+    [f"place {place}" for place in range(8)],
+    "The digit that asks decides which place is looked at",
+    kind="shares",
+    alt="Most rows have one or two bright places, and different digits have different ones.",
+)
+
+# %% [markdown]
+# By the one that asks. Each digit sends this head to a place or two of its own, whatever stands there.
 #
 # A map says which values were mixed. It does not say what the model does with them. To find out, take something away: switch one head off, by setting the columns of the output matrix that read it to 0, and see which answers are lost.
 
@@ -598,31 +612,32 @@ plot.heatmap(
     torch.stack([without_head(h) for h in range(4)]),
     [f"without head {h}" for h in range(4)],
     ["before", "after", "place 0", "here"],
-    "Each answer depends on some head",
+    "Each answer falls most without one particular head",
     kind="shares",
     alt="Share of right answers without one head. Each answer drops sharply for one of the heads, 'here' for several.",
 )
 
 # %% [markdown]
-# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. So "here" is read from a head whose map has no line on the diagonal. The map is an average over 500 sequences, and an average could not show it. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing. And at the ends, "before" and "after" *are* "here".)
+# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". What the digit decides is *where* the head looks, and from the place vector that comes back, the output matrix can tell which digit asked: an answer by its address. No map of this layer shows that. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing.)
 #
 # ## What can go wrong
 #
 # **A map mistaken for an explanation.** You saw it: the most important head for one answer has the least readable map. Lesson 2 gave a second reason, a large weight on a small value. Claims about what a head is for need an experiment, such as the one above.
 #
-# **The order of the tokens does not matter until something makes it matter.** Shuffle the tokens that go into self-attention, and the outputs are shuffled in the same way (it is *equivariant*, not invariant). All it sees of a sentence is a set of tokens:
+# **The order of the tokens does not matter until something makes it matter.** Shuffle the tokens that go into self-attention, and the outputs are shuffled in the same way (it is *equivariant*, not invariant). All it sees of a sentence is a bag of tokens:
 
 # %%
 x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])
-out, shuffled = theirs(x, x, x)[0], theirs(*[x[:, order]] * 3)[0]
+y = x[:, order]
+out, shuffled = theirs(x, x, x)[0], theirs(y, y, y)[0]
 shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 
 # %% [markdown]
 # Our models learned about positions from a vector for each place, added to the token there. Lesson 7 is about such vectors. (With a causal mask the shuffled outputs do differ, since the mask depends on the order.)
 #
-# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. What surrounds it may not: our models have vectors for eight places and fail at the ninth. And a model that runs need not be any good beyond the lengths it was trained on.
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. What surrounds it may not: our models have vectors for eight places, and nine tokens raise an error. And a model that runs need not be any good beyond the lengths it was trained on.
 #
-# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Michel et al. found that many heads of a trained model can be removed at little cost: not all of them were needed.
+# **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Michel et al. found that many heads of a trained model can be removed at little cost.
 #
 # ## What you learned
 #
@@ -639,16 +654,16 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 recap()
 
 # %% [markdown]
-# Did you predict that one head would rarely be right? It gets half of the single digits. An answer needs both.
+# Did you predict that one head would rarely be right? It gets about half of the single digits right: one place always, the other by luck. An answer needs both.
 #
 # ## Questions
 #
-# **Question R6** (3 points, graded by a person). Read the four maps and the table below them. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
+# **Question R6** (3 points, graded by a person). Read the four maps of the last section and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
 
 # %% question R6 [markdown] points=3
 # (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.
 #
-# The averaged map cannot show how head 3 knows the digit here. It goes by the digits: when they are renamed, about 70% of its weight moves, and at most about 15% of any other head's.
+# The averaged map cannot show how head 3 knows the digit here. It goes by the digit that asks, which decides the place it looks at (when digits are renamed, about 70% of its weight moves, and at most about 15% of any other head's); the place that comes back tells the output matrix which digit it was.
 #
 # Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
 #
@@ -665,4 +680,4 @@ recap()
 # - Michel, Levy and Neubig 2019, [Are Sixteen Heads Really Better than One?](https://arxiv.org/abs/1905.10650): what is lost when heads are removed.
 # - PyTorch's documentation of [MultiheadAttention](https://pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html): you can now place most of its arguments in the table of shapes.
 #
-# **Next:** the module cannot tell "dog bites man" from "man bites dog". [Lesson 7](../07_position/07_position.ipynb) tells it where its tokens are.
+# **Next:** [lesson 7, Order and position](../07_position/07_position.ipynb). The module cannot tell "dog bites man" from "man bites dog". How does it learn where its tokens are?

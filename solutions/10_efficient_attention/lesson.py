@@ -535,4 +535,4 @@ recap()
 # - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245): grouped queries, and how to convert a trained model.
 # - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the single pass.
 #
-# **The end.** Back to [lesson 9](../09_train_and_look_inside/09_train_and_look_inside.ipynb).
+# **Next:** [lesson 11, Bug hunt](../11_bug_hunt/11_bug_hunt.ipynb). Attention that others wrote, and how to find out what is wrong with it.

@@ -1,0 +1,301 @@
+"""The checks of lesson 11 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import teams
+import torch
+import wrong
+from torch import Tensor, nn
+from wrong import Attention, Mask
+
+from autograder.checks import Inputs, black_box, check
+
+MOST_NAMED = 4
+LONGEST = 8
+PARTS = ("query", "key", "value", "mask")
+ABOUT_MASKS = (
+    "mask_inverted",
+    "mask_ignored",
+    "mask_with_zero_score",
+    "mask_after_softmax",
+    "fill_minus_1e9",
+    "fill_minus_inf",
+    "fill_plus_1e_9",
+    "mask_added",
+)
+WITHOUT_MASK = tuple(name for name in wrong.WRONG if name not in ABOUT_MASKS)
+LABELS = (
+    "scale",
+    "softmax_axis",
+    "value",
+    "mask_inverted",
+    "mask_leak",
+    "empty_row",
+    "mutates_input",
+    "dtype",
+)
+
+# One example that tells
+
+
+def only_tensors(example: Any) -> list[Tensor]:
+    """Return an example's four tensors. Raises ValueError, with a sentence, where it has others."""
+    if not isinstance(example, list | tuple):
+        raise ValueError(
+            "Four tensors were asked for: a query, a key, a value and a mask."
+        )
+    if len(example) != len(PARTS):
+        raise ValueError(
+            f"{len(example)} things came back. Four were asked for: a query, a key, a value and a mask."
+        )
+    for name, part in zip(PARTS, example, strict=True):
+        dtype = torch.bool if name == "mask" else torch.float64
+        if not isinstance(part, Tensor):
+            raise ValueError(f"The {name} is not a tensor.")
+        if part.dtype != dtype:
+            raise ValueError(
+                f"The {name} is {part.dtype}. It should be {dtype}.".replace(
+                    "torch.", ""
+                )
+            )
+        if not 2 <= part.ndim <= 4:
+            raise ValueError(
+                f"The {name} should have two to four axes, and it has {part.ndim}."
+            )
+        if max(part.shape) > LONGEST:
+            raise ValueError(
+                f"The {name} has an axis of {max(part.shape)}. No axis may be longer than {LONGEST}."
+            )
+        if min(part.shape) == 0:
+            raise ValueError(f"The {name} has an axis without entries.")
+        if not bool(part.isfinite().all()):
+            raise ValueError(f"The {name} has an entry that is not a finite number.")
+    return [part.detach().clone() for part in example]
+
+
+def fit_together(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> None:
+    """Raise ValueError, with a sentence, where an attention could not work with these shapes."""
+    if query.size(-1) != key.size(-1):
+        raise ValueError("The last axes of query and key should have the same size, D.")
+    if key.size(-2) != value.size(-2):
+        raise ValueError("There should be as many values as keys, S.")
+    try:
+        lead = torch.broadcast_shapes(*(t.shape[:-2] for t in (query, key, value)))
+    except RuntimeError:
+        raise ValueError(
+            "The axes before the last two of query, key and value do not fit."
+        ) from None
+    scores = torch.Size((*lead, query.size(-2), key.size(-2)))
+    try:
+        fits = torch.broadcast_shapes(mask.shape, scores) == scores
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"The mask, {tuple(mask.shape)}, does not broadcast to (..., L, S), which is {tuple(scores)} here."
+        )
+
+
+def is_told_apart(attention: Attention, inputs: Sequence[Tensor], own: Tensor) -> bool:
+    """Say whether an attention gives something other than the right result, or nothing."""
+    try:
+        result = attention(*(tensor.clone() for tensor in inputs))
+    except Exception:
+        return True
+    if result.shape != own.shape or bool(result.isnan().any()):
+        return True
+    return bool((result - own).abs().max() > 1e-3)
+
+
+def told_apart(example: Any, names: Sequence[str]) -> int:
+    """Return how many wrong attentions are told apart by an example. Raises ValueError where some are not."""
+    inputs = only_tensors(example)
+    fit_together(*inputs)
+    try:
+        own = wrong.right(*(tensor.clone() for tensor in inputs))
+    except Exception:
+        raise ValueError("`wrong.right` stops with an error on this example.") from None
+    if not bool(own.isfinite().all()):
+        raise ValueError(
+            "`wrong.right` itself gives NaN on this example: its numbers are too large."
+        )
+    alike = [n for n in names if not is_told_apart(wrong.WRONG[n], inputs, own)]
+    if alike:
+        raise ValueError(f"Not told apart yet: {some_of(alike)}.")
+    return len(names)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """Return names as a text, at most four of them."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f", and {more} more" if more > 0 else "")
+
+
+def without_mask_told(example: Any) -> int:
+    """Return how many are told apart of those that no mask is needed for."""
+    return told_apart(example, WITHOUT_MASK)
+
+
+def all_told(example: Any) -> int:
+    """Return how many of all wrong attentions are told apart."""
+    return told_apart(example, tuple(wrong.WRONG))
+
+
+@check("revealing_example", points=1, summary=without_mask_told)
+def mistakes_without_a_mask(revealing_example: Any, draw: Inputs) -> Any:
+    """All wrong attentions that are not about masks are told from the right one."""
+    return revealing_example()
+
+
+@check("revealing_example", points=1, summary=all_told)
+def all_mistakes(revealing_example: Any, draw: Inputs) -> Any:
+    """All 21 wrong attentions are told from the right one."""
+    return revealing_example()
+
+
+# How far apart
+
+
+def plain_attention(query: Tensor, key: Tensor, value: Tensor, mask: Mask) -> Tensor:
+    """Return attention step by step."""
+    return wrong.shares(wrong.scores_of(query, key, mask)) @ value
+
+
+def number_from(
+    max_difference: Any, a: Attention, b: Attention, trials: int, seed: int
+) -> Any:
+    """Return what max_difference returns; 0 as 0.0, which is the same difference."""
+    found = max_difference(a, b, trials=trials, seed=seed)
+    return float(found) if type(found) is int else found
+
+
+def off_by_one(query: Tensor, key: Tensor, value: Tensor, mask: Mask) -> Tensor:
+    """Return attention, and 1 more in each entry."""
+    return plain_attention(query, key, value, mask) + 1
+
+
+@check("max_difference", points=1)
+def two_small_attentions(max_difference: Any, draw: Inputs) -> Any:
+    """The right attention against one without the scale, one without the mask, one that is right too, and, in a single
+    trial, one that is off by 1.
+    """
+    trials, seed = draw.size(20, 12, 30), draw.integer(40, 200)
+    others = {
+        "without the scale": (wrong.no_scale, trials),
+        "without the mask": (wrong.mask_ignored, trials),
+        "right too": (plain_attention, trials),
+        "off by 1": (off_by_one, 1),
+    }
+    return {
+        name: number_from(max_difference, wrong.right, other, n, seed)
+        for name, (other, n) in others.items()
+    }
+
+
+# Finding bugs
+
+
+def boxed(number: int, attention: Attention) -> Any:
+    """Return an attention that can be called and not read, under a name that gives nothing away."""
+
+    def call(query: Tensor, key: Tensor, value: Tensor, mask: Mask = None) -> Tensor:
+        return attention(query, key, value, mask)
+
+    call.__name__ = f"attention_{number}"
+    return black_box(call)
+
+
+ADA, BO, CLEO, DAG, EVE = map(boxed, range(1, 6), teams.TEAMS.values())
+P1, P2, P3, P4, P5, P6, P7, P8 = map(boxed, range(6, 14), teams.PRACTICE.values())
+
+
+def reported(find_bugs: Any, draw: Inputs, suspects: Mapping[str, Any]) -> Any:
+    """Run a tester on attentions in an order that is drawn; return for each its answer's type and labels."""
+    waiting, found = list(suspects), {}
+    while waiting:
+        name = waiting.pop(draw.integer(0, len(waiting) - 1))
+        found[name] = as_list(find_bugs(suspects[name]))
+    return {name: found[name] for name in suspects}
+
+
+def as_list(answer: Any) -> Any:
+    """Return a set as a list, which begins with its type: no set can leave a submission's process."""
+    if answer is None:
+        return None
+    inside = list(answer) if isinstance(answer, set | frozenset) else []
+    return [type(answer).__name__, *sorted(map(str, inside))]
+
+
+def labels_as_text(found: Any) -> Any:
+    """Return each answer's labels as one text. Raises ValueError, with a sentence, where one is no set of labels."""
+    return {str(name): one_text(answer) for name, answer in found.items()}
+
+
+def one_text(answer: Any) -> str:
+    """Return the labels of one answer, joined."""
+    if answer is None:
+        raise ValueError(
+            "For one of the attentions None came back. Is a `return` missing in one of the branches?"
+        )
+    kind, labels = answer[0], answer[1:]
+    if kind not in ("set", "frozenset"):
+        raise ValueError(
+            f"An object of type {kind} came back; a set of labels was asked for. An empty one is written set()."
+        )
+    for label in labels:
+        if label not in LABELS:
+            raise ValueError(
+                f"{label[:30]!r} is not one of the labels. They are: {', '.join(LABELS)}."
+            )
+    return ", ".join(sorted(labels)) or "none"
+
+
+@check("find_bugs", points=1, summary=labels_as_text)
+def one_bug_each(find_bugs: Any, draw: Inputs) -> Any:
+    """The eight attentions to practice on, which have one bug each."""
+    boxes = (P1, P2, P3, P4, P5, P6, P7, P8)
+    return reported(
+        find_bugs,
+        draw,
+        {
+            f"the one with {label}": box
+            for label, box in zip(teams.PRACTICE, boxes, strict=True)
+        },
+    )
+
+
+@check("find_bugs", points=1, summary=labels_as_text)
+def five_teams(find_bugs: Any, draw: Inputs) -> Any:
+    """The attentions of the five teams."""
+    boxes = (ADA, BO, CLEO, DAG, EVE)
+    names = [name.title() for name in teams.TEAMS]
+    return reported(find_bugs, draw, dict(zip(names, boxes, strict=True)))
+
+
+# The repaired module
+
+LAYERS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+def filled(module: nn.Module, draw: Inputs) -> Any:
+    """Write drawn numbers to the four layers of a module, in float64 and evaluation mode."""
+    module = module.double().eval()
+    for name in LAYERS:
+        layer = getattr(module, name)
+        width = layer.weight.size(-1)
+        layer.weight.data = 1.5 * width**-0.5 * draw.normal(*layer.weight.shape)
+        layer.bias.data = draw.normal(*layer.bias.shape)
+    return module
+
+
+@check("RepairedAttention", points=1, show=True)
+def a_single_head(repaired: Any, draw: Inputs) -> Any:
+    """One head: two sentences of four tokens."""
+    return filled(repaired(6, 1), draw)(draw.normal(2, 4, 6))
+
+
+@check("RepairedAttention", points=1, show=True)
+def several_heads(repaired: Any, draw: Inputs) -> Any:
+    """Three heads: two sentences of four tokens."""
+    return filled(repaired(6, 3), draw)(draw.normal(2, 4, 6))

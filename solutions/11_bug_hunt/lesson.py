@@ -1,0 +1,592 @@
+# %% [markdown]
+# # 11. Bug hunt
+#
+# After this lesson you can find a bug in an attention that you did not write, often without reading it, say which bug it is, and choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 120 minutes.
+#
+# ## The idea
+#
+# Five teams hand in an attention, and you are the reviewer. Each team has tried its code on the example from lesson 2, the one whose answer is exactly [7, 8].
+
+# %% setup
+import teams
+import torch
+import wrong
+from torch import Tensor, nn
+from torch.nn import functional
+from wrong import Attention, random_inputs
+
+from autograder import check, plot, predict, recap, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %%
+query = torch.tensor([[1.0]])
+key = torch.tensor([[1.0], [2], [3]]).log()
+value = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
+for name, attention in teams.TEAMS.items():
+    print(f"{name:5}", attention(query.clone(), key, value))
+
+# %% [markdown]
+# **Predict.** All five agree with the calculation on paper. How many of them are right?
+
+# %%
+predict("right attentions among five", options=("five", "four", "three", "one"))
+
+# %% [markdown]
+# Ask them something else: five queries, seven keys, vectors of four entries, and a random mask that allows about half of the pairs and hides everything from one query. Beside each team is its largest difference from PyTorch's result (`wrong.right`).
+
+# %%
+torch.manual_seed(0)
+q, k, v = torch.randn(5, 4), torch.randn(7, 4), torch.randn(7, 6)
+mask = torch.rand(5, 7) < 0.6
+mask[2] = False
+for name, attention in teams.TEAMS.items():
+    difference = attention(q.clone(), k, v, mask) - wrong.right(q, k, v, mask)
+    print(f"{name:5} {difference.abs().max():.3f}")
+
+# %% [markdown]
+# That settles three of the five: Bo, Cleo and Dag are wrong. Two are left. Now call each of those twice, with the same tensors, and look at the first query's result: two lines for Ada, then two for Eve.
+
+# %%
+for attention in (teams.ada, teams.eve):
+    print(attention(q, k, v)[0])
+    print(attention(q, k, v)[0])
+reveal("right attentions among five", "one")
+
+# %% [markdown]
+# Eve's second answer differs from her first. Her first line is `query /= ...`, which scales the caller's tensor in place, so the second call starts from queries that are already scaled. Whoever uses `q` after her gets the scaled one. (The cells before passed in copies, and so did not notice.)
+#
+# One of the five is right, and the example that they all showed could not tell which. It is a good example to *explain* attention with, and a bad one to *test* it.
+#
+# ## By hand
+#
+# Why could it not tell? Take Bo, who divides by D where √D belongs. In that example the vectors have one entry. D = 1, and 1 = √1.
+#
+# With D = 4 he is found out. Say a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they are 0 and ln 3, so the weights are ¼ and ¾. Bo divides by 4 and gets 0 and ½ ln 3 = ln √3. Work out his weights before you run the cell: the shares are 1 and √3 ≈ 1.73.
+
+# %%
+products = torch.tensor([1.0, 9]).log()
+(products / 4**0.5).softmax(dim=0), (products / 4).softmax(dim=0)
+
+# %% [markdown]
+# 0.366 and 0.634 for 0.25 and 0.75. The larger D is, the further he is off. Bo divides by √D once too often. Take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2. The third key should get one half, whatever D is. This is what it gets from him:
+
+# %%
+sizes = [2.0**n for n in range(8)]
+bo = [float((torch.tensor([1.0, 2, 3]).log() / D**0.5).softmax(0)[2]) for D in sizes]
+plot.curves(
+    sizes,
+    {"right": [0.5] * len(sizes), "Bo": bo},
+    "At D = 1 the bug does not exist",
+    xlabel="D",
+    ylabel="weight of the third key",
+    log=True,
+    alt="Bo's weight starts at 0.5 for D = 1, where it is right, and falls toward one third.",
+)
+
+# %% [markdown]
+# Move the slider to see all three of his weights.
+
+# %%
+plot.slide(
+    lambda size: (torch.tensor([1.0, 2, 3]).log() / size**0.5).softmax(0),
+    ["key 1", "key 2", "key 3"],
+    name="D",
+    low=0,
+    high=7,
+    start=0,
+    doubling=True,
+)
+
+# %% [markdown]
+# The same goes for everything that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And Eve divides by √1, so her bug does nothing here, however often she is called.
+#
+# ## In PyTorch
+#
+# ### Mutants
+#
+# To judge an example we need bugs to try it on. `wrong.py` beside this notebook has 21, each one slip away from the right attention: the scale forgotten, softmax along another axis, the mask added instead of applied. Testers call them *mutants*. A mutant that an example cannot tell from the original has *survived* it.
+
+# %%
+print(*wrong.WRONG)
+
+# %% [markdown]
+# `wrong.unnoticed` names the survivors: the mutants whose result is within 0.001 of the right one. For the example that the five teams used:
+
+# %%
+survivors = wrong.unnoticed(query, key, value)
+print(len(survivors), "of 21 survive:", *survivors)
+
+# %% [markdown]
+# **Predict.** Now a more usual example: one sentence of four random vectors with four entries each, used as query, key and value at once, without a mask. How many of the 21 survive?
+
+# %%
+predict("survivors of four by four", options=("none", "about 4", "about 12"))
+
+# %%
+torch.manual_seed(0)
+x = torch.randn(1, 4, 4, dtype=torch.float64)
+survivors = wrong.unnoticed(x, x, x)
+print(len(survivors), "of 21 survive:", *survivors)
+reveal("survivors of four by four", "about 12")
+
+# %% [markdown]
+# Twelve. Look for the reasons in the sizes. Four vectors with four entries: the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so mixing the keys, or letting the keys ask, changes nothing. And all eight mutants of the mask are unharmed. How many survive if all sizes differ, and query, key and value are three different tensors?
+
+# %%
+torch.manual_seed(0)
+q, k, v = (torch.randn(2, 3, *s, dtype=torch.float64) for s in ((5, 4), (7, 4), (7, 6)))
+survivors = wrong.unnoticed(q, k, v)
+print(len(survivors), "of 21 survive:", *survivors)
+
+# %% [markdown]
+# Eight, and all of them are about masks. This is the rule for examples: **let no two sizes be equal, and no tensor play two parts.** The eight that remain are yours.
+#
+# ## Exercise 11.1: one example that no bug survives
+#
+# Write the function that returns it. The check names the mutants that are still alive.
+
+# %% hints revealing_example [markdown]
+# Which mutants survive an example without a mask? Give it one, and see which of them are left. What have those in common?
+#
+# Two mutants differ from the right attention in one situation only. Lesson 5 gave it a section of its own: what happens to softmax when a query may look at nothing?
+#
+# A mask that treats all queries alike, or all keys, is a weak one. Let different queries see different keys, and think of the situation from hint 2.
+
+
+# %% exercise revealing_example
+def revealing_example() -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return a query, key, value and mask on which all 21 wrong attentions can be told from the right one.
+
+    All entries are finite. On them, each function in `wrong.WRONG` must stop with an error or give a result that
+    differs from `wrong.right`'s by more than 0.001 somewhere, has another shape, or contains NaN. Query (..., L, D),
+    key (..., S, D) and value (..., S, D_v) are float64, the mask is boolean, True = may attend, and broadcasts to
+    (..., L, S). Two to four axes each, and no axis is longer than 8. Each call returns the same example.
+    """
+    ### BEGIN SOLUTION
+    generator = torch.Generator().manual_seed(0)
+    query, key, value = (
+        torch.randn(2, 3, *shape, generator=generator, dtype=torch.float64)
+        for shape in ((5, 4), (7, 4), (7, 6))
+    )
+    mask = torch.ones(5, 7, dtype=torch.bool).tril(diagonal=2)
+    mask[1] = False  # a query that may look at nothing
+    return query, key, value, mask
+    ### END SOLUTION
+
+
+# %% check revealing_example
+
+# %% [markdown]
+# ### How strict?
+#
+# How far may a right attention be from another right one? Take Ada's, in three dtypes, and compare it with PyTorch's in `float64`:
+
+# %% measured
+torch.manual_seed(0)
+inputs = [
+    torch.randn(2, 3, *s, dtype=torch.float64) for s in ((50, 64), (70, 64), (70, 48))
+]
+expected = wrong.right(*inputs)
+for dtype in (torch.float64, torch.float32, torch.bfloat16):
+    result = teams.ada(*(x.to(dtype) for x in inputs))
+    print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
+
+# %% [markdown]
+# Nobody made a mistake there, and none of the differences is 0: sums in another order, or with fewer digits, are rounded differently. A test with `==` reports all three. The mutants, on an example with different sizes and a mask, are off by more than a tenth. Between 10⁻⁶ and 10⁻¹ there is a lot of room, and a tolerance of 10⁻⁴ for `float32` and `float64` sits comfortably in it.
+#
+# ### Many examples
+#
+# An example that you think of catches the bugs that you think of. So let the computer think of some: random sizes, random numbers, random masks. `random_inputs(generator)` draws a query, keys, values and a mask. With sizes from 1 to 4 they are small and often equal, but there are many of them, and in about one draw in three some query sees nothing:
+
+# %%
+generator = torch.Generator().manual_seed(0)
+for _ in range(4):
+    print(*(tuple(x.shape) for x in random_inputs(generator)))
+
+# %% [markdown]
+# ## Exercise 11.2: how far apart are two attentions?
+#
+# Write the function that draws such inputs again and again, and remembers the largest difference. A few things in it are easy to get wrong. NaN can hide a bug, and so can an attention like Eve's, which spoils the tensors for the one that it is compared with.
+
+# %% hints max_difference [markdown]
+# The inputs of trial 2 must not be those of trial 1. Where is the generator made: inside the loop, or before it?
+#
+# If both attentions get the same tensors, what does the second one see after Eve has been there? And what does max() return when it compares a number with NaN?
+#
+# Compare the shapes before you subtract: PyTorch stretches (1, 4) to (3, 4) without complaint. Then ask whether the difference is finite before you compare it with the largest one so far.
+
+
+# %% exercise max_difference
+def max_difference(a: Attention, b: Attention, *, trials: int, seed: int) -> float:
+    """Return the largest absolute difference between the results of two attentions on random inputs.
+
+    The inputs are drawn with random_inputs(generator), once per trial, from one generator with the given seed, so the
+    same seed gives the same number. In each trial both are called with query, key, value and mask in this order, and
+    with tensors of their own: one that writes to its inputs must not change what the other one sees. The difference is
+    taken in float64. It is infinite if the shapes differ, or if either result has an entry that is not finite, even
+    if both have it in the same place. 0 trials give 0.0.
+    """
+    ### BEGIN SOLUTION
+    generator = torch.Generator().manual_seed(seed)
+    largest = 0.0
+    for _ in range(trials):
+        inputs = random_inputs(generator)
+        first, second = (f(*(x.clone() for x in inputs)).double() for f in (a, b))
+        if first.shape != second.shape:
+            return torch.inf
+        difference = (first - second).abs().max()
+        if not difference.isfinite():  # infinity minus infinity is NaN
+            return torch.inf
+        largest = max(largest, float(difference))
+    return largest
+    ### END SOLUTION
+
+
+# %% check max_difference
+
+# %% [markdown]
+# Here is what your function finds between each team and PyTorch in 1, 10 and 100 trials.
+
+# %%
+try:
+    for trials in (1, 10, 100):
+        found = {
+            name: max_difference(attention, wrong.right, trials=trials, seed=0)
+            for name, attention in teams.TEAMS.items()
+        }
+        print(trials, {name: f"{number:.3f}" for name, number in found.items()})
+except NotImplementedError:
+    print("not yet: exercise 11.2 is still open")
+
+# %% [markdown]
+# One trial misses Bo: it happened to draw a single key, and a single key gets all the attention whatever its score. (Cleo and Dag show the same number there: both give that key's value to a query that may see nothing.) Ten trials find him. No number of trials finds Eve: everyone gets tensors of their own, so what she does to them hurts nobody. She returns the right numbers. A comparison of results finds bugs in results.
+#
+# ### Questions whose answer you know
+#
+# There is a second weakness. `max_difference` needs a right attention to compare with. What if yours is the first, or if the other one has the same bug? Then ask questions whose answers you know without computing them.
+#
+# *If all values are ones and nothing is masked, every result is one*, because weights sum to 1. It does not matter what the scores are. Softmax over the queries does not pass:
+
+# %%
+ones = torch.ones(2, 3, 7, 6, dtype=torch.float64)
+wrong.right(q, k, ones)[0, 0, :, 0], wrong.softmax_over_queries(q, k, ones)[0, 0, :, 0]
+
+# %% [markdown]
+# *If the query is 0, the result is the mean of the values*, because all scores are 0. No scaling of the scores can spoil that. Whoever mixes the keys gets the mean of the keys:
+
+# %%
+level = torch.zeros_like(q)
+for attention in (wrong.right, wrong.values_from_keys):
+    print(attention(level, k, v)[0, 0, 0])
+print(v.mean(dim=-2)[0, 0], "mean of the values")
+
+# %% [markdown]
+# *If something changes that is hidden from a query, its result does not.* That is what a mask is for. Try it on the mutant that sets the hidden weights to 0 after the softmax. First we change a hidden value, then a hidden key. **Predict.** Which of the two changes the result?
+
+# %%
+predict("the mask after softmax", options=("the value", "the key", "both", "neither"))
+
+# %%
+mask = torch.ones(5, 7, dtype=torch.bool)
+mask[:, 6] = False
+before = wrong.mask_after_softmax(q, k, v, mask)
+other_k, other_v = k.clone(), v.clone()
+other_k[..., 6, :] *= -3
+other_v[..., 6, :] += 1000
+for name, inputs in (("value", (q, k, other_v)), ("key", (q, other_k, v))):
+    after = wrong.mask_after_softmax(*inputs, mask)
+    print(
+        f"hidden {name} changed: result differs by {(after - before).abs().max():.3f}"
+    )
+reveal("the mask after softmax", "the key")
+
+# %% [markdown]
+# A test that changes only the values would have passed it. The hidden weight is 0, as it should be, but the hidden *score* has already taken its share of the others' weights. Change both.
+#
+# The same question about what is *visible* has the opposite answer: if a visible key and its value change, the result must change, too. An inverted mask fails both.
+#
+# The last question is a *metamorphic test*: it relates one result to another. The first two have an answer that you know. None of them needs a second implementation, and they have another advantage. When one fails, you have a good idea of what is wrong.
+#
+# ### It happens to everyone
+#
+# Most of the bugs that you are about to look for have been found in public libraries:
+#
+# | bug | where |
+# |---|---|
+# | scale | [vit-pytorch](https://github.com/lucidrains/vit-pytorch/issues/65) divided by the root of the model's dimension instead of the head's |
+# | axis of softmax | [fastNLP](https://github.com/FudanNLP/fastNLP/issues/254) wrote `dim=2` where `dim=-1` was meant: right for three axes, wrong for four |
+# | mask inverted | [x-transformers](https://github.com/lucidrains/x-transformers/issues/160) passed its mask on to a function with the opposite convention |
+# | mask without effect | [flamingo-pytorch](https://github.com/lucidrains/flamingo-pytorch/issues/10) called `masked_fill` and dropped the result; `masked_fill_` was meant |
+# | empty row | [PyTorch's own module](https://github.com/pytorch/pytorch/issues/41508) gives NaN gradients; reported in 2020 |
+# | dtype | [tinygrad](https://github.com/tinygrad/tinygrad/pull/5100) returned `float32` for half-precision inputs |
+#
+# ## Exercise 11.3: find the bugs
+#
+# Now write the reviewer: a function that gets an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. `teams.PRACTICE` has an attention for each label, so you can see whether you find it. For the grade, it meets about thirty attentions that you have not seen, none of them random. Some of them have two bugs. Some are right and look odd, and a false alarm costs as much as a missed bug.
+
+# %% hints find_bugs [markdown]
+# Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
+#
+# For the masks, compare the attention with itself: what happens when hidden keys and values change, and what when visible ones do? Inverted: only the hidden ones count. Leaking: both do. Look at queries that see something, and hide different keys in different sentences.
+#
+# Give it copies each time, or one bug spoils the tests of the next. Then compare the copies with the originals after a call, the mask included, and try `float32` as well as `float64`.
+
+
+# %% exercise find_bugs
+def find_bugs(attention: Attention) -> set[str]:
+    """Return the labels of an attention's bugs: an empty set for a right one.
+
+    attention(query, key, value, mask) takes query (..., L, D), key (..., S, D), value (..., S, D_v) and a boolean mask,
+    True = may attend, that broadcasts to (..., L, S), or None. The tensors have the same leading axes, two to four axes
+    in all, finite entries, one dtype (float32 or float64), and together at most 4,096 entries in one call. A right
+    attention returns what `wrong.right` returns; for entries up to 10, differences up to 0.0001 are rounding.
+
+    The labels:
+
+    - "scale": scores are divided by something other than the square root of D before softmax, or not at all.
+    - "softmax_axis": softmax runs along another axis than the keys', with some number of axes that is allowed.
+    - "value": weights are right, and something other than the values is mixed; the shape may differ then.
+    - "mask_inverted": every query sees what the mask hides from it, and nothing else.
+    - "mask_leak": for a query that may look at something, a hidden key or value changes its result.
+    - "empty_row": a query that may look at nothing gets something other than zeros.
+    - "mutates_input": a tensor that was passed in is different after the call.
+    - "dtype": the result's dtype is not that of the query, key and value.
+
+    Of the first three at most one applies. Of the three about masks only the first that applies is reported, in the
+    order above. No attention is random, and none raises an error on such inputs. Call it at most 200
+    times.
+    """
+    ### BEGIN SOLUTION
+    generator = torch.Generator().manual_seed(0)
+    inputs = [torch.ones(2, 3, *s).double() for s in ((5, 4), (7, 4), (7, 6))]
+    q, k, v = (torch.randn(x.shape, generator=generator).to(x) for x in inputs)
+    mask = torch.ones(2, 1, 5, 7, dtype=torch.bool)
+    mask[0, :, :, 6] = mask[1, :, :, 5] = mask[:, :, 0] = False
+
+    def result(*inputs: Tensor | None) -> Tensor:
+        return attention(*(x if x is None else x.clone() for x in inputs)).double()
+
+    def differ(a: Tensor, b: Tensor) -> bool:
+        return a.shape != b.shape or not torch.allclose(a, b, atol=1e-4)
+
+    def first(tests: dict[str, bool]) -> set[str]:
+        return set([label for label, failed in tests.items() if failed][:1])
+
+    def matters(in_first: int, in_second: int) -> bool:
+        k2, v2 = k.clone(), v.clone()
+        for sentence, position in enumerate((in_first, in_second)):
+            k2[sentence, :, position] *= -3
+            v2[sentence, :, position] += 1000
+        return differ(masked[:, :, 1:], result(q, k2, v2, mask)[:, :, 1:])
+
+    mixed, masked = result(q, *inputs[1:], None), result(q, k, v, mask)
+    mean = v.mean(dim=-2, keepdim=True).expand(2, 3, 5, 6)
+    tests = {"softmax_axis": differ(mixed, torch.ones_like(mixed))}
+    tests["value"] = differ(result(0 * q, k, v, None), mean)
+    tests["scale"] = differ(result(q, k, v, None), wrong.right(q, k, v))
+    hidden, empty = matters(6, 5), masked[:, :, 0]
+    masks = {"mask_inverted": hidden and not matters(0, 0), "mask_leak": hidden}
+    masks["empty_row"] = differ(empty, torch.zeros_like(empty))
+    found = first(tests) | first(masks)
+    for dtype in (torch.float32, torch.float64):
+        copies = [*(x.to(dtype, copy=True) for x in (q, k, v)), mask.clone()]
+        originals = [x.clone() for x in copies]
+        found |= {"dtype"} if attention(*copies).dtype != dtype else set()
+        kept = all(x.equal(copy) for x, copy in zip(originals, copies, strict=True))
+        found |= set() if kept else {"mutates_input"}
+    return found
+    ### END SOLUTION
+
+
+# %% check find_bugs
+
+# %% [markdown]
+# Your reviewer, on the five teams:
+
+# %%
+try:
+    for name, attention in teams.TEAMS.items():
+        print(f"{name:5}", *sorted(find_bugs(attention)) or ["no bug found"])
+except NotImplementedError:
+    print("not yet: exercise 11.3 is still open")
+
+# %% [markdown]
+# And how good are its questions? Here are the mutants that survive them. (Letting the keys ask stops with an error and is left out.)
+
+# %%
+try:
+    mutants = {n: f for n, f in wrong.WRONG.items() if n != "swapped_q_k"}
+    missed = [name for name, attention in mutants.items() if not find_bugs(attention)]
+    print(f"{len(missed)} of {len(mutants)} survive", *missed)
+except NotImplementedError:
+    print("not yet: exercise 11.3 is still open")
+
+# %% [markdown]
+# ### Repair
+#
+# The last one comes with its source. It is a causal self-attention with several heads, as in lesson 6. It runs, and the shapes are right. Read it slowly.
+
+
+# %%
+class HandedIn(nn.Module):
+    """Causal self-attention with several heads, as it was handed in."""
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.num_heads, self.dropout = num_heads, dropout
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        batch, length, d_model = x.shape
+        q, k, v = (
+            layer(x).reshape(batch, self.num_heads, length, -1)
+            for layer in (self.q_proj, self.q_proj, self.v_proj)
+        )
+        scores = q @ k.mT / d_model**0.5
+        future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=2)
+        weights = scores.softmax(dim=-1).masked_fill(future, 0.0)
+        weights = functional.dropout(weights, self.dropout)
+        return self.out_proj((weights @ v).reshape(batch, length, d_model))
+
+
+# %% [markdown]
+# There are six faults. (Splitting into heads and joining them again count as one.) Four of them show in three quick checks. Change the last of eight tokens, and look at how much each position's result changes; then call the module twice in evaluation mode; then look at the gradients.
+
+# %%
+torch.manual_seed(0)
+module, x = HandedIn(12, 3), torch.randn(1, 8, 12)
+other = x.clone()
+other[:, -1] += 1
+print((module(other) - module(x)).detach().abs().amax(dim=-1)[0])
+
+# %%
+module = HandedIn(12, 3, dropout=0.5).eval()
+print(f"two calls differ by {(module(x) - module(x)).abs().max():.3f}")
+module(x).sum().backward()
+print("no gradient:", *(n for n, p in module.named_parameters() if p.grad is None))
+
+# %% [markdown]
+# In a causal model only the last position may change. Here position 6 sees one token ahead, and position 5 two: more than one fault lets the future in. Do not trust the zeros, either. Another fault hides how far the leak goes, and if you repair that one first, all eight positions change. In evaluation mode nothing should be random. And one layer never learns.
+#
+# ## Exercise 11.4: repair it
+#
+# Copy the class, rename it, and repair all six. The other two show only as wrong numbers.
+
+# %% hints RepairedAttention [markdown]
+# The output above names a layer that gets no gradient. Which line of `forward` should have used it, and what does it use instead?
+#
+# Follow one token's vector through the reshape. Do its entries stay together, and does each head get its own part of every token? The same question comes up on the way back.
+#
+# Three lines are left: what the scores are divided by, which pairs count as future, and what happens to the hidden ones, before or after softmax. Dropout has a third argument.
+
+
+# %% exercise RepairedAttention
+class RepairedAttention(nn.Module):
+    """HandedIn without its six faults: causal self-attention with several heads.
+
+    x is (B, L, E), with E = d_model, which num_heads divides. Head h uses entries h * D to (h + 1) * D - 1 of each
+    projection, with D = E / num_heads. Token i may look at tokens 0 to i. Dropout acts on the attention weights, in
+    training mode only. Returns (B, L, E) in the dtype of x. Submodules: q_proj, k_proj, v_proj and out_proj, linear
+    layers with bias, made in this order.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0) -> None:
+        ### BEGIN SOLUTION
+        super().__init__()
+        self.num_heads, self.dropout = num_heads, dropout
+        self.q_proj = nn.Linear(d_model, d_model)
+        self.k_proj = nn.Linear(d_model, d_model)
+        self.v_proj = nn.Linear(d_model, d_model)
+        self.out_proj = nn.Linear(d_model, d_model)
+        ### END SOLUTION
+
+    def forward(self, x: Tensor) -> Tensor:
+        ### BEGIN SOLUTION
+        q, k, v = (
+            layer(x).unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+            for layer in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        future = x.new_ones(x.size(1), x.size(1)).triu(diagonal=1).bool()
+        scores = (q @ k.mT / q.size(-1) ** 0.5).masked_fill(future, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        weights = functional.dropout(weights, self.dropout, self.training)
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(2))
+        ### END SOLUTION
+
+
+# %% check RepairedAttention
+
+# %% [markdown]
+# The three quick checks once more, on your class:
+
+# %%
+try:
+    module = RepairedAttention(12, 3, dropout=0.5).eval()
+    print((module(other) - module(x)).detach().abs().amax(dim=-1)[0])
+    print(f"two calls differ by {(module(x) - module(x)).abs().max():.3f}")
+    module(x).sum().backward()
+    without = [n for n, p in module.named_parameters() if p.grad is None]
+    print("no gradient:", *without or ["none"])
+except NotImplementedError:
+    print("not yet: exercise 11.4 is still open")
+
+# %% [markdown]
+# ## What can go wrong
+#
+# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most `float32` ones. After the third false alarm nobody reads the fourth.
+#
+# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper, both are wrong together. Questions with known answers do not have that problem.
+#
+# **Bugs in pairs.** One can hide another: an attention that writes to its inputs spoils the test after it, and NaN in one place makes every comparison false. Give copies, and look at one thing at a time.
+#
+# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes help, and so does making the rare case on purpose.
+#
+# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. How good are the questions? Count the mutants that survive them, as above.
+#
+# ## What you learned
+#
+# | question | known answer | finds |
+# |---|---|---|
+# | D = 4, products 0 and 2 ln 3 | weights ¼ and ¾ | another scale |
+# | all values are ones | ones | softmax along another axis |
+# | the query is 0 | the mean of the values | something other than values mixed |
+# | hidden keys and values change | nothing changes | a leak, an inverted mask |
+# | visible ones change | the result changes | an inverted mask |
+# | a query may look at nothing | zeros | NaN, or the mean of everything |
+# | the inputs after the call | as before | writing in place |
+# | another dtype goes in | the same comes out | a dtype that is fixed |
+
+# %%
+recap()
+
+# %% [markdown]
+# ## Questions
+#
+# **Question R11** (4 points, graded by a person). Write the review that team Cleo gets, as you would to a colleague: what is wrong, how anyone can see it, why their own test passed, and what they should do so that it does not come back. Half a page at most.
+
+# %% question R11 [markdown] points=4
+# Dear Cleo, your attention takes `True` in the mask for "hidden", and the rest of the course takes it for "may attend", as `scaled_dot_product_attention` does. With one query, two keys with equal scores, the values 1 and 2, and the mask `[True, False]`, the result should be 1 and is 2. Your test could not see this, because it has no mask at all.
+#
+# `masked_fill` wants the entries to be hidden, so `~mask` is missing in one place. Please also add two tests: one with a mask in which hidden and visible keys have different values, and one that changes everything hidden and expects no change. The second also catches leaks. A line in the docstring that says what `True` means would have prevented the mix-up; `nn.MultiheadAttention` means the opposite, so people will come with either.
+#
+# | points | rubric |
+# |---|---|
+# | 4 | Names the bug, shows it by an example with numbers that anyone can repeat, says why the old test passed, and proposes a test or a written convention that prevents it (3 where one of these is missing or vague) |
+# | 2 | The bug is right, with an example or a preventive test, not both (1 without any evidence) |
+# | 0 | Anything else |
+
+# %% [markdown]
+# ## Further reading
+#
+# - DeMillo, Lipton and Sayward 1978, [Hints on Test Data Selection](https://doi.org/10.1109/C-M.1978.218136): judge tests by the mutants that survive.
+# - Claessen and Hughes 2000, [QuickCheck](https://doi.org/10.1145/351240.351266): random inputs and laws. A descendant for Python is [Hypothesis](https://hypothesis.readthedocs.io).
+# - Chen et al. 2018, [Metamorphic Testing](https://doi.org/10.1145/3143561): questions that need no second implementation.
+#
+# **Next:** [lesson 12, NumPy and Keras](../12_numpy_and_keras/12_numpy_and_keras.ipynb). The same attention in two other libraries, and a check that they agree.

@@ -1,0 +1,460 @@
+# %% [markdown]
+# # 12. NumPy and Keras
+#
+# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both compute the same. You need lessons 4 to 6. About 75 minutes.
+#
+# ## The idea
+#
+# Someone trained a model in Keras. You are to run it in PyTorch, and to check it in NumPy. The formula is the same everywhere. So take one query, three keys and three values, and ask all three libraries.
+
+# %% setup
+import frameworks
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder import check, plot, predict, recap, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+np.set_printoptions(precision=3, suppress=True)
+
+# %%
+query = np.array([[1.0, 0.5, -0.5, 0.2]])
+key = np.array([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]])
+value = np.array([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])
+
+# %% [markdown]
+# Keras 3 runs on top of PyTorch, TensorFlow or JAX; `frameworks.py` beside this notebook chooses PyTorch, on the CPU. Where Keras is not installed, its cells say how to get it, and the rest of the lesson goes on without it.
+#
+# **Predict.** NumPy by hand, PyTorch's `scaled_dot_product_attention`, and Keras's layer `Attention`, all on these numbers. How many different answers?
+
+# %%
+predict("different answers", options=("one", "two", "three"))
+
+# %%
+scores = query @ key.T / 4**0.5
+weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+print("NumPy  ", weights @ value)
+tensors = [torch.from_numpy(array) for array in (query, key, value)]
+print("PyTorch", functional.scaled_dot_product_attention(*tensors).numpy())
+
+# %% [markdown]
+# These two agree. Now Keras:
+
+# %%
+keras = frameworks.load_keras()
+if keras:
+    layer = keras.layers.Attention()
+    print("Keras  ", layer([query[None], value[None], key[None]])[0].numpy())
+else:
+    print(frameworks.INSTALL)
+reveal("different answers", "two")
+
+# %% [markdown]
+# [0.308, 0.408] twice, and [0.256, 0.356] from Keras. Nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015. Its only hint is an argument, `use_scale=False`, and its output has the right shape. (Keras's `MultiHeadAttention`, which we meet below, does scale.) And did you see the order of its inputs? Query, *value*, key.
+#
+# So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: the same formula, the same mask, the same weights.
+#
+# ## By hand
+#
+# With the scale done by hand, does Keras agree? The scores are q·k: 1.37, −0.28 and 1.51. Divided by √4 they are 0.685, −0.14 and 0.755. Dividing the query by 2 before it goes in does the same:
+
+# %%
+if keras:
+    scaled = layer([query[None] / 2, value[None], key[None]])[0].numpy()
+    print(f"{scaled}, largest difference {np.abs(scaled - weights @ value).max():.0e}")
+else:
+    print(frameworks.INSTALL)
+
+# %% [markdown]
+# It does, to the eighth decimal: Keras computes in `float32`, and NumPy in `float64` here. One cause explains the whole difference, and that is what you want at the end of every such hunt. Anything larger would have meant that there is a second one.
+#
+# ## In PyTorch
+#
+# ### What NumPy does otherwise
+#
+# Most of the names have a twin: `axis` for `dim`, `keepdims` for `keepdim`, `np.where` for `masked_fill` (whose condition says what to *replace*). Three differences bite.
+#
+# The first: PyTorch's `transpose(-1, -2)` swaps two axes. NumPy's `transpose` wants all of them in order, and `.T` reverses all. For a batch of matrices, `swapaxes(-1, -2)` is what you want.
+
+# %%
+batch = np.zeros((2, 3, 5, 4))
+batch.T.shape, batch.swapaxes(-1, -2).shape
+
+# %% [markdown]
+# The second is about dtypes. **Predict.** `x` is `float32`, as nearly all weights are. Which dtype has `x / np.sqrt(4)`?
+
+# %%
+predict("float32 divided by np.sqrt(4)", options=("float16", "float32", "float64"))
+
+# %%
+x = np.ones(3, dtype=np.float32)
+reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
+(x / 4**0.5).dtype
+
+# %% [markdown]
+# `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say, so `float32` stays. `np.sqrt(4, dtype=np.float32)` would do as well. (In PyTorch, a floating-point tensor without axes has no say: `float32` stays.)
+#
+# The third: NumPy has no softmax, so overflow is yours to prevent, as in lesson 4. And dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before it chooses. The same goes for −∞ − (−∞).
+#
+# ## Exercise 12.1: attention in NumPy
+#
+# Write it for any leading axes, and without PyTorch.
+
+# %% hints numpy_attention [markdown]
+# Which of the three differences does each of your lines run into? Write the lines for two axes first, then ask of each of them what it does with four.
+#
+# Where the mask hides a key, what score makes its weight 0? And what is the largest score of a row in which everything is hidden? Minus infinity minus itself is NaN.
+#
+# A row that may look at nothing has a sum of 0. Replace the sum, not the quotient, before you divide, so that no 0 is ever divided by 0.
+
+
+# %% exercise numpy_attention
+def numpy_attention(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return scaled dot-product attention's output, computed with NumPy alone (Vaswani et al. 2017, equation 1).
+
+    query is (..., L, D), key (..., S, D), value (..., S, D_v), all of one dtype, float32 or float64, with any leading
+    axes that broadcast, S at least 1, and finite entries; mask is boolean, True = may attend, and broadcasts to
+    (..., L, S). Returns an array (..., L, D_v) in the dtype of query. A query that may look at nothing gets zeros. Scores
+    may be in the thousands, hidden ones too. NumPy gives no warning, and the inputs stay as they are.
+    """
+    ### BEGIN SOLUTION
+    scores = query @ key.swapaxes(-1, -2) / query.shape[-1] ** 0.5
+    allowed = np.ones_like(scores, dtype=bool) if mask is None else mask
+    scores = np.where(allowed, scores, -np.inf)
+    largest = scores.max(axis=-1, keepdims=True)
+    exps = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total == 0, 1, total) @ value
+    ### END SOLUTION
+
+
+# %% check numpy_attention
+
+# %% [markdown]
+# Beside PyTorch, on random inputs with a mask:
+
+# %%
+rng = np.random.default_rng(0)
+q, k, v = (rng.normal(size=(2, 3, *s)) for s in ((5, 4), (7, 4), (7, 6)))
+mask = rng.random((2, 1, 5, 7)) < 0.6
+expected = functional.scaled_dot_product_attention(
+    *(torch.from_numpy(array) for array in (q, k, v, mask))
+)
+try:
+    difference = np.abs(numpy_attention(q, k, v, mask) - expected.numpy()).max()
+    print(f"largest difference: {difference:.0e}")
+except NotImplementedError:
+    print("not yet: exercise 12.1 is still open")
+
+# %% [markdown]
+# ### Four kinds of mask
+#
+# A mask answers "may this query look at this key?", and libraries write the answer down in four ways:
+#
+# | convention | may attend | hidden | used by |
+# |---|---|---|---|
+# | may attend | `True` | `False` | `scaled_dot_product_attention`, Keras, these lessons |
+# | hide | `False` | `True` | `nn.MultiheadAttention`, `nn.Transformer` |
+# | zero-one | 1 | 0 | tokenizers, for padding |
+# | additive | 0 | minus infinity, or a large negative number | older code, and inside Keras and PyTorch |
+#
+# The first two have the same dtype and opposite meanings, so no error tells them apart. Here is the causal mask of three tokens, in our convention, passed to PyTorch's module as it is. Look at the weights.
+
+# %%
+module, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 3, 8)
+causal = torch.ones(3, 3, dtype=torch.bool).tril()
+module(x, x, x, attn_mask=causal)[1][0].detach()
+
+# %% [markdown]
+# Each token looks at the future and at nothing else, and the last one, which has no future, gets NaN. In training the NaN would stop you at the first step. A wrong mask without an empty row is worse: the model trains, and copies its answers.
+#
+# With zero-one masks, the trap is `~`. On booleans it means "not". On integers it flips every bit, so 1 becomes −2, and 0 becomes −1:
+
+# %%
+padding = torch.tensor([1, 1, 1, 0])
+~padding, ~padding.bool()
+
+# %% [markdown]
+# All four are different from 0, so wherever they are taken for booleans all of them count as true: in `np.where`, in Keras, after `.bool()`. (PyTorch's attention refuses integers.)
+#
+# Additive masks have two traps. The first is arithmetic. **Predict.** What is `(1 - mask) * -inf` where the mask is 1?
+
+# %%
+predict("0 times minus infinity", options=("0", "-inf", "nan"))
+
+# %%
+additive = (1 - padding.float()) * -torch.inf
+reveal("0 times minus infinity", str(additive[0].item()))
+additive
+
+# %% [markdown]
+# The second is the number itself. Many use a large negative number instead. How large is large enough? Three tokens with the scores 0, 1 and 2, the third one hidden by adding a number to its score. Its weight:
+
+# %%
+scores = torch.tensor([0.0, 1, 2])
+fills = list(range(-12, 1))
+leaks = [float((scores + torch.tensor([0, 0, fill])).softmax(0)[2]) for fill in fills]
+plot.curves(
+    fills,
+    {"weight of the hidden token": leaks},
+    "A mask that only adds a little hides only a little",
+    xlabel="added to its score",
+    ylabel="weight",
+    alt="The weight falls from 0.67 at 0 to almost nothing at -12.",
+)
+
+# %% [markdown]
+# Move the number yourself, and see when the third bar disappears. (At −6 half a percent is left.)
+
+# %%
+plot.slide(
+    lambda fill: (scores + torch.tensor([0, 0, fill])).softmax(0),
+    ["0", "1", "2, hidden"],
+    name="number added",
+    low=-12,
+    high=0,
+    start=0,
+)
+
+# %% [markdown]
+# −12 is plenty here, and −10,000 more than plenty. It fails where *every* score of a row gets it: for a query that may look at nothing. Then it adds the same to all, and lesson 4 showed what softmax makes of that:
+
+# %%
+for power in (4, 9):
+    print(f"minus 10^{power}:", (scores - 10.0**power).softmax(dim=0))
+
+# %% [markdown]
+# With −10,000 the row looks at everything, as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits, and the scores are lost behind the nine zeros. Neither gives zeros or NaN, so nobody notices.
+#
+# ## Exercise 12.2: one mask, four conventions
+#
+# Write the translator.
+
+# %% hints convert_mask [markdown]
+# Sixteen pairs of names, but you need not write sixteen cases. Is there one convention through which all the others can go?
+#
+# Going in: for each source, which comparison or operation tells where attention is allowed? Mind `~` on integers, and that additive masks mean the opposite of zero-one masks.
+#
+# Coming out: for the additive one, start from zeros and put minus infinity where it belongs, without multiplying. And what does your code do with an unknown name, also where source and target are the same one?
+
+
+# %% exercise convert_mask
+def convert_mask(mask: Tensor, source: str, target: str) -> Tensor:
+    """Return a mask in another convention.
+
+    source and target are each one of four names:
+
+    - "may_attend": boolean, True = may attend (`scaled_dot_product_attention`, Keras).
+    - "hide": boolean, True = hidden (`nn.MultiheadAttention`).
+    - "zero_one": int64, 1 = may attend, 0 = hidden (tokenizers).
+    - "additive": float32, added to the scores: 0 = may attend, minus infinity = hidden.
+
+    A "zero_one" mask may come in any integer dtype. Returns a mask of the same shape; the one passed in is not changed.
+    Raises ValueError for any other name as source or as target, also where both are the same.
+    """
+    ### BEGIN SOLUTION
+    names = ("may_attend", "hide", "zero_one", "additive")
+    if source not in names or target not in names:
+        raise ValueError(f"source and target must be among {names}")
+    visible = mask == 0 if source == "additive" else mask.bool()
+    if source == "hide":
+        visible = ~visible
+    if target == "additive":
+        return torch.zeros(mask.shape, device=mask.device).masked_fill(
+            ~visible, -torch.inf
+        )
+    if target == "zero_one":
+        return visible.long()
+    return ~visible if target == "hide" else visible
+    ### END SOLUTION
+
+
+# %% check convert_mask
+
+# %% [markdown]
+# ### The same weights
+#
+# The last claim is the largest: that a layer of Keras and PyTorch's `nn.MultiheadAttention`, given the same weights, compute the same. Both have four projections, each a matrix and a bias, but they are stored differently. For H = 3 heads of D = 4 dimensions, and E = 12:
+
+# %%
+torch.manual_seed(0)
+module, x = nn.MultiheadAttention(12, 3, batch_first=True), torch.randn(2, 5, 12)
+for name, parameter in module.named_parameters():
+    print(f"{name:25}", tuple(parameter.shape))
+
+# %%
+if keras:
+    keras.utils.set_random_seed(0)  # PyTorch's own seed is not Keras's
+    layer = keras.layers.MultiHeadAttention(num_heads=3, key_dim=4)
+    layer(x, x)  # the first call makes the weights; key_dim is the size per head
+    for name, array in frameworks.weights_of(layer).items():
+        print(f"{name:25}", array.shape)
+else:
+    print(frameworks.INSTALL)
+
+# %% [markdown]
+# Keras keeps one array per projection, its *kernel*, with heads and head dimension as axes of their own, and computes $xW$. So its kernel (E, H, D) has the input first. PyTorch keeps the three input projections in one matrix, one below the other, and computes $xW^\top$, so its rows are the outputs. Within each of the three, the rows of a head lie together: head 0 first, then head 1, as in lesson 6.
+#
+# The output kernel has its input first, too. Here the heads go in, so it is (H, D, E).
+#
+# A small example shows what has to happen. With E = 2, one head and D = 2, and x = [1, 0], here is what Keras does with a kernel, and what PyTorch does with the same matrix:
+
+# %%
+kernel = np.array([[1.0, 2.0], [3.0, 4.0]])  # (E, D)
+x_small = np.array([1.0, 0.0])
+x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(kernel))
+
+# %% [markdown]
+# [1, 2] in Keras, and [1, 3] in PyTorch with the same matrix. A square matrix fits either way, so no error is raised.
+#
+# ## Exercise 12.3: copy Keras's weights
+#
+# Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already. So they must stay the same objects: write *into* them.
+
+# %% hints keras_to_torch [markdown]
+# Take one kernel, (E, H, D). Which two axes belong together as outputs? Merge those two first, without moving anything, and look at what is left to do.
+#
+# Three matrices of (E, E) become one of (3E, E). In which order does PyTorch keep query, key and value, and are they side by side or one below the other?
+#
+# The output kernel is (H, D, E). There the two axes that belong together are inputs. To write into a parameter, think of `copy_` where no gradient is recorded, or of `load_state_dict`.
+
+
+# %% exercise keras_to_torch
+def keras_to_torch(
+    weights: dict[str, np.ndarray], module: nn.MultiheadAttention
+) -> None:
+    """Copy the weights of Keras's MultiHeadAttention into PyTorch's, so that both compute the same.
+
+    With H heads of dimension D, and E = H * D, weights holds "query/kernel", "key/kernel" and "value/kernel", each
+    (E, H, D), "query/bias", "key/bias" and "value/bias", each (H, D), "attention_output/kernel", (H, D, E), and
+    "attention_output/bias", (E,). module has the same E and H, and biases. Its parameters stay the same objects, in their
+    own dtype, and trainable; what is copied does not change when the arrays do.
+    """
+    ### BEGIN SOLUTION
+    size = module.embed_dim
+    parts = ("query", "key", "value")
+    kernels = [weights[f"{part}/kernel"].reshape(size, size).T for part in parts]
+    biases = [weights[f"{part}/bias"].reshape(size) for part in parts]
+    out = weights["attention_output/kernel"].reshape(size, size).T
+    with torch.no_grad():
+        module.in_proj_weight.copy_(torch.from_numpy(np.concatenate(kernels)))
+        module.in_proj_bias.copy_(torch.from_numpy(np.concatenate(biases)))
+        module.out_proj.weight.copy_(torch.from_numpy(out.copy()))
+        module.out_proj.bias.copy_(torch.from_numpy(weights["attention_output/bias"]))
+    ### END SOLUTION
+
+
+# %% check keras_to_torch
+
+# %% [markdown]
+# The proof: Keras's weights go into PyTorch's module, and both get the same input. Then once more with random numbers in all of Keras's weights, biases included, since fresh biases are 0 and prove nothing.
+
+# %% measured
+try:
+    if not keras:
+        print(frameworks.INSTALL)
+    for kind in ("fresh", "random") if keras else ():
+        if kind == "random":
+            for weight in layer.weights:
+                weight.assign(0.3 * torch.randn(weight.shape))
+        keras_to_torch(frameworks.weights_of(layer), module)
+        difference = (module(x, x, x)[0] - layer(x, x)).abs().max()
+        print(f"{kind:6} weights: largest difference {difference:.0e}")
+except NotImplementedError:
+    print("not yet: exercise 12.3 is still open")
+
+# %% [markdown]
+# One thing copying cannot settle: what a query gets that may look at nothing. Here the first of five may not look at any key. Both layers can be asked for the output alone, or for output and weights. That makes four answers to one question. **Predict.** How many kinds of answer are among them? (Both layers are fresh, so their biases are 0.)
+
+# %%
+predict("kinds of answer", options=("one", "two", "three"))
+
+# %%
+visible = torch.ones(1, 5, 5, dtype=torch.bool)
+visible[:, 0] = False
+torch.manual_seed(0)
+fresh = nn.MultiheadAttention(12, 3, batch_first=True)
+for asked in (True, False):
+    output = fresh(x, x, x, attn_mask=~visible[0], need_weights=asked)[0]
+    print(f"PyTorch, weights asked for: {asked!s:5}", output[0, 0, :4].detach())
+
+# %% [markdown]
+# Two calls of the same layer, NaN and zeros. The same for Keras:
+
+# %%
+if keras:
+    keras.utils.set_random_seed(0)
+    fresh = keras.layers.MultiHeadAttention(num_heads=3, key_dim=4)
+    output = fresh(x, x, attention_mask=visible, return_attention_scores=True)[0]
+    print("Keras,   weights asked for: True ", output[0, 0, :4].detach())
+    output = fresh(x, x, attention_mask=visible)
+    print("Keras,   weights asked for: False", output[0, 0, :4].detach())
+else:
+    print(frameworks.INSTALL)
+reveal("kinds of answer", "three")
+
+# %% [markdown]
+# Zeros, and then something else: Keras's faster path averages all five tokens, hidden or not. Inside, it adds a large negative number to every score of the row, and you know from above what that does. Neither library agrees with itself. Where a query may look at nothing, decide the answer yourself, and test it.
+#
+# ## What can go wrong
+#
+# **Comparing the wrong things.** With dropout switched on, two calls of the *same* layer differ. PyTorch's module wants `.eval()`; Keras drops only where `training=True` is passed, or in `fit`.
+#
+# **Sizes that forgive.** A square matrix lets a transposed kernel pass without an error, and one head hides a wrong order of heads even in the numbers. Make all sizes different where you can. Where you cannot, as with these E × E matrices, only the numbers decide.
+#
+# **Biases that start at 0, norms that start at 1.** While they are fresh, nothing shows whether you copied them. Compare with random ones.
+#
+# **A tolerance chosen afterward.** Say before you look what difference you expect. In `float32` it is a few parts in ten million of the outputs' size. Something like 10⁻³ is not rounding. It may be a setting that is not a weight: a layer norm adds 10⁻³ to the variance in Keras, and 10⁻⁵ in PyTorch.
+#
+# **The whole model at once.** Compare layer by layer, from the input on, and stop at the first that differs.
+#
+# ## What you learned
+#
+# | claim | how it fails silently | how to prove it |
+# |---|---|---|
+# | same formula | no scale in Keras's `Attention` | numbers by hand, one query |
+# | same mask | `True` means the opposite; `~` on integers; a large number in an empty row | one row per case, an empty one among them |
+# | same weights | transposed kernel, heads swapped | random weights *and* biases, several heads, outputs compared |
+# | same dtype | `np.sqrt` makes `float64` | compare dtypes, too |
+
+# %%
+recap()
+
+# %% [markdown]
+# ## Questions
+#
+# **Question R12** (2 points, graded by a person). You port a model of twelve transformer blocks from Keras to PyTorch, both in `float32`. The outputs, which are about 1 in size, differ by up to 3·10⁻³. List, in order, what you would check, and say for each check why it comes at that place.
+
+# %% question R12 [markdown] points=2
+# First that both are deterministic and comparable: evaluation mode on both sides (two calls of the same model must agree), the same dtype, the same input after tokenizing and padding. That costs a minute and invalidates everything else if it fails.
+#
+# Then the first layer alone: embeddings, then one block, and so on, to find the first place where they differ by more than about 1e-6. Then, in that place, the weights: are all parameters copied, biases and norms included, and none transposed (square ones fit both ways)?
+#
+# Then the settings that are not weights: the epsilon of the layer norms (Keras 1e-3, PyTorch 1e-5: a typical cause of a difference of this size), the variant of GELU, the scale.
+#
+# Then the masks: which convention, and what happens in empty rows; differences in some rows only point here. Rounding comes last: it explains 1e-6, or 1e-4 after many blocks, and not 3e-3.
+#
+# | points | rubric |
+# |---|---|
+# | 2 | Cheap checks that invalidate others come first; layer by layer; at least three concrete causes with a reason for their place; does not blame rounding |
+# | 1 | Sensible causes without an order, or an order with a single cause |
+# | 0 | Anything else |
+
+# %% [markdown]
+# ## Further reading
+#
+# - Harris et al. 2020, [Array programming with NumPy](https://arxiv.org/abs/2006.10256): what arrays, axes and broadcasting are, from those who made them.
+# - [NEP 50](https://numpy.org/neps/nep-0050-scalar-promotion.html): why `float32` and `np.sqrt(4)` make `float64`.
+# - Keras, [MultiHeadAttention](https://keras.io/api/layers/attention_layers/multi_head_attention/), and PyTorch, [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html): read the paragraphs on masks side by side.
+#
+# **The end.** You began with a dictionary that answers in shares, and end with two libraries that agree because you made them. Back to [the first lesson](../00_warm_up/00_warm_up.ipynb), if you like: it will look short.
