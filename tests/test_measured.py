@@ -228,3 +228,13 @@ def test_a_mutant_that_is_noticed_is_off_by_a_tenth(seed: int) -> None:
         same_shape = set(wrong.WRONG) - {"values_from_keys", "swapped_q_k"}
         apart = {name: (wrong.WRONG[name](q, k, v, mask) - expected).abs().max() for name in same_shape}
         assert all(number.isnan() or number > 0.1 for number in apart.values())
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_tokens_of_a_bare_stack_become_all_but_equal(seed: int) -> None:
+    with module("08_transformer_block", "stack") as stack:
+        cosines = {kind: stack.likeness(kind, seed) for kind in ("bare", "post-norm", "pre-norm")}
+        assert max(found[0] for found in cosines.values()) < 0.2
+        assert cosines["bare"][3] > 0.98
+        assert 0.2 < cosines["post-norm"][12] < 0.7
+        assert cosines["pre-norm"][12] < 0.4

@@ -48,7 +48,7 @@ print(f"right: {accuracy(lost, reverse):.0%}")
 reveal("reversing without positions", "about a quarter")
 
 # %% [markdown]
-# A quarter. Longer training does not help, because the information is not there. The position of a token plays no part in anything that self-attention computes: a score compares two *contents*. To see it, take three words and their usual order, then swap two of them:
+# A quarter. Longer training does not help, because the information is not there. The position of a token plays no part in anything that self-attention computes: a score compares two *contents*. To see it, take three words in their usual order, then swap two of them:
 
 # %%
 words = {"dog": torch.randn(8), "bites": torch.randn(8), "man": torch.randn(8)}
@@ -69,7 +69,7 @@ most_frequent = x.mode(dim=-1).values[:, None]
 f"{(most_frequent == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is the one that lessons 5 and 6 used without saying so. Keep a second table, with one learned vector per *place*, and add it to the token there:
+# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table, with one learned vector per *place*, and add it to the token there:
 
 # %% measured
 learned = train(reverse, "learned")
@@ -77,13 +77,13 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# 100% at 16, and at 17 no better than a guess. With one more digit, every place has a different partner; besides, nothing in training ever touched the vector of place 16. A table knows its rows one by one. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# 100% at 16, and at 17 no better than a guess. With one more digit, every place has a different partner, which no training on 16 digits could teach; besides, nothing in training ever touched the vector of place 16. A table knows its rows one by one. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
-# So the question of this lesson is not how to number the places. It is how to say *how far apart* two tokens are.
+# Reversing happens to be about absolute places. Much of language is not: the word before, the last noun, the open bracket. So the question of this lesson is not how to number the places. It is how to say *how far apart* two tokens are.
 #
 # ## By hand
 #
-# Take a clock with one hand. At each place it moves on by a quarter turn, counterclockwise: [1, 0], [0, 1], [−1, 0], [0, −1], and then all over again. Let the hand's direction represent the place, and compare two places by a dot product. Fill in the table for places 0 to 3 on paper before you run the cell.
+# Take a clock with one hand. At each place it moves on by a quarter turn, counterclockwise: [1, 0], [0, 1], [−1, 0], [0, −1], and then all over again. Let the hand's direction represent the place, and compare two places by a dot product. Fill in the 4 × 4 table of dot products for places 0 to 3 on paper before you run the cell.
 
 # %%
 quarter = torch.tensor([[0.0, -1], [1, 0]])
@@ -101,7 +101,7 @@ hands @ hands.mT
 #
 # ### A clock with many hands
 #
-# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ per place: the first by 1 radian, the last by nearly nothing. Here are the angles for three places and four hands:
+# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ radians per place: the first by 1, the last by almost nothing. Here are the speeds of four hands, and their angles at three places:
 
 # %%
 E, places = 8, torch.arange(3)
@@ -155,14 +155,14 @@ plot.heatmap(
     table,
     [str(p) for p in range(24)],
     [str(i) if i % 4 == 0 else "" for i in range(32)],
-    "Each pair of columns is one hand: fast on the left of each half, slow on its right",
+    "Columns i and i + 16 are one hand: fast on the left of each half, slow on the right",
     kind="numbers",
     alt="Columns 0 and 16 wave quickly from place to place, the columns after them ever more slowly. The last columns "
     "of each half hardly change over 24 places.",
 )
 
 # %% [markdown]
-# Now the promise. Take the dot products of places 4, 10 and 16 with all others, and plot them against the distance:
+# Now the promise. Take the dot products of places 4, 10 and 16 with the places around them, from four steps back to seven ahead:
 
 # %%
 steps = range(-4, 8)
@@ -179,7 +179,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Three curves, one line. Places that are near look alike, and how alike they are does not depend on where they are. (The small rise after four steps is the fastest hand, coming round again.) And there is more: moving on by k places is a rotation of each hand, one and the same for all places. So one matrix can stand for "three ahead", wherever you start. (Only the four fastest hands are used here. The slow ones hardly move in 12 places, which makes the fit unstable.)
+# Three curves, one line. Nearby places look alike, and how much alike depends only on how far apart they are. (The small rise after four steps is the fastest hand, coming round again.) And there is more: moving on by k places is a rotation of each hand, one and the same for all places. So one matrix can stand for "three ahead", wherever you start. The next cell finds that matrix by least squares from 12 places and tries it on the others. (It uses only the four fastest hands: the slow ones hardly move in 12 places, which makes the fit unstable.)
 
 # %%
 fast = table[:, [0, 1, 2, 3, 16, 17, 18, 19]].double()  # the four fastest hands
@@ -188,7 +188,7 @@ shift = torch.linalg.lstsq(back[:12], ahead[:12]).solution
 f"worst error where it was not fitted: {(back[12:] @ shift - ahead[12:]).abs().max():.3f}"
 
 # %% [markdown]
-# Fitted to the shifts from places 0 to 11, the matrix gets the rest right as well. But a promise about *positions* is not yet a promise about *scores*. The vector was added to the token, so a query is made of content plus place, and a key too. Multiply them out, and there are four products: content with content, content with place, place with content, place with place. Only the last depends on the distance alone, and even that only if the projections leave the hands in peace. They need not.
+# Fitted to the shifts from places 0 to 11, the matrix gets the rest right as well. But a promise about *positions* is not yet a promise about *scores*. The vector was added to the token, so a query is made of content plus place, and a key too. Multiply out one score, and you get four products: content with content, content with place, place with content, place with place. Only the last can depend on the distance alone, and only if the projections keep each hand intact, which nothing forces them to do.
 #
 # ### Rotate instead of adding
 #
@@ -207,13 +207,13 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
     print(f"query at {p}, key at {s}: score {turned(arrow, p) @ turned(arrow, s):2.0f}")
 
 # %% [markdown]
-# 5 and 4 give the same as 9 and 8. Wherever the pair is moved, the score stays.
+# 5 and 4 give the same as 9 and 8, and 5 and 3 the same as 9 and 7. Wherever the pair moves, its score stays the same.
 #
 # A vector of dimension D has D/2 pairs of neighboring entries, and each pair turns at a speed of its own, as the hands did. To turn the pair (a, b) by an angle $\alpha$:
 #
 # $$(a, b) \;\mapsto\; (a\cos\alpha - b\sin\alpha,\; a\sin\alpha + b\cos\alpha).$$
 #
-# In the next figure a query and four equal keys, at places 0 to 3, turn by 40° per place. **Predict** before you move the query: at place 2, where is its weight largest?
+# In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict** before you move the query: when it is at place 2, which key gets the most weight?
 
 # %%
 predict(
@@ -258,13 +258,13 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Four equal keys, and yet the weights differ. Near keys get more, and the pattern moves along the diagonal with the query.
+# Four equal keys, and yet the weights differ, and the pattern moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. A query that starts 120° behind its keys would favor the key three places back. So a rotation can express any offset, not only "near".
 #
-# Two details. Values are *not* turned: the place decides who is looked at, not what is passed on. And since the angles are computed, nothing has to be learned, and there is no table that could end.
+# Two details. Values are *not* turned: the place decides who is looked at, not what is passed on. And since the angles are computed, there is nothing to learn and no table to run out of.
 #
 # ## Exercise 7.2: rotary positions
 #
-# Turn queries or keys. The positions can be given, because with a cache (lesson 10) the tokens that come in are not the first ones.
+# Turn queries or keys. Positions can be passed in, because with a KV cache (lesson 5) the tokens that come in are not the first ones.
 
 # %% hints apply_rope [markdown]
 # Pairs are the entries 0 and 1, then 2 and 3. How do you get all first entries of the pairs as one tensor, and all second entries as another?
@@ -304,7 +304,7 @@ def apply_rope(
 # %% [markdown]
 # ### Or change the scores themselves
 #
-# The shortest way is to leave queries and keys alone and to subtract something from the score, more for distant keys. This is *ALiBi*, attention with linear biases: the bias is minus the distance times a slope, and each head has a slope of its own. Five equal scores, a query at place 4, and three slopes:
+# The simplest way is to leave queries and keys alone and subtract something from each score, more for distant keys. This is *ALiBi*, attention with linear biases: the bias is minus the distance times a slope, and each head has a slope of its own. Five equal scores, a query at place 4, and three slopes:
 
 # %%
 distance = torch.tensor([4.0, 3, 2, 1, 0])
@@ -328,7 +328,7 @@ for slope in (1.0, 0.25, 1 / 16):
 
 # %% exercise alibi_bias
 def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
-    """Return what is added to the scores so that distant keys lose (Press et al. 2022).
+    """Return the table that is added to the scores to favor near keys (Press et al. 2022).
 
     Returns (H, L, S), float32: minus the slope of the head times the distance between query and key. Head h, counted
     from 1, has the slope 2^(-8h / H). The last query is at the last key, as in causal_mask of lesson 5. A key
@@ -362,13 +362,13 @@ plot.curves(
 # %% [markdown]
 # ### Three experiments
 #
-# Train all four on 16 digits, with a causal mask, and test on 16, 24 and 32. The task: at each place, name the most recent digit *below 4*; the digit at that place counts too. So the model must find the most recent of several candidates, however long ago it was.
+# Train one model for each of the four ways, on 16 digits and with a causal mask, and test it on 16, 24 and 32. The task: at each place, name the most recent digit *below 4*; the digit at that place counts too. So the model must find the most recent of several candidates, however long ago it was.
 
 
 # %%
 def most_recent(digits: Tensor) -> Tensor:
     places = torch.arange(digits.size(1)).expand_as(digits)
-    latest = places.where(digits < 4, -1).cummax(dim=-1).values
+    latest = places.where(digits < 4, -1).cummax(dim=-1).values  # the largest so far
     return digits.gather(1, latest.clamp(min=0))
 
 
@@ -376,7 +376,7 @@ x = reader.digits(1, seed=3, length=16)
 x[0].tolist(), most_recent(x)[0].tolist()
 
 # %% [markdown]
-# (Before the first small digit there is nothing to name, and the answer is the first digit of all.)
+# (Before the first small digit there is nothing to name, and the answer is the first digit of the sequence.)
 #
 # **Predict.** All four get nearly everything right at length 16. Which of them still do at 32?
 
@@ -401,7 +401,7 @@ table_of(most_recent, ("none", *ways))
 reveal("good at twice the length", "rotary and linear bias")
 
 # %% [markdown]
-# Read the columns. At 16 the two ways that *add* a vector to the token win. At 32 they get a fifth to a quarter of the answers wrong, and the sinusoids are barely better than no positions at all: the learned table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met. The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
+# Read the columns. At 16 three of the four are all but perfect, and the linear bias is not far behind. At 32 they get a fifth to a quarter of the answers wrong, and the average flatters them, because under a causal mask places 0 to 15 look as they did in training. On places 16 to 31 alone, neither is better than no positions at all. The table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met. The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
 #
 # (Without positions, 78% is a lot. The small digit that occurs most often so far is a good guess, right about two times in three, and the causal mask gives away some order: the first query sees one key, the second two.)
 #
@@ -417,18 +417,18 @@ def three_back(digits: Tensor) -> Tensor:
 table_of(three_back, ("rotary", "linear bias"))
 
 # %% [markdown]
-# The rotation is perfect at every length. The linear bias is lost, even at 16, and no training will help it: it can say "nearer is better", but it cannot say "three away is better than two". And reversing, where we began, is about absolute places, so no distance will do:
+# The rotation is perfect at every length. The linear bias is lost, even at 16. It can say "nearer is better", but it cannot say "three away is better than two". And reversing, where we began, is about absolute places, so no distance will do:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# No way is best. Each builds in one idea of what matters, and works where that idea is true. In text, what matters is mostly how far back something is, which is why language models turn their queries and keys.
+# None of the four is best. Each builds in one idea of what matters, and works where that idea is true. In text, much of what matters is how far back something is, which is one reason why most language models today turn their queries and keys.
 #
 # ## What can go wrong
 #
-# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, and a model trained with one is broken by the other: the shapes fit, nothing complains, and the scores are wrong.
+# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, and a model trained with one is broken by the other: the shapes fit, nothing complains, and the scores are wrong. Here is one query at place 3, turned in each layout:
 
 # %%
 q, turn = torch.randn(8), reader.turns(4, 8)[3]
@@ -437,7 +437,7 @@ adjacent, split = turn @ q, (turn @ q[halves])[halves.argsort()]
 adjacent, split
 
 # %% [markdown]
-# **Starting again at zero.** A model that writes computes one new query at a time. If its position is forgotten, it is turned as if it were at place 0, and looks for its neighbors at the wrong end. Here the query is at place 3:
+# **Starting again at zero.** A model that writes computes one new query at a time. If its position is forgotten, it is turned as if it were at place 0, and looks for its neighbors at the wrong end. Here are the weights of a query at place 3, turned as it should be (first row) and with its place forgotten (second row):
 
 # %%
 torch.stack([weights_at(3), weights_at(0)])
@@ -458,7 +458,7 @@ torch.tensor([2047.0, 2048, 2049, 2050, 2051]).half().tolist()
 # | learned | adds a vector per place | each place by itself | untrained rows |
 # | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
 # | rotary | turns queries and keys | the distance, exactly | holds in our tests |
-# | linear bias | lowers the scores | nearer is better | holds, and cannot count |
+# | linear bias | lowers the scores | nearer is better | holds in our tests, but cannot count steps |
 #
 # %%
 recap()
@@ -466,7 +466,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R7** (2 points, graded by a person). A colleague gives a model a table of 100 learned positions, trains it on sentences of up to 50 tokens, and wants to use it on documents of 100. Which rows of which table will hurt, and would sinusoidal or rotary positions have saved the day? Support your answer with numbers from this lesson, and name one thing that these numbers do *not* show.
+# **Question R7** (2 points, graded by a person). A colleague gives a model a table of 100 learned positions, trains it on sentences of up to 50 tokens, and wants to use it on documents of 100. Which rows of the table will hurt, and would sinusoidal or rotary positions have helped? Support your answer with numbers from this lesson, and name one thing that these numbers do *not* show.
 
 # %% question R7 [markdown] points=2
 # Rows 50 to 99 of the position table have never been trained: they still hold their random start and are added to the tokens there. In our experiment the learned table fell from 100% at length 16 to about 80% at length 32. The sinusoids did no better (about 75%): their vectors exist at every length, but the projections had never met such combinations. Rotary positions stayed at 99%, because places enter the scores only through distances, and the distances that matter had occurred in training.

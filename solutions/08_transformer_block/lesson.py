@@ -7,7 +7,7 @@
 #
 # Lesson 1 ended with a translator that reads dates as people write them, and writes them as computers store them. It consists of two recurrent networks with attention between them. Attention turned out to be the good part. What if we drop the recurrent networks and let attention do all the work?
 #
-# Let us race the two. The recurrent translator gets 100 steps. The other one, a *transformer*, gets 130, which take no longer, on the same dates.
+# Let us race the two. The recurrent translator trains for 100 steps. The other one, a *transformer*, trains for 130, which take no longer. Both learn from the same kind of dates.
 
 # %% setup
 from collections.abc import Callable
@@ -47,15 +47,15 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# Clearly better, in no more time. (Given twice the time the two are level, since these dates are not hard.)
+# Clearly better, in no more time. (With twice the steps both get 99%: these dates are not hard.)
 #
-# One reason is that nothing in it has to wait. A recurrent network reads character 18 only after the 17 before it. In the transformer all positions go through each layer at once, and in training that includes the characters to be *written*: a causal mask keeps each from seeing its successors, so ten predictions cost one pass. Here it is as a whole:
+# One reason is that nothing in it has to wait, so that 130 of its steps take no longer than 100 of the other's. A recurrent network reads character 18 only after the 17 before it. In the transformer all positions go through each layer at once, and in training that includes the characters to be *written*: a causal mask keeps each from seeing its successors, so ten predictions cost one pass. Here it is as a whole:
 
 # %%
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# Both sides are made of *blocks*, which take a sequence of vectors and return one of the same shape. Real models stack a dozen of them, or a hundred. What is in the box?
+# Each side first adds a learned vector per place to its characters (lesson 7; the lengths, 18 and 10, never change). Then come *blocks*, which take a sequence of vectors and return one of the same shape. Real models stack a dozen of them, or a hundred. What is inside one?
 #
 # ## By hand
 #
@@ -75,9 +75,9 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Adding instead of replacing
 #
-# A *branch* is one half of a block: the attention or the feed-forward network. Suppose you stack twelve blocks, and each *replaces* its input by its output. Then whatever the twelfth is to know about the input must survive eleven replacements. It is the bottleneck of lesson 1 again, this time through layers instead of through time.
+# A *branch* is one part of a block: its attention, or its feed-forward network. Suppose you stack twelve blocks, and each *replaces* its input by its output. Then whatever the twelfth is to know about the input must survive eleven replacements. It is the bottleneck of lesson 1 again, this time through layers instead of through time.
 #
-# The remedy is short: `x + branch(x)`. A branch *adds* what it found out, and what was there stays there. A *residual stream* runs through the whole stack, and each branch reads from it and writes to it. Four entries, and a branch that has something to say about entry 2 only:
+# The remedy is short: `x + branch(x)`, a *residual connection*. A branch *adds* what it found out, and what was there stays there. A *residual stream* runs through the whole stack, and each branch reads from it and writes to it. Four entries, and a branch that has something to say about entry 2 only:
 
 # %%
 stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -86,7 +86,7 @@ stream + torch.tensor([0.0, 0.0, 0.5, 0.0])
 # %% [markdown]
 # ### Keeping the numbers in range
 #
-# Twelve blocks with two branches each are 24 additions, and sums grow. So before a branch reads the stream, each token is *normalized*: subtract the mean of its entries, divide by their standard deviation. Do it on paper for 1, 3, 5, 7. The mean is 4, the deviations are −3, −1, 1, 3, their squares have the mean 5.
+# Twelve blocks with two branches each are 24 additions, and sums grow. So before a branch reads the stream, each token is *normalized*: subtract the mean of its entries, divide by their standard deviation. Do it on paper for 1, 3, 5, 7. The mean is 4, the deviations are −3, −1, 1 and 3, and the mean of their squares is 5.
 
 # %%
 norm = nn.LayerNorm(4, elementwise_affine=False)
@@ -107,7 +107,7 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# Follow the stream on the left of the figure: no norm and no matrix stands in its way. This order is called *pre-norm*. The 2017 paper normalized *after* each addition, *post-norm*, with the norm in the middle of the stream. It looks like a detail. We train twelve blocks for 50 steps to reverse eight digits:
+# Follow the stream on the left of the figure: it meets no norm and no matrix, only additions. This order is called *pre-norm*. The 2017 paper normalized *after* each addition, *post-norm*, with the norm in the middle of the stream. It looks like a detail. We train twelve blocks for 50 steps to reverse eight digits:
 
 # %% measured
 losses = {
@@ -118,7 +118,7 @@ for kind, loss in losses.items():
     print(f"{kind:10} after 50 {loss[-1]:5.2f}")
 
 # %% [markdown]
-# "Bare" blocks (which do have norms) replace instead of adding, and after 50 steps they are as good as a guess among ten digits, $\ln 10 = 2.30$. Post-norm has begun to learn. Pre-norm is nearly done. Post-norm gets there too, later. The original transformer was trained with it, with a learning rate that started tiny.
+# "Bare" blocks are post-norm blocks without the additions, and after 50 steps they are no better than a guess among ten digits, $\ln 10 = 2.30$. Post-norm has begun to learn. Pre-norm is nearly done. Post-norm gets there too, later. The original transformer was trained with it, with a learning rate that started tiny.
 #
 # The usual explanation is that gradients vanish on their way back. Is it true? How much of the gradient at the last block's output arrives at the first block, before any training?
 
@@ -128,7 +128,15 @@ for kind in ("bare", "post-norm", "pre-norm"):
     print(f"{kind:10}", [f"{share:.1f}" for share in shares])
 
 # %% [markdown]
-# In pre-norm all of it arrives, and a bit more. In post-norm most of it, in the bare stack a tenth to a half. That is a loss and not a catastrophe, since each norm rescales what comes through. So the *size* of the gradient is only part of the story. One guess, which we do not test here: the bare stack blurs which token is which.
+# In pre-norm all of it arrives, and a bit more. In post-norm most of it, in the bare stack a tenth to a half. That is a loss, not a catastrophe. So the *size* of the gradient is only part of the story. Look at the way forward, too: how alike are the eight tokens of a sequence, before any training? Here is the mean cosine between two of them, at the bottom, after three blocks and after twelve:
+
+# %% measured
+for kind in ("bare", "post-norm", "pre-norm"):
+    cosines = stack.likeness(kind)
+    print(f"{kind:9}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
+
+# %% [markdown]
+# After three bare blocks the tokens are all but equal. Which token is which cannot be read off anymore, and reversing needs nothing else.
 #
 # ## Exercise 8.1: the block
 #
@@ -141,7 +149,7 @@ for kind in ("bare", "post-norm", "pre-norm"):
 #
 # The attention module returns the output *and* weights or None; which of the two goes on? And its second argument is the key, so how should a mask be passed to it?
 #
-# One `nn.Dropout` can serve both branches. Each time it acts on the branch before the addition, never on the stream. Names of layers are part of the contract.
+# One `nn.Dropout` can serve both branches. Each time it acts on what the branch returns, before the addition, never on the stream. The names of the layers are part of the contract.
 
 
 # %% exercise TransformerBlock
@@ -189,7 +197,7 @@ sizes = {
 # %% [markdown]
 # ### The decoder looks twice
 #
-# The encoder's block is finished: it sees the whole input, apart from padding. The decoder needs two looks. One at what it has written so far, with a causal mask, and one at the *memory*, the encoder's output. The second is *cross-attention*: queries come from the decoder, keys and values from the memory.
+# The encoder's block is finished: it sees the whole input, apart from padding. The decoder has to look twice: at what it has written so far, with a causal mask, and at the *memory*, the encoder's output. The second is *cross-attention*: queries come from the decoder, keys and values from the memory.
 #
 # | | queries from | keys and values from | mask |
 # |---|---|---|---|
@@ -197,9 +205,9 @@ sizes = {
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# So three branches, each with its norm: look back, look across, feed forward. The memory has been normalized by the encoder's last norm, and is used as is.
+# So three branches, each with its norm: look back, look across, feed forward. Pre-norm leaves the stream itself unnormalized, so one more norm follows the last block on each side. What comes out of the encoder's is the memory, and it is used as is.
 #
-# What the cross-attention of the winning transformer looks at, for one date (the mean over its four heads). Each row is labeled with the character it writes:
+# Here is where the cross-attention of the winning transformer looks for one date (the mean over its four heads). Each row is labeled with the character it writes:
 
 # %%
 text = "28 january 1955"
@@ -249,7 +257,7 @@ class DecoderBlock(nn.Module):
     """A pre-norm decoder block: self-attention, cross-attention to the memory (B, S, E), feed-forward network.
 
     Layers: norm1, norm2, norm3, self_attention, cross_attention, linear1, linear2, built as in TransformerBlock. Each
-    norm precedes the branch of its number. The memory is the encoder's output and is not normalized again.
+    norm precedes the branch with the same number. The memory is the encoder's output and is not normalized again.
     """
 
     def __init__(
@@ -289,7 +297,7 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # ### Writing
 #
-# In training, the decoder was told the right previous characters (*teacher forcing*, lesson 1), all at once. On its own it has nothing but a start symbol. So it writes one character, reads what it has written, writes the next:
+# In training, the decoder was told the right previous characters (*teacher forcing*, lesson 1), all at once. On its own it has nothing but a start symbol. So it writes one character, reads what it has written, and writes the next:
 
 # %%
 x, y = transformer.dates(1, seed=7)
@@ -299,7 +307,7 @@ logits = model.write(tokens, memory, mask)  # (1, 1, characters)
 transformer.decode(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 
 # %% [markdown]
-# One token in, one row of logits out, and its largest entry is the first character of the year. Now there are two tokens, and two rows of logits come out: the first is the same as before (the causal mask sees to that), and the second is what we want. Always taking the largest logit is called *greedy* decoding.
+# One token in, one row of logits out, and its largest entry is at "1", the first character of the year. Now there are two tokens, and two rows of logits come out: the first is the same as before (the causal mask sees to that), and the second is what we want. Always taking the largest logit is called *greedy* decoding.
 #
 # ## Exercise 8.3: greedy decoding
 #
@@ -354,7 +362,7 @@ except NotImplementedError:
     print("not yet: one of exercises 8.1 to 8.3 is still open")
 
 # %% [markdown]
-# The numbers differ a little from the winner's, because PyTorch's attention has biases, and draws its first weights differently.
+# Your number may differ a little from the winner's 97%, because PyTorch's attention has biases and draws its first weights differently.
 #
 # ## What can go wrong
 #
@@ -374,7 +382,7 @@ reveal("told the right characters", "nearly all right")
 reveal("writing on its own", "nearly all wrong")
 
 # %% [markdown]
-# It reads nine of ten characters off its input. The tenth is never among them, and there its mistakes lie. On its own it has nothing to read off. The loss in training looks splendid. That is why a model that writes is judged by what it writes.
+# It reads nine of ten characters off its input. The tenth is never among them, and that is where its mistakes are. On its own it has nothing to read off. And since its training loss looked splendid all along, a model that writes is judged by what it writes.
 #
 # **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. Hide those from the encoder's self-attention and from the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when it may see its padding:
 
@@ -400,7 +408,7 @@ f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen
 # | | what it is | what to remember |
 # |---|---|---|
 # | residual stream | `x + branch(x)` | no branch stands in its way |
-# | LayerNorm | each token to mean 0 and deviation 1 | before the branch: pre-norm |
+# | LayerNorm | each token to mean 0 and standard deviation 1 | before the branch: pre-norm |
 # | feed-forward network | linear, ReLU, linear, per token | two thirds of the parameters |
 # | cross-attention | queries from the decoder, keys and values from the memory | its mask is the memory's padding |
 # | teacher forcing | the decoder is told the right previous characters | only with a causal mask |
