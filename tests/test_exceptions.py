@@ -51,7 +51,10 @@ ERRORS = {
     "Two tensors live on different devices": lambda: A + torch.ones(3, 4, device="meta"),
     "There is no axis 2": lambda: A.softmax(dim=2),
     "More indices than axes: the tensor has 2": lambda: A[0, 0, 0],
-    "An index points past the end": lambda: A[7],
+    "Index 7 was asked for on axis 0, which has size 3": lambda: A[7],
+    "A list or a tuple is shorter than that index": lambda: [1, 2][7],
+    "A state_dict fits a module": lambda: nn.Linear(2, 2).load_state_dict({}),
+    "Infinity, or another number that is too large": lambda: torch.arange(3).masked_fill(A[0, :3] > 9, torch.inf),
     "After a transpose": lambda: A.mT.view(12),
     "12 numbers do not fill the shape [5, 5]": lambda: A.reshape(5, 5),
     "No gradient comes back": lambda: A.sum().backward(),
@@ -205,6 +208,12 @@ def test_a_message_has_at_most_three_lines() -> None:
     )
     assert failure.failure.message.startswith("A matrix product needs")
     assert "\n" not in failure.failure.message + failure.failure.detail
+
+
+def test_an_index_past_the_end_on_hidden_inputs_is_told_without_numbers() -> None:
+    outcome = capture_outcome(lambda: A[7])
+    assert isinstance(outcome, Raised)
+    assert meaning(outcome, hidden=True).startswith("An index points past the end")
 
 
 def test_a_hidden_checks_error_repeats_nothing_of_its_text() -> None:

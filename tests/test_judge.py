@@ -87,8 +87,8 @@ def test_a_result_of_the_wrong_structure_is_described(value: object, words: str)
 def test_booleans_are_shown_as_true_and_false() -> None:
     right = Returned(torch.tensor([[True, False], [True, True]]))
     goal = Target("n", "t", 1, fingerprint(right), {}, {"": right.tree})
-    found = judge("task", [goal], [Returned(torch.tensor([[True, True], [True, True]]))], {}).failure
-    assert found.message == "The result[0, 1] is True; it should be False."
+    found = judge("task", [goal], [Returned(torch.tensor([[False, False], [True, True]]))], {}).failure
+    assert found.message == "The result[0, 0] is False; it should be True."
     assert found.picture.truth
 
 
@@ -186,3 +186,29 @@ def test_a_bool_is_not_a_number_and_an_integer_is_not_a_float() -> None:
         right = Returned(theirs)
         goal = Target("n", "t", 1, fingerprint(right), exact=right)
         assert not judge("task", [goal], [Returned(mine)], {}).passed
+
+
+LAYERS = "k_proj.weight (4, 4), q_proj.weight (4, 4)"
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        (f"{LAYERS}, v_proj.bias (4,)", "The result has v_proj.bias (4,), not asked for."),
+        ("k_proj.weight (2, 4), q_proj.weight (4, 4)", "lacks k_proj.weight (4, 4) and has k_proj.weight (2, 4)"),
+        ("nothing", "The result is 'nothing', not 'k_proj"),
+    ],
+)
+def test_of_a_list_in_words_the_items_that_differ_are_named(mine: str, words: str) -> None:
+    known = Target("one", "T.", 1, fingerprint(Returned(LAYERS)))
+    assert words in judge("task", [known], [Returned(mine)], {}).failure.message
+
+
+def test_a_mistake_that_gives_one_of_several_wrong_results_by_chance_is_not_told() -> None:
+    tensors = [torch.arange(4.0) + n for n in range(8)]
+    right, wrong = Returned(tensors[:4]), Returned([*tensors[:3], tensors[7]])
+    known = Target("one", "T.", 1, fingerprint(right), {"last": fingerprint(wrong)})
+    mine = Returned([tensors[5], tensors[6], tensors[0], tensors[7]])
+    assert judge("task", [known], [mine], {"last": "The last."}).failure.mistake is None
+    one_wrong = Returned([*tensors[:2], tensors[5], tensors[7]])
+    assert judge("task", [known], [one_wrong], {"last": "The last."}).failure.mistake is None

@@ -41,6 +41,7 @@ def sources() -> dict[str, str]:
         "there is a multiplication where a division, the one with `scale`, belongs",
         "`scale` is ignored",
         "softmax is left out",
+        "softmax gets what it gets with the opposite sign",
         "a division comes after softmax, and not before it",
         "`key` stands where `value` belongs",
         "a reshape stands in the place of a transpose: it gives the shape and cuts the numbers up anew",

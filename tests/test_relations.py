@@ -58,6 +58,8 @@ DERIVED = {
     "square": RIGHT.abs() ** 2,
     "zeros": torch.zeros_like(RIGHT),
     "nearly": RIGHT + 3e-3 * random(3, 2, 3, 4, 5),
+    "cut anew": RIGHT.mT.reshape(2, 3, 4, 5),
+    "one number": RIGHT.mean(),
     "rearranged": RIGHT.flatten()[torch.randperm(120, generator=torch.Generator().manual_seed(0))].view(2, 3, 4, 5),
 }
 
@@ -96,6 +98,17 @@ def test_empty_rows_are_told_apart_from_the_rest() -> None:
         assert found(mine, right) in ("empty rows", "nan")
 
 
+def test_masks_with_one_value_only_are_recognised() -> None:
+    right = torch.ones(5, 5, dtype=torch.bool).tril()
+    assert found(torch.zeros_like(right), right) == "all false"
+    assert found(torch.ones_like(right), right) == "all true"
+
+
+def test_an_axis_of_size_one_that_was_expanded_is_recognised() -> None:
+    right = random(5, 3, 1, 4)
+    assert found(right.expand(3, 4, 4), right) == "expanded"
+
+
 def test_masks_that_are_inverted_or_off_by_one_are_recognised() -> None:
     right = torch.ones(5, 5, dtype=torch.bool).tril()
     assert found(~right, right) == "complement"
@@ -123,6 +136,19 @@ def test_where_two_rearrangements_coincide_only_that_is_said() -> None:
     assert found(mine, right) == "reversed"
     two_ways = relation_of(torch.tensor([[1.0, 0, 0], [0, 0, 5], [0, 2, 0]]).flip(0), known(torch.diag(cyclic)))
     assert two_ways is None or two_ways.message == REARRANGED or two_ways.rearranges
+
+
+def test_what_was_stacked_along_another_axis_and_joined_is_recognised() -> None:
+    sines, cosines = random(3, 6, 4), random(4, 6, 4)
+    right = torch.stack([sines, cosines], dim=-1).flatten(-2)
+    relation = relation_of(torch.stack([sines, cosines]).reshape(6, 8), known(right))
+    assert relation is not None
+    assert "they lay as (2, 6, 4) when" in relation.message
+
+
+def test_a_transposed_mask_that_was_viewed_back_is_recognised() -> None:
+    right = torch.arange(5) < torch.tensor([1, 5, 3])[:, None]
+    assert found(right.mT.reshape(3, 1, 1, 5), right[:, None, None]) == "cut anew"
 
 
 @given(seeds, shapes)

@@ -16,6 +16,8 @@ from .fingerprint import fingerprint as print_of
 from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
+MOST_ITEMS = 3
+BETWEEN_ITEMS = re.compile(r",(?![^(]*\))")  # a comma between parentheses belongs to an item
 STEP = re.compile(r"\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+)\]")
 
 
@@ -162,9 +164,22 @@ def plain_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
         return ""
     kinds = [leaf.get("type", "float" if "number" in leaf else "") for leaf in (mine, theirs)]
     ours, right = describe_leaf(mine), describe_leaf(theirs)
+    if kinds == ["str", "str"] and (odd := odd_items(mine["plain"], theirs["plain"])):
+        return f"{name} {odd}"
     if kinds[0] != kinds[1] and all(kind in ("int", "float", "bool") for kind in kinds):
         return f"{name} is {ours}, of type {kinds[0]}; {right}, of type {kinds[1]}, was asked for."
     return f"{name} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
+
+
+def odd_items(mine: str, theirs: str) -> str:
+    """Say which items of a list, written as a text, are missing or too many; '' where it is no list."""
+    ours, right = ([item.strip() for item in BETWEEN_ITEMS.split(text)] for text in (mine, theirs))
+    missing, more = [i for i in right if i not in ours], [i for i in ours if i not in right]
+    if min(len(ours), len(right)) < 2 or not missing + more or max(len(missing), len(more)) > MOST_ITEMS:
+        return ""
+    words = [f"lacks {', '.join(missing)}"] if missing else []
+    words += [f"has {', '.join(more)}, not asked for"] if more else []
+    return f"{' and '.join(words)}."
 
 
 def times(mine: Fingerprint, theirs: Fingerprint) -> str:

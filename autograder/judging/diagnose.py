@@ -88,9 +88,10 @@ def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int
 
 
 def recognise_a_part(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
-    """Name the known mistake that gives most of the wrong tensors in a result of several, where others differ.
+    """Name the known mistake that gives some of the wrong tensors in a result of several, where others differ.
 
-    It fails no check that the student passed.
+    They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
+    of True and False coincide anyway. It fails no check that the student passed.
     """
     target, found = targets[first], fingerprint(outcomes[first])
     passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
@@ -103,11 +104,15 @@ def recognise_a_part(targets: Sequence[Target], outcomes: Sequence[Outcome], fir
     best, most = None, 0
     for name, known in target.mistakes.items() if wrong and len(right) > 1 else ():
         theirs = known.get("leaves", {})
-        alike = sum(
-            path in theirs and leaf["norm"] > 0 and same_leaf(leaf, theirs[path], target.tolerance)
+        same_here = [
+            path in theirs
+            and leaf["norm"] > 0
+            and leaf["dtype"] != "bool"
+            and same_leaf(leaf, theirs[path], target.tolerance)
             for path, leaf in wrong.items()
-        )
-        if alike > most and not any(t.tells_apart(name) for t in passed):
+        ]
+        alike = sum(same_here)
+        if alike > most and (same_here[0] or 2 * alike > len(wrong)) and not any(t.tells_apart(name) for t in passed):
             best, most = name, alike
     return best
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .misfits import misfit
 from .values import Raised
 
 NAME_OF_NONE = re.compile(r"(\w+) is None")
@@ -149,7 +150,21 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "not do, and vice versa. What is optional is passed by name.",
     ),
     (
-        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)|IndexError",
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
+        "Index {0} was asked for on axis {1}, which has size {2}. Is that the axis you mean, with a batch in front? If "
+        "so, which size should the loop or the index run over?",
+    ),
+    (
+        r"^IndexError: (?:list|tuple|string) index out of range",
+        "A list or a tuple is shorter than that index asks for. What does it hold on these inputs; may it be empty?",
+    ),
+    (
+        r"Error\(s\) in loading state_dict",
+        "A state_dict fits a module whose parameters have the same names and shapes, and here they do not. Copy them "
+        "one by one.",
+    ),
+    (
+        r"out of bounds|index out of range",
         "An index points past the end. Which size should the loop or the index run over?",
     ),
     (
@@ -219,6 +234,11 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"only supports boolean masks|expected BoolTensor|mask tensor can (?:only )?be|'tensors used as indices|"
         r"bitwise_not",
         "A mask has to be boolean here: True and False, not numbers.",
+    ),
+    (
+        r"value cannot be converted to type \w+ without overflow",
+        "Infinity, or another number that is too large, was written into a tensor of whole numbers. Make that one "
+        "floating-point first.",
     ),
     (
         r"unsupported operand type\(s\) for .*torch\.return_types",
@@ -363,8 +383,8 @@ OF_NUMPY: tuple[tuple[str, str], ...] = (
 
 
 OWN_RAISE = (
-    "Your own `raise` was reached with inputs that the exercise allows. Is its condition about the right axis, and not "
-    "inverted?"
+    "Your own `raise` was reached with inputs that the exercise allows. Is its condition too strict, inverted, or "
+    "about another axis?"
 )
 
 
@@ -380,11 +400,12 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
     said, empty = f"{error.kind}: {error.text}", NAME_OF_NONE.search(error.shapes)
     if empty and not hidden and "NoneType" in said:
         return f"`{empty[1]}` is None on that line: an argument that may be left out, or what a function returned."
+    if reason := misfit(said, error.where, error.shapes, hidden=hidden):
+        return reason
     for pattern, sentence in (*OF_NUMPY, *MEANINGS):
         found = re.search(pattern, said)
-        if found:
-            groups = [group for group in found.groups() if group is not None]
-            return "" if hidden and "{" in sentence else fill(sentence, groups)
+        if found and not (hidden and "{" in sentence):
+            return fill(sentence, [group for group in found.groups() if group is not None])
     return ""
 
 

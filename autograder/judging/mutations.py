@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 
 Operator = Callable[[ast.AST, "Scope"], Iterator[tuple[ast.AST, str]]]
 
@@ -241,6 +242,13 @@ def sign_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
             yield node.operand, f"a mask{scope.with_names(node.operand)} is used the wrong way round"
 
 
+def opposite_sign(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
+    """`x.softmax(-1)` becomes `(-x).softmax(-1)`, as in Boltzmann's exp(-E)."""
+    step = step_of(node)
+    if step and step.name in ("softmax", "exp"):
+        yield step.around(ast.UnaryOp(ast.USub(), step.inner)), f"{step.noun} gets what it gets with the opposite sign"
+
+
 def is_infinity(node: ast.AST) -> bool:
     """Say whether an expression is `torch.inf` or its like."""
     return isinstance(node, ast.Attribute) and node.attr == "inf"
@@ -395,6 +403,19 @@ def another_name(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
                 yield with_field(node, "attr", other), f"`{other}` is used where `{node.attr}` belongs"
 
 
+def names_exchanged(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
+    """`a * sin + b * cos` becomes `a * cos + b * sin`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        there = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+        for a, b in (pair for group in scope.siblings for pair in combinations(group, 2)):
+            if sum(n.id == a for n in there) == 1 == sum(n.id == b for n in there):
+                changed = copy.deepcopy(node)
+                for name in ast.walk(changed):
+                    if isinstance(name, ast.Name) and name.id in (a, b):
+                        name.id = b if name.id == a else a
+                yield changed, f"two intermediate results are exchanged in one {OPERATIONS[type(node.op)].split()[-1]}"
+
+
 def off_by_one(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """A position or a count is one too large or too small; never the axis of a call."""
     places: list[tuple[str, ast.expr | None]] = []
@@ -533,6 +554,7 @@ OPERATORS: Sequence[Operator] = (
     step_missing,
     option_missing,
     sign_missing,
+    opposite_sign,
     comparison,
     other_operation,
     sides_swapped,
@@ -546,4 +568,5 @@ OPERATORS: Sequence[Operator] = (
     statement_missing,
     arguments_swapped,
     another_name,
+    names_exchanged,
 )

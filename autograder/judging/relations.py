@@ -21,6 +21,7 @@ from .values import Returned, plain
 
 Facts = dict[str, Any]
 MOST_AXES = 4
+SCRAMBLED = 6  # entries from which on an order is no coincidence
 FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
 NEARLY = 5e-3  # of the value's size: right to two or three digits
 VAGUE = ("first only", "last only", "rearranged")  # another result of the same call may tell more
@@ -102,6 +103,7 @@ def tensor_facts(right: Tensor) -> Facts:
         facts["later"], facts["earlier"] = outline(shifted(right, 1)), outline(shifted(right, -1))
         return facts
     facts["sums"] = {str(axis): outline(numbers.sum(axis)) for axis in wide}
+    facts["total"] = outline(numbers.sum())
     if right.ndim >= 2 and right.size(-1) == right.size(-2) > 1:
         facts["diagonal"] = outline(right.diagonal(dim1=-2, dim2=-1))
     facts["weights"] = [axis for axis in wide if shares_along(numbers, axis)]
@@ -134,7 +136,7 @@ def relation_of(mine: Tensor, known: Known) -> Relation | None:
     if mine.numel() == 0 or mine.ndim > MOST_AXES + 1 or mine.is_complex():
         return None
     mine = plain(mine)
-    for search in (same_numbers, not_numbers, rearranged, recalculated, parts_only, properties):
+    for search in (same_numbers, not_numbers, rearranged, cut_anew, recalculated, parts_only, properties):
         found = list(search(mine, known))
         if len(found) > 1 and all(relation.rearranges for relation in found):
             return Relation("rearranged", REARRANGED)
@@ -154,6 +156,10 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
         ones = [n for n in mine.shape if n != 1] == [n for n in shape if n != 1]
         words = "an axis of size 1 is missing, too many, or in another place" if ones else "axes were joined or split"
         yield Relation("shape", f"The right numbers in the right order, but {words}.")
+    elif mine.ndim == len(shape) and known.is_right(narrow := mine[tuple(slice(n if n == 1 else None) for n in shape)]):
+        if bool((narrow == mine).all()):
+            axis = next(axis for axis, size in enumerate(shape) if size != mine.size(axis))
+            yield Relation("expanded", f"The right numbers, but repeated along axis {axis}, which should have size 1.")
     elif bool(mine.isnan().any()) and known.is_right(mine.nan_to_num(0.0)):
         yield Relation("nan", "Right, except that there is NaN where 0 was asked for.")
     elif list(mine.shape) == shape and known.facts.get("empty"):
@@ -222,6 +228,37 @@ def rearranged(mine: Tensor, known: Known) -> Iterator[Relation]:
                 yield Relation(
                     "rolled", f"The right numbers, all moved by one place along axis {axis}.", rearranges=True
                 )
+
+
+def cut_anew(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for the right numbers whose axes were in another order when a reshape made the shape."""
+    shape = list(mine.shape)
+    if shape != known.print["shape"] or known.print.get("norm", 0) <= SMALLEST_SIZE or mine.numel() < SCRAMBLED:
+        return
+    splits = [shape] if mine.dtype == torch.bool else [shape, *split_once(shape)]  # two values coincide too easily
+    for sizes in (sizes for sizes in splits if len(sizes) <= MOST_AXES):
+        for order in permutations(range(len(sizes))):
+            before = [sizes[i] for i in order]
+            back = [order.index(i) for i in range(len(sizes))]
+            moved = [n for n in before if n > 1] != [sizes[i] for i in sorted(order) if sizes[i] > 1]
+            if moved and known.is_right(mine.reshape(before).permute(back).reshape(shape)):
+                here, there = (tuple(n for n in sizes if n > 1) for sizes in (before, sizes))
+                yield Relation(
+                    "cut anew",
+                    f"The right numbers, cut up anew: they lay as {here} when a reshape or view made this shape, and "
+                    f"belong as {there}. Move axes, or stack along another one, before that.",
+                    unseen="The right numbers, cut up anew: a reshape or view made the shape while axes were in the "
+                    "wrong order.",
+                )
+                return
+
+
+def split_once(shape: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the shapes in which one axis is two."""
+    for axis, size in enumerate(shape):
+        for part in range(2, size // 2 + 1):
+            if size % part == 0:
+                yield [*shape[:axis], part, size // part, *shape[axis + 1 :]]
 
 
 def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -358,6 +395,8 @@ def parts_only(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for results that are right in one part only, or that are one part of the right one."""
     if not bool(mine.isfinite().all()):
         return
+    if mine.dtype == torch.bool:
+        yield from all_alike(mine, known)
     yield from unfilled(mine, known)
     for place in ("first", "last"):
         for axis, part in known.facts.get(place, {}).items():
@@ -396,6 +435,12 @@ def is_telling(part: Tensor) -> bool:
 def summed_up(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for a result that lost an axis in a sum or a mean."""
     shape = known.print["shape"]
+    if mine.ndim == 0 and "total" in known.facts and known.facts["total"][0] > SMALLEST_SIZE:
+        for words, number in (("added up", mine), ("averaged", mine.double() * math.prod(shape))):
+            if known.is_part(number, known.facts["total"]):
+                yield Relation(
+                    "one number", f"The right numbers, all {words} into one. What was asked for keeps its axes."
+                )
     for axis, part in known.facts.get("sums", {}).items():
         i = int(axis)
         rest = shape[:i] + shape[i + 1 :]
@@ -411,6 +456,17 @@ def shifted_by_one(mine: Tensor, known: Known) -> Iterator[Relation]:
     for step, words in (("later", "one position too many is allowed"), ("earlier", "one position too few is allowed")):
         if list(mine.shape) == known.print["shape"] and step in known.facts and known.is_part(mine, known.facts[step]):
             yield Relation("shifted", f"Off by one: in each row {words}.")
+
+
+def all_alike(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look for a mask that hides everything, or nothing."""
+    if list(mine.shape) == known.print["shape"] and mine.numel() > 3 and known.print["dtype"] == "bool":
+        if not bool(mine.any()):
+            yield Relation(
+                "all false", "Everything is False here. Was it made from zeros, or does a condition never hold?"
+            )
+        elif bool(mine.all()):
+            yield Relation("all true", "Everything is True here. Does a condition always hold, or play no part?")
 
 
 def unfilled(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -471,7 +527,10 @@ def properties(mine: Tensor, known: Known) -> Iterator[Relation]:
 
 def from_an_input(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for an input that came back, or for one term of a sum over an input's rows."""
-    numbers, again = mine.double(), "Does a loop overwrite its result instead of adding to it?"
+    numbers, again = (
+        mine.double(),
+        "The other rows play no part: is a result overwritten, or do they all get a weight of 0?",
+    )
     for given in (tensor.double() for tensor in known.inputs):
         if mine.numel() < 2 or given.ndim == 0:
             continue
@@ -485,7 +544,7 @@ def from_an_input(mine: Tensor, known: Known) -> Iterator[Relation]:
                         f"This is the {place} row of an input as it was: picked, where several are to be mixed.",
                     )
                 elif proportional(numbers, row):
-                    yield Relation("one term", f"This is a multiple of the {place} row of an input. {again}")
+                    yield Relation("one term", f"This is the {place} row of an input, times one number. {again}")
 
 
 def proportional(mine: Tensor, row: Tensor) -> bool:

@@ -137,8 +137,8 @@ def two_pieces(streaming_attend: Any, draw: Inputs) -> Any:
 
 @check("streaming_attend", points=1, show=True, tolerance=1e-3)
 def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
-    """Eleven keys in pieces of four, so the last has three. Scores around 1000, around -1000, and falling from one to
-    the other.
+    """Eleven keys in pieces of four, so the last has three. Scores around 1000, around -1000, and falling or rising
+    from one to the other.
     """
     values = draw.normal(11, 3)
     falling = torch.tensor([1000.0, 900.0, -1000.0, 0.0], dtype=torch.float64)
@@ -151,4 +151,7 @@ def last_piece_short(streaming_attend: Any, draw: Inputs) -> Any:
             draw.give(2 * draw.normal(11) - 1000), values, 4
         ),
         "a score of 1000, then lower ones": streaming_attend(falling, values[:4], 1),
+        "lower scores, then one of 1000": streaming_attend(
+            falling.flip(0) - 500, values[:4], 1
+        ),
     }

@@ -39,6 +39,13 @@ def temperature_multiplied(query, keys, values, temperature=1.0):
 
 
 @mistake("soft_lookup")
+def squared_distances(query, keys, values, temperature=1.0):
+    """The scores are minus squared distances between query and keys. A score is a dot product here."""
+    scores = -(keys - query).square().sum(dim=-1)
+    return (scores / temperature).softmax(dim=-1) @ values
+
+
+@mistake("soft_lookup")
 def temperature_ignored(query, keys, values, temperature=1.0):
     """The temperature had no effect. It divides the scores, before softmax."""
     return (keys @ query).softmax(dim=-1) @ values

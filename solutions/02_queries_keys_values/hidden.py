@@ -619,6 +619,33 @@ def key_and_query_swapped(length):
 
 
 @mistake("copy_previous_qk")
+def positions_as_numbers(length):
+    """Positions as plain numbers: in a product, the largest key wins, so rows look at the last column. Give each
+    position a direction of its own, such as a row of the identity matrix.
+    """
+    places = torch.arange(float(length))[:, None]
+    return (places - 1).clamp(min=0), places
+
+
+@mistake("copy_previous_qk")
+def positions_as_numbers_from_minus_one(length):
+    """Positions as plain numbers: in a product, the largest key wins, whatever is asked for. Give each position a
+    direction of its own, such as a row of the identity matrix.
+    """
+    places = torch.arange(float(length))[:, None]
+    return places - 1, places
+
+
+@mistake("copy_previous_qk")
+def positions_as_numbers_from_one(length):
+    """Every row looks at the last column, which happens when positions are plain numbers: the largest always wins. Give
+    each a direction of its own, such as a row of the identity matrix.
+    """
+    places = torch.arange(float(length))[:, None] + 1
+    return 100 * (places - 1).clamp(min=1), places
+
+
+@mistake("copy_previous_qk")
 def wraps_around(length):
     """The first row looks at the last column. There is nothing before it, so it should look at itself."""
     key = torch.eye(length)

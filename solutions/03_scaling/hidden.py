@@ -134,6 +134,14 @@ def pairs(d_k, n, generator):
 
 
 @mistake("score_std")
+def mean_absolute_value(d_k, n, generator):
+    """This is the mean of the absolute values, about 0.8 of the standard deviation. `std` computes the spread."""
+    q, k = pairs(d_k, n, generator)
+    raw = (q * k).sum(dim=-1).abs().mean().item()
+    return raw, raw / math.sqrt(d_k)
+
+
+@mistake("score_std")
 def variance(d_k, n, generator):
     """The raw number is a variance: it is about d_k. The standard deviation is its square root."""
     q, k = pairs(d_k, n, generator)
@@ -315,6 +323,26 @@ def softmax_again(weights):
 
 
 @mistake("softmax_jacobian")
+def row_times_column(weights):
+    """One number was subtracted everywhere, the sum of the squared weights: a row times a column. A column times a row
+    gives the table of products.
+    """
+    total = weights.square().sum(dim=-1, keepdim=True).unsqueeze(-1)
+    return torch.diag_embed(weights) - total
+
+
+@mistake("softmax_jacobian")
+def products_off_the_diagonal(weights):
+    """Right off the diagonal. The diagonal holds the weights alone: the products are subtracted there too, w - w²."""
+    products = weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    return (
+        2 * torch.diag_embed(weights)
+        - products
+        - torch.diag_embed(weights * (1 - weights))
+    )
+
+
+@mistake("softmax_jacobian")
 def products_only(weights):
     """Only the products are there, with a minus sign. The weights themselves are missing from the diagonal."""
     return -weights.unsqueeze(-1) * weights.unsqueeze(-2)
@@ -466,6 +494,22 @@ def axis_from_the_front(query, key, value, scale=None):
 def zero_taken_for_none(query, key, value, scale=None):
     """A scale of 0.0 was treated as no scale at all: `or` and `if scale` do that. Ask whether it is None."""
     return mixed(query @ key.mT * (scale or query.size(-1) ** -0.5), value)
+
+
+@mistake("scaled_attend")
+def root_of_the_given_scale(query, key, value, scale=None):
+    """The scores were divided by the square root of the given scale. They are multiplied by it; the root belongs to the
+    default.
+    """
+    width = query.size(-1) if scale is None else scale
+    return (
+        mixed(query @ key.mT / math.sqrt(width), value)
+        if width
+        else (
+            torch.full_like(query[..., :1] * value[..., :1, :], math.nan),
+            torch.full_like(query @ key.mT, math.nan),
+        )
+    )
 
 
 @mistake("scaled_attend")

@@ -384,6 +384,16 @@ def negative_accepted(x, temperature, dim=-1):
 
 
 @mistake("temperature_softmax")
+def squared_and_refusing(x, temperature, dim=-1):
+    """Bad temperatures are rejected, as they should be, but good ones divide twice: the scores were divided by the
+    square of the temperature.
+    """
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x / temperature**2).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
 def ignored_and_refusing(x, temperature, dim=-1):
     """Bad temperatures are rejected, as they should be, but good ones have no effect. They should divide the scores."""
     if temperature <= 0:
@@ -718,8 +728,8 @@ def not_divided_by_the_sum(scores, values, chunk):
 
 @mistake("streaming_attend")
 def starts_at_zero(scores, values, chunk):
-    """The largest score so far starts at 0. If all scores are far below 0, everything rounds to 0/0. Start below them
-    all.
+    """The largest score so far starts at 0, or at another number that is not low enough. If all scores are far below
+    it, everything rounds to 0/0. Start below them all.
     """
     return one_pass(scores, values, chunk, start=0.0)
 
@@ -751,9 +761,21 @@ def last_piece_dropped(scores, values, chunk):
 
 @mistake("streaming_attend")
 def first_piece_alone(scores, values, chunk):
-    """Only the first piece is in the result. Is there a `return` inside the loop?"""
+    """Only the first piece is in the result. Is there a `return` inside the loop, or does the loop end too early?"""
     s, v = pieces_of(scores, values, chunk)[0]
     return s.softmax(dim=-1) @ v
+
+
+@mistake("streaming_attend")
+def largest_of_the_first_piece(scores, values, chunk):
+    """Everything was measured against the first piece's largest score. If a later one is far larger, its exp overflows:
+    update the largest score in each round.
+    """
+    mixed, total, largest = 0.0, 0.0, scores[:chunk].max()
+    for s, v in pieces_of(scores, values, chunk):
+        e = (s - largest).exp()
+        mixed, total = mixed + e @ v, total + e.sum()
+    return mixed / total
 
 
 @mistake("streaming_attend")

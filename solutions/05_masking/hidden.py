@@ -264,7 +264,8 @@ def integer_mask(lengths, max_len):
 @mistake("padding_mask")
 def as_wide_as_the_longest(lengths, max_len):
     """The mask is as wide as the longest sentence, equal to max_len only by chance. It must have max_len columns."""
-    return real(lengths, int(lengths.max()))[:, None, None]
+    places = torch.arange(int(lengths.max()), device=lengths.device)
+    return (places < lengths[:, None])[:, None, None]
 
 
 @mistake("padding_mask")
@@ -335,6 +336,22 @@ def either(*masks):
     it.
     """
     return folded(masks, lambda a, b: a | b)
+
+
+@mistake("combine_masks")
+def where_they_agree(*masks):
+    """Allowed is where the masks agree, also where all of them forbid: that is ==. Every mask must allow it: &."""
+    return folded(masks, lambda a, b: a == b)
+
+
+@mistake("combine_masks")
+def one_list_expected(*masks):
+    """Only the first mask was gone through, row by row. *masks collects all arguments into a tuple: loop over
+    `masks`.
+    """
+    return folded(
+        list(masks[0]) if masks and masks[0] is not None else [], lambda a, b: a & b
+    )
 
 
 @mistake("combine_masks")
@@ -1068,7 +1085,9 @@ def first_output_only(attention, length, d_model):
 
 @mistake("leaks")
 def neighbor_only(attention, length, d_model):
-    """Only the output just before the changed token was watched. A leak can reach further back."""
+    """Leaks that reach back by more than one place went unnoticed. Was only the output just before the changed token
+    watched, or were signed differences averaged?
+    """
     return finds_leak(attention, length, d_model, watched=lambda t: slice(t - 1, t))
 
 
@@ -1092,6 +1111,33 @@ def later_outputs(attention, length, d_model):
 def no_tolerance(attention, length, d_model):
     """Outputs were compared for exact equality. Their last digits can differ without any leak: allow a little."""
     return finds_leak(attention, length, d_model, moved=lambda a, b: not a.equal(b))
+
+
+@mistake("leaks")
+def change_too_small(attention, length, d_model):
+    """The changes are so small that no output moves by more than the tolerance. Draw a whole new token, or add 1."""
+    x = torch.randn(1, length, d_model)
+    before = attention(x).clone()
+    for t in range(1, length):
+        changed = x.clone()
+        changed[:, t] += 1e-4
+        if (attention(changed) - before)[:, :t].abs().max() > 1e-3:
+            return True
+    return False
+
+
+@mistake("leaks")
+def changes_pile_up(attention, length, d_model):
+    """The changes pile up: `y = x` makes no copy, so tokens changed before are still changed. Begin each round with
+    x.clone().
+    """
+    x = torch.randn(1, length, d_model)
+    before = attention(x)
+    for t in range(1, length):
+        x[:, t] += 1
+        if (attention(x) - before)[:, :t].abs().max() > 1e-3:
+            return True
+    return False
 
 
 @mistake("leaks")

@@ -515,6 +515,46 @@ class ValueFromTheQuery(Heads):
 
 
 @mistake("MultiHeadAttention")
+class ProjectedTwice(Heads):
+    """A missing key or value was taken from what had been projected already, so it went through two projections.
+    Settle the defaults first, then project.
+    """
+
+    def attend(self, query, key, value, mask):
+        q = self.q_proj(query)
+        k = self.k_proj(q if key is None else key)
+        v = self.v_proj(k if value is None else value)
+        q, k, v = self.split(q), self.split(k), self.split(v)
+        weights = self.share(q @ k.mT / self.scale(q), mask)
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
+
+
+@mistake("MultiHeadAttention")
+class DefaultsNotProjected(Heads):
+    """A missing key was replaced by the projected query, or a missing value by the projected key. Settle the defaults
+    first: each role has its own projection.
+    """
+
+    def attend(self, query, key, value, mask):
+        q = self.q_proj(query)
+        k = q if key is None else self.k_proj(key)
+        v = k if value is None else self.v_proj(value)
+        q, k, v = self.split(q), self.split(k), self.split(v)
+        weights = self.share(q @ k.mT / self.scale(q), mask)
+        return self.finish(self.merge(self.drop(weights) @ v)), weights
+
+
+@mistake("MultiHeadAttention")
+class RowsTakenForSentences(Heads):
+    """A mask (L, S) was read as if its rows were sentences: axes were put behind the first. Its rows are queries, and
+    it lines up with the scores as it is.
+    """
+
+    def axes(self, mask):
+        return mask[:, None, None] if mask.dim() == 2 else super().axes(mask)
+
+
+@mistake("MultiHeadAttention")
 class ValueNotProjected(Heads):
     """The values were mixed as they came in: v_proj was not applied to them."""
 
@@ -684,6 +724,23 @@ class OutputDropped(Heads):
 
     def merge(self, x):
         return functional.dropout(x.transpose(1, 2).flatten(2), self.p, self.training)
+
+
+@mistake("MultiHeadAttention")
+class ScoresDropped(Heads):
+    """Dropout acts on the scores, before softmax: a score of 0 is a score like any other. It belongs after softmax, on
+    the weights that mix the values.
+    """
+
+    def attend(self, query, key, value, mask):
+        query, key, value = self.sources(query, key, value)
+        q, k, v = (
+            self.split(self.q_proj(query)),
+            self.split(self.k_proj(key)),
+            self.split(self.v_proj(value)),
+        )
+        weights = self.share(self.drop(q @ k.mT / self.scale(q)), mask)
+        return self.finish(self.merge(weights @ v)), weights
 
 
 @mistake("MultiHeadAttention")
@@ -1176,6 +1233,12 @@ def three_biases(d_model, num_heads, bias):
 def one_bias(d_model, num_heads, bias):
     """One bias was counted. Each of the four layers has its own."""
     return 4 * d_model * d_model + d_model * bias
+
+
+@mistake("count_parameters")
+def biases_for_each_head(d_model, num_heads, bias):
+    """Four biases were counted for each head. There are four in all, with one entry per output of their layer."""
+    return 4 * d_model * d_model + num_heads * 4 * d_model * bias
 
 
 @mistake("count_parameters")

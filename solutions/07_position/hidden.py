@@ -1131,6 +1131,13 @@ def one_slope(num_heads, q_len, k_len):
 
 
 @mistake("alibi_bias")
+def slopes_in_a_line(num_heads, q_len, k_len):
+    """The slopes grow in equal steps, h / H. They form a geometric series: 2 to the power of minus 8 h / H."""
+    slopes = torch.arange(1, num_heads + 1) / num_heads
+    return biased(slopes, steps_back(q_len, k_len).abs())
+
+
+@mistake("alibi_bias")
 def no_slope(num_heads, q_len, k_len):
     """This is minus the distance itself. The slope of the head is missing."""
     return biased(torch.ones(num_heads), steps_back(q_len, k_len).abs())

@@ -520,6 +520,33 @@ def the_token_after(weights):
 
 
 @mistake("previous_token_score")
+def line_through_the_first_axes(weights):
+    """`diagonal` took its line from the first two axes, the sequences and the heads. Tell it which axes: dim1=-2,
+    dim2=-1.
+    """
+    return weights.diagonal(-1).mean(dim=(0, -1))
+
+
+@mistake("previous_token_score")
+def all_earlier_tokens(weights):
+    """The weight on all earlier tokens was counted, everything below the diagonal. Only the one before counts."""
+    return weights.tril(-1).sum(dim=-1).mean(dim=(0, 2))
+
+
+@mistake("previous_token_score")
+def last_row_alone(weights):
+    """Only the last token's weight on the one before it was counted. Is a result overwritten in a loop?"""
+    return weights[:, :, -1, -2].mean(dim=0)
+
+
+@mistake("previous_token_score")
+def first_row_wraps_into_the_sum(weights):
+    """The sum has a term too many: for i = 0, index i - 1 is -1, the last column. Start with i = 1."""
+    rows = torch.arange(weights.size(-1))
+    return weights[..., rows, rows - 1].sum(dim=-1).mean(dim=0) / (len(rows) - 1)
+
+
+@mistake("previous_token_score")
 def two_tokens_before(weights):
     """This is the weight two tokens back. Only one step is asked for."""
     return weights.diagonal(offset=-2, dim1=-2, dim2=-1).mean(dim=(0, 2))
@@ -732,6 +759,18 @@ def two_after(weights, period):
 def one_before(weights, period):
     """This is the token before the previous occurrence. The one after it predicts what comes next."""
     return torch.cat(entries(weights, period, shift=-1), dim=-1).mean(dim=-1)
+
+
+@mistake("induction_score")
+def one_before_with_a_row_less(weights, period):
+    """This is the token before the previous occurrence, i - period - 1. The one after it is at i - period + 1."""
+    return torch.cat(
+        [
+            weights[b].diagonal(offset=-int(p) - 1, dim1=-2, dim2=-1)
+            for b, p in enumerate(period)
+        ],
+        dim=-1,
+    ).mean(dim=-1)
 
 
 @mistake("induction_score")

@@ -370,6 +370,17 @@ def causal_half(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
 
 
 @mistake("attention_cost")
+def half_of_the_pairs(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    """Half of the pairs were counted, as a causal mask would allow. No mask was mentioned: all pairs count."""
+    pairs = batch * heads * q_len * k_len // 2
+    return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
+        "score_flops": 2 * pairs * d_head,
+        "mix_flops": 2 * pairs * d_head,
+        "score_bytes": pairs * bytes_per_el,
+    }
+
+
+@mistake("attention_cost")
 def mixture_from_scores_alone(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """mix_flops has no d_head in it. Each weight multiplies a whole value, of d_head entries."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -1134,6 +1145,12 @@ def cache_never_filled(mha, x_new, cache):
 
 
 @mistake("decode_step")
+def tokens_unprojected(mha, x_new, cache):
+    """The tokens themselves went into the cache. Keys and values are what k_proj and v_proj make of them."""
+    return step(mha, x_new, cache, project=lambda: (mha.q_proj(x_new), x_new, x_new))
+
+
+@mistake("decode_step")
 def new_values_alone(mha, x_new, cache):
     """It stopped where values are mixed: the keys came from the cache, but the values are the new ones only."""
     return step(mha, x_new, cache, used=lambda q, k, v, keys, values: (q, keys, v))
@@ -1537,6 +1554,12 @@ def tiled(x, n_rep):
 def along_the_batch(x, n_rep):
     """The sentences were repeated, axis 0. The heads are axis 1."""
     return x.repeat_interleave(n_rep, dim=0)
+
+
+@mistake("repeat_kv")
+def joined_along_the_features(x, n_rep):
+    """The copies were joined along the last axis, the entries. The heads are axis 1."""
+    return torch.cat([x] * n_rep, dim=-1)
 
 
 @mistake("repeat_kv")
@@ -2277,6 +2300,23 @@ def divided_in_the_loop(query, key, value, block, mask=None):
 
 
 @mistake("blockwise_attention")
+def divided_in_the_loop_and_after(query, key, value, block, mask=None):
+    """The mixture was divided by the sum after every block, and once more at the end. Divide once, after the loop."""
+    shape = (*query.shape[:-1], 1)
+    largest, total, output = query.new_full(shape, -math.inf), 0.0, 0.0
+    for k, v, m in blocks_of(block, key, value, mask):
+        scores = scores_of(query, k, m)
+        now = torch.maximum(largest, scores.detach().amax(dim=-1, keepdim=True))
+        safe = now.masked_fill(now == -math.inf, 0.0)
+        new, old = (scores - safe).exp(), (largest - safe).exp()
+        total = old * total + new.sum(dim=-1, keepdim=True)
+        share = total.masked_fill(total == 0, 1.0)
+        output = (old * output + new @ v) / share
+        largest = now
+    return output / share
+
+
+@mistake("blockwise_attention")
 def all_at_once(query, key, value, block, mask=None):
     """The output is right, but a table of all scores existed, made at once or joined from blocks. Use the scores of one
     block, then forget them.
@@ -2524,7 +2564,9 @@ def first_block_alone(query, key, value, block, mask=None):
 
 @mistake("blockwise_attention")
 def last_block_alone(query, key, value, block, mask=None):
-    """Only the last block of keys is in the result: the sums start again with every block. Carry them over."""
+    """Only the last block of keys is in the result: the sums of earlier ones were lost. Are they carried over, and is
+    the largest score so far updated in each round?
+    """
     return streamed(
         query, blocks_of(block, key, value, mask)[-1:], value_size=value.size(-1)
     )

@@ -1,0 +1,127 @@
+"""Why two tensors do not fit together, read off the shapes that met on the line that stopped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import permutations
+
+Shape = tuple[int, ...]
+
+MET = re.compile(r"(?:^|, )(\w+) is \(([\d, ]*)\)")
+SLICE = re.compile(r"(\w+) is \(([\d, ]+)\), a slice of (\w+) \([\d, ]+\)")
+PRODUCT = re.compile(r"(?<![\w.@)\]])(\w+)(\.m?T)? @ (\w+)(\.m?T)?(?![\w.\[(])")
+ADDED_TO = re.compile(r"^(\w+) (?:[-+*]=|= \1 [-+*])")
+NOT_ALIKE = "must match the size of tensor"
+NO_PRODUCT = re.compile(r"shapes cannot be multiplied|first two dimensions of batch2|size mismatch")
+
+ONE_SLICE = (
+    "{a} is one slice of {b} along its first axis, as a loop or an index takes it. With axes in front, that is a "
+    "whole sentence or head, not a row."
+)
+EMPTY = "{a} has an axis of size 0. Was it made from a length that was still 0, such as that of an empty cache or list?"
+AXIS_LOST = (
+    "{a} has all axes of {b} but one in the middle. It needs one of size 1 in that place: keepdim=True in a sum or a "
+    "maximum, or unsqueeze."
+)
+AXIS_MOVED = (
+    "{a} has an axis of size 1 for one of those of {b}, but in another place, so it meets the wrong one. keepdim=True "
+    "leaves it where it was."
+)
+AXES_SWAPPED = "{a} has the sizes of {b}, but two of its axes have changed places: one of the two lies on its side."
+LEFT_TURNED = (
+    "Transposed, {a} would fit {b}: it lies on its side. Were two arguments swapped when it was computed, or is a "
+    "transpose missing, or one too many?"
+)
+MADE_TOO_EARLY = (
+    "What is added to {a} has another length than {a}, which was made before: is that length a fixed number, or that "
+    "of another tensor?"
+)
+TWO_ROWS = (
+    "{a} and {b} have one axis each and different lengths, so their entries cannot be paired. For a table of all "
+    "pairs, one becomes a column: [:, None]."
+)
+RIGHT_TURNED = "The rows of {a} are as long as the rows of {b}: what would fit on the right is {b}, transposed."
+
+
+def misfit(said: str, line: str, shapes: str, *, hidden: bool = False) -> str:
+    """Return why the tensors on a line do not fit, or '' where their shapes do not tell.
+
+    Args:
+        said: the error.
+        line: where it stopped.
+        shapes: the tensors of that line, as `values.shapes_on` describes them.
+        hidden: leave out their names, which are the student's own and could carry inputs.
+    """
+    met = {name: sizes_in(sizes) for name, sizes in MET.findall(shapes)}
+    if NO_PRODUCT.search(said):
+        found = next(in_a_product(line, shapes, met), None)
+    else:
+        found = next(entry_by_entry(line, met), None) if NOT_ALIKE in said else None
+    if found is None:
+        return ""
+    sentence, a, b = found
+    words = sentence.format(a="one tensor" if hidden else f"`{a}`", b="the other" if hidden else f"`{b}`")
+    return words[:1].upper() + words[1:]
+
+
+def sizes_in(text: str) -> Shape:
+    """Read a shape."""
+    return tuple(int(size) for size in re.findall(r"\d+", text))
+
+
+def in_a_product(line: str, shapes: str, met: Mapping[str, Shape]) -> Iterator[tuple[str, str, str]]:
+    """Look for the reason why a matrix product of two names stopped."""
+    slices = [(name, sizes_in(sizes), whole) for name, sizes, whole in SLICE.findall(shapes)]
+    if len(slices) == 1:
+        name, shape, whole = slices[0]
+        if len(shape) > 1 and any(len(other) > max(2, len(shape)) for n, other in met.items() if n != whole):
+            yield ONE_SLICE, name, whole
+    for a, a_turned, b, b_turned in PRODUCT.findall(line):
+        left, right = turned_by(a_turned, met.get(a, ())), turned_by(b_turned, met.get(b, ()))
+        if len(left) > 1 and len(right) == 1:
+            turned = left[-2] == right[0], False
+        elif len(left) == 1 and len(right) > 1:
+            turned = False, left[0] == right[-1]
+        elif min(len(left), len(right)) > 1:
+            turned = left[-2] == right[-2], left[-1] == right[-1]
+        else:
+            continue
+        if left[-1] != right[max(-2, -len(right))] and turned != (True, True) and any(turned):
+            yield LEFT_TURNED if turned[0] else RIGHT_TURNED, a + a_turned, b + b_turned
+
+
+def turned_by(suffix: str, shape: Shape) -> Shape:
+    """Return the shape of `x`, `x.mT` or `x.T`."""
+    return shape[::-1] if suffix == ".T" else (*shape[:-2], *shape[-2:][::-1]) if suffix else shape
+
+
+def entry_by_entry(line: str, met: Mapping[str, Shape]) -> Iterator[tuple[str, str, str]]:
+    """Look for the reason why two tensors did not broadcast."""
+    yield from ((EMPTY, name, name) for name, shape in met.items() if 0 in shape)
+    pairs = [(a, b) for a, b in permutations(met, 2) if not broadcast(met[a], met[b])]
+    if sum(len(shape) == 1 for shape in met.values()) == 2:
+        store = ADDED_TO.match(line)
+        for a, b in pairs:
+            if len(met[a]) == len(met[b]) == 1 and (store is None or store[1] == a):
+                yield MADE_TOO_EARLY if store else TWO_ROWS, a, b
+    for a, b in pairs:
+        yield from ((sentence, a, b) for sentence in one_axis_off(met[a], met[b]))
+
+
+def one_axis_off(mine: Shape, other: Shape) -> Iterator[str]:
+    """Look for an axis that one shape has lost, or has in another place."""
+    for axis in range(len(other)):
+        rest = other[:axis] + other[axis + 1 :]
+        elsewhere = [(*rest[:n], 1, *rest[n:]) for n in range(len(other)) if n != axis]
+        if axis > 0 and mine == rest:
+            yield AXIS_LOST
+        elif mine in elsewhere:
+            yield AXIS_MOVED
+    if sorted(mine) == sorted(other) and sum(m != o for m, o in zip(mine, other, strict=True)) == 2:
+        yield AXES_SWAPPED
+
+
+def broadcast(a: Shape, b: Shape) -> bool:
+    """Say whether two shapes broadcast."""
+    return all(m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False))

@@ -1,0 +1,61 @@
+"""Shapes that do not fit: what the tensors on the line that stopped say about the reason."""
+
+import linecache
+
+import pytest
+import torch
+
+from autograder.judging.exceptions import meaning
+from autograder.judging.values import Raised, capture_outcome
+
+QUERY, KEY = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 7, 4)
+
+
+def stopped(line: str, **tensors: torch.Tensor) -> Raised:
+    """Return the error of a student's function with one line, or with a loop around it."""
+    source = f"def work({', '.join(tensors)}):\n    {line}\n"
+    file = "/tmp/ipykernel_7/misfit.py"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names: dict[str, object] = {"torch": torch}
+    exec(compile(source, file, "exec"), names)
+    outcome = capture_outcome(lambda: names["work"](**tensors))
+    assert isinstance(outcome, Raised)
+    return outcome
+
+
+MISFITS = {
+    "`q` is one slice of `query`": ("for q in query: key @ q", {"query": QUERY, "key": KEY}),
+    "The rows of `query` are as long as the rows of `key`": ("return query @ key", {"query": QUERY, "key": KEY}),
+    "Transposed, `w` would fit `value`": ("return w @ value", {"w": torch.ones(4, 3), "value": torch.ones(4, 2)}),
+    "Transposed, `w.mT` would fit `value`": ("return w.mT @ value", {"w": torch.ones(3, 4), "value": torch.ones(4, 2)}),
+    "`mask` has an axis of size 0": ("return x + mask", {"x": torch.ones(3, 4), "mask": torch.ones(3, 0)}),
+    "`m` has all axes of `x` but one": ("return x - m", {"x": torch.ones(2, 4, 3), "m": torch.ones(2, 3)}),
+    "`m` has an axis of size 1": ("return x - m", {"x": torch.ones(2, 4, 3), "m": torch.ones(2, 3, 1)}),
+    "`x` has the sizes of `m`": ("return x - m", {"m": torch.ones(4, 3), "x": torch.ones(3, 4)}),
+    "What is added to `out` has another length": ("out = out + v", {"out": torch.ones(3), "v": torch.ones(2)}),
+    "`a` and `b` have one axis each": ("return a < b", {"a": torch.ones(3), "b": torch.ones(2)}),
+}
+
+
+@pytest.mark.parametrize("words", MISFITS)
+def test_shapes_that_do_not_fit_tell_the_reason(words: str) -> None:
+    line, tensors = MISFITS[words]
+    assert meaning(stopped(line, **tensors)).startswith(words)
+
+
+@pytest.mark.parametrize("words", MISFITS)
+def test_no_name_is_told_where_the_inputs_are_hidden(words: str) -> None:
+    line, tensors = MISFITS[words]
+    told = meaning(stopped(line, **tensors), hidden=True)
+    assert told
+    assert not any(f"`{name}" in told for name in tensors)
+
+
+def test_shapes_that_tell_nothing_are_left_to_the_error() -> None:
+    error = stopped("return a + b", a=torch.ones(3, 4), b=torch.ones(5, 6))
+    assert meaning(error).startswith("Two tensors do not line up: 4 meets 6")
+
+
+def test_a_loop_over_sentences_whose_tables_do_not_fit_is_not_blamed() -> None:
+    error = stopped("for q, k in zip(query, key): q @ k", query=QUERY[0], key=KEY[0])
+    assert "slice" not in meaning(error)
