@@ -15,8 +15,18 @@ import torch
 from torch import Tensor
 
 from ..errors import LessonError
-from .black_box import BlackBox, black_boxes_in
-from .check import Check, Invariance, Mistake, checks_alone, checks_in, invariances_in, load_module, mistakes_in
+from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
+from .check import (
+    Check,
+    Invariance,
+    Mistake,
+    checks_alone,
+    checks_in,
+    invariances_in,
+    load_module,
+    mistakes_in,
+    names_used,
+)
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import importable
@@ -109,7 +119,6 @@ class AnswerKey:
     mistakes: list[Mistake]
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
-    public_boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
     _slips: dict[str, list[Mistake]] = field(default_factory=dict)
@@ -205,8 +214,14 @@ class AnswerKey:
         )
 
     def boxes_of(self, check: Check) -> Mapping[str, BlackBox]:
-        """Return the black boxes that a submission may call while a check runs."""
-        return self.boxes if check in self.hidden else self.public_boxes
+        """Return the black boxes that a submission may call while a check runs: those that its exercise's checks name.
+
+        Another exercise's could do this one's work.
+        """
+        named = names_used(checks_alone(self.source.checks, check.exercise))
+        if check in self.hidden:
+            named |= names_used(checks_alone(self.source.hidden, check.exercise))
+        return {name: box for name, box in self.boxes.items() if name in named}
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
@@ -286,9 +301,13 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         mistakes_in(hidden),
         shortcuts_in(checks),
         invariances_in(hidden),
-        black_boxes_in(checks),
-        black_boxes_in(checks, hidden),
+        black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
+    if misplaced(source.hidden):
+        problem = "black_box is not above a function."
+        raise LessonError(
+            f"{source.place}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
+        )
     declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances]
     for item in declared:
         if item.exercise not in key.exercises:

@@ -8,6 +8,10 @@ as data, so that nobody can learn from a hidden box more than what it answers.
 from __future__ import annotations
 
 import ast
+import dis
+import hashlib
+import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -16,10 +20,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .values import flatten
+
 MOST_AXES = 4
 MOST_ENTRIES = 4096  # of all arguments together: the judge calculates with them
 LARGEST_RESULT = 2**16
-TOO_LARGE = f"a call takes tensors of at most {MOST_AXES} axes and {MOST_ENTRIES:,} entries altogether"
+TOO_LARGE = (
+    f"a call takes tensors of at most {MOST_AXES} axes and {MOST_ENTRIES:,} entries altogether, "
+    "and smaller whole numbers"
+)
+NO_WORDS = "the function stopped with this error"
 ERRORS = {kind.__name__: kind for kind in (RuntimeError, ValueError, TypeError, IndexError)}
 
 Arguments = tuple[Sequence[Any], Mapping[str, Any]]
@@ -64,7 +74,10 @@ class BlackBox:
 
 
 def black_box(work: Callable[..., Any]) -> BlackBox:
-    """Declare a function whose body is kept from submissions, in hidden.py, or one that is called the same way."""
+    """Declare a function whose body is kept from submissions, in hidden.py, or one that is called the same way.
+
+    The sizes of its arguments are bounded, their values are a submission's own: it must not make a size of an entry.
+    """
     return BlackBox(work)
 
 
@@ -74,9 +87,17 @@ def black_boxes_in(*modules: ModuleType) -> dict[str, BlackBox]:
 
 
 def fits(arguments: Arguments) -> bool:
-    """Say whether arguments are few and small enough for the judge to calculate with."""
-    tensors = tensors_in(arguments)
-    return all(t.ndim <= MOST_AXES for t in tensors) and sum(t.numel() for t in tensors) <= MOST_ENTRIES
+    """Say whether arguments are few and small enough for the judge to calculate with, however deep they lie."""
+    values = [leaf.value for leaf in flatten([list(arguments[0]), dict(arguments[1])])]
+    narrow = all(value.ndim <= MOST_AXES for value in values if isinstance(value, Tensor))
+    return narrow and sum(map(extent, values)) <= MOST_ENTRIES
+
+
+def extent(value: Any) -> int:
+    """Return how large something may become: an empty tensor's other axes count, and a whole number may be a size."""
+    if isinstance(value, Tensor):
+        return math.prod(max(size, 1) for size in value.shape)
+    return len(value) if isinstance(value, str) else abs(value) if isinstance(value, int) else 1
 
 
 def tensors_in(arguments: Arguments) -> list[Tensor]:
@@ -104,20 +125,72 @@ def call_from_afar(line: Line, name: str, arguments: Arguments) -> Any:
 def answer_call(boxes: Mapping[str, BlackBox], name: str, arguments: Arguments) -> Answer:
     """Call a box on behalf of a submission. Raises KeyError for one that is not there."""
     box = boxes[name]
+    if not fits(arguments):
+        return Answer(None, arguments, ("ValueError", TOO_LARGE))
     try:
         result = box(*arguments[0], **arguments[1])
-        if isinstance(result, Tensor) and result.numel() > LARGEST_RESULT:
-            raise ValueError(TOO_LARGE)
-        return Answer(result, arguments)
+        fitting = sum(extent(leaf.value) for leaf in flatten(result)) <= LARGEST_RESULT
+        return Answer(result, arguments) if fitting else Answer(None, arguments, ("ValueError", TOO_LARGE))
     except Exception as error:
-        return Answer(None, arguments, (type(error).__name__, str(error)[:500]))
+        return Answer(None, arguments, (type(error).__name__, own_words(error)))
+
+
+def own_words(error: Exception) -> str:
+    """Return what an error says, where the box itself raised it: Python's and PyTorch's words would describe its code.
+
+    Only the last frame of the traceback is looked at: it has to be in no imported module, and at a `raise`.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or trace.tb_frame.f_globals.get("__name__") in sys.modules:
+        return NO_WORDS
+    raised = dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
+    return str(error)[:500] if raised else NO_WORDS
 
 
 def without_body(node: ast.stmt) -> ast.stmt:
-    """Return a definition of a black box with nothing in it; any other statement as it is."""
+    """Return a definition of a black box with a name and nothing else; any other statement as it is."""
     if isinstance(node, ast.FunctionDef) and any(is_black_box(d) for d in node.decorator_list):
-        return ast.FunctionDef(**{**dict(ast.iter_fields(node)), "body": [ast.Pass()]}, lineno=0, col_offset=0)
+        return ast.parse(f"@black_box\ndef {node.name}(*args, **options):\n    pass").body[0]
     return node
+
+
+def name_sent(name: str, source: str) -> str:
+    """Return the name under which a submission's process knows a box of hidden.py: it must not say what the box does.
+
+    Args:
+        name: the box's own name.
+        source: the text of hidden.py, which nobody outside can guess.
+    """
+    return f"box_{hashlib.sha256(f'{name} {source}'.encode()).hexdigest()[:8]}"
+
+
+def rename(tree: ast.AST, names: Mapping[str, str]) -> None:
+    """Give names in a syntax tree others, wherever they stand."""
+    for node in ast.walk(tree):
+        for field in ("id", "name", "arg"):
+            old = getattr(node, field, None)
+            if isinstance(old, str) and old in names:
+                setattr(node, field, names[old])
+
+
+def misplaced(source: str) -> bool:
+    """Say whether a hidden.py uses `black_box` in another way than `@black_box` above a function of its own.
+
+    A function that becomes a box in another way would be sent with its body.
+    """
+    tree = ast.parse(source)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    decorators = {id(d) for node in functions for d in node.decorator_list if is_black_box(d)}
+    return any(id(node) not in decorators and refers_to_black_box(node) for node in ast.walk(tree))
+
+
+def refers_to_black_box(node: ast.AST) -> bool:
+    """Say whether a part of a syntax tree is `black_box` itself, or gives it another name."""
+    if isinstance(node, ast.alias):
+        return node.name == "black_box" and node.asname is not None
+    return "black_box" in (getattr(node, "id", ""), getattr(node, "attr", ""))
 
 
 def is_black_box(decorator: ast.expr) -> bool:

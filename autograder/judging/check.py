@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -19,10 +20,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .black_box import without_body
+from .black_box import is_black_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .operators import recording
-from .syntax import wanted_by
+from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
@@ -253,21 +254,54 @@ def mistakes_in(module: ModuleType) -> list[Mistake]:
     return [item for item in vars(module).values() if isinstance(item, Mistake)]
 
 
+@lru_cache(maxsize=256)
 def checks_alone(source: str, exercise: str) -> str:
-    """Return what an exercise's checks need of a hidden.py: no mistakes, no other checks, and no black box's body."""
+    """Return what an exercise's checks need of a hidden.py to run beside a submission.
+
+    Mistakes, other checks and summaries stay here, and so does all of a black box but a name that says nothing.
+    """
     tree = ast.parse(source)
     kept = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
+    for call in filter(None, (declared(node, "check") for node in kept)):
+        call.keywords = [keyword for keyword in call.keywords if keyword.arg != "summary"]
     tree.body = needed(list(map(without_body, kept)))
+    rename(tree, {name: name_sent(name, source) for name in boxes_declared(source)})
     return ast.unparse(tree)
 
 
 def needed(nodes: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without the functions and classes that no check leads to."""
-    helpers = {n.name: n for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef) and not declared(n, "check")}
-    found = [node for node in nodes if node not in helpers.values()]
+    """Return statements without the functions, classes and values that no check leads to."""
+    helpers: dict[str, list[ast.stmt]] = {}
+    for node in filter(is_helper, nodes):
+        for name in bound_by(node):
+            helpers.setdefault(name, []).append(node)
+    found = [node for node in nodes if not is_helper(node)]
     for node in found:  # grows while it is read
-        found += [helpers.pop(name) for name in wanted_by(node) if name in helpers]
+        for name in wanted_by(node):
+            found += helpers.pop(name, [])
     return [node for node in nodes if node in found]
+
+
+def is_helper(node: ast.stmt) -> bool:
+    """Say whether a statement does nothing but define names, and is no check."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return declared(node, "check") is None
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    parts = [part for target in targets for part in ast.walk(target)]
+    return bool(parts) and not any(isinstance(part, ast.Attribute | ast.Subscript) for part in parts)
+
+
+def boxes_declared(source: str) -> list[str]:
+    """Return the names of the black boxes that a file of checks defines."""
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    return [node.name for node in functions if any(map(is_black_box, node.decorator_list))]
+
+
+@lru_cache(maxsize=256)
+def names_used(source: str) -> frozenset[str]:
+    """Return all names and attributes that a text mentions."""
+    nodes = list(ast.walk(ast.parse(source)))
+    return frozenset(getattr(node, field, "") for node in nodes for field in ("id", "attr"))
 
 
 def is_for(node: ast.stmt, exercise: str) -> bool:

@@ -10,6 +10,7 @@ from ...errors import SandboxError
 
 LENGTH = struct.Struct(">Q")
 SEND_SECONDS = 60.0  # the other side reads at once, or hangs
+SHORTEST_WAIT = 1e-3  # 0 would mean not to wait at all
 
 
 class ClosedError(SandboxError):
@@ -20,11 +21,13 @@ class TooSlowError(SandboxError):
     """The deadline has passed."""
 
 
-def send(channel: socket.socket, message: bytes) -> None:
-    """Send one message."""
+def send(channel: socket.socket, message: bytes, seconds: float = SEND_SECONDS) -> None:
+    """Send one message, in so many seconds at most."""
     try:
-        channel.settimeout(SEND_SECONDS)
+        channel.settimeout(max(seconds, SHORTEST_WAIT))
         channel.sendall(LENGTH.pack(len(message)) + message)
+    except TimeoutError as error:
+        raise TooSlowError("too slow") from error
     except OSError as error:
         raise ClosedError("The submission's process has ended.") from error
 

@@ -82,7 +82,7 @@ class Session:
             return None
         ours, theirs = socket.socketpair()
         try:
-            send(self._channel, pack({"do": "copy"}))
+            send(self._channel, pack({"do": "copy"}), seconds)
             send_descriptor(self._channel, theirs.fileno())
             theirs.close()
             pid = receive_ready(ours, seconds)
@@ -163,7 +163,7 @@ class Session:
         if self.lost:
             raise SandboxError(self.lost)
         ends = time.monotonic() + seconds
-        send(self._channel, pack(request))
+        send(self._channel, pack(request), seconds)
         while True:
             message = receive(self._channel, most or self._limits.reply_bytes, ends - time.monotonic())
             call = unpack_call(message) if boxes else None
@@ -172,7 +172,7 @@ class Session:
             name, arguments = call
             if name not in boxes:
                 raise SandboxError("The submission's process called a function that is not there.")
-            send(self._channel, pack_answer(answer_call(boxes, name, arguments)))
+            send(self._channel, pack_answer(answer_call(boxes, name, arguments)), ends - time.monotonic())
 
     def _lose(self, error: SandboxError, slow: str, ended: str) -> str:
         """End the process after it broke the protocol or a limit; return why, in words for the student."""
