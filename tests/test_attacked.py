@@ -42,7 +42,12 @@ def test_long_names_of_results_are_cut() -> None:
 
 
 def test_a_tensor_of_a_size_that_nobody_asked_for_is_named_only() -> None:
-    assert through(torch.zeros(MOST_ENTRIES + 1, dtype=torch.bool)) == Other("tensor with more than 1,000,000 entries")
+    assert through(torch.zeros(MOST_ENTRIES + 1, dtype=torch.bool)) == Other("tensor beyond 500,000 entries")
+
+
+def test_many_tensors_are_no_larger_than_one_may_be() -> None:
+    found = through([torch.zeros(MOST_ENTRIES // 2, dtype=torch.bool) for _ in range(4)])
+    assert [isinstance(tensor, Other) for tensor in found] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.uint16])

@@ -53,6 +53,15 @@ def test_an_array_without_numbers_comes_back_as_its_kind(kind: str) -> None:
     assert there_and_back(array) == Other(f"array of {array.dtype}")
 
 
+def test_an_array_in_another_order_of_bytes_comes_back_as_its_numbers() -> None:
+    (back,) = there_and_back([np.arange(3.0).astype(">f8")])
+    assert back.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_an_array_larger_than_the_memory_comes_back_as_its_kind() -> None:
+    assert there_and_back(np.broadcast_to(np.float32(1), (2**50,))) == Other("array of float32")
+
+
 def test_a_subclass_of_an_array_comes_back_as_a_plain_one() -> None:
     class Odd(np.ndarray):
         def __array__(self, *_args, **_options):

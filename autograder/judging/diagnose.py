@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import re
@@ -315,7 +316,7 @@ def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
 
 def unknown_key(target: Target, outcome: Outcome) -> str:
     """Return a key that equal answers share: of the first failed check, its outcome's fingerprint to three digits."""
-    data: Any = fingerprint(outcome)
+    data: Any = copy.deepcopy(fingerprint(outcome))
     for leaf in data.get("leaves", {}).values():
         if "products" in leaf:
             size = size_of(leaf)

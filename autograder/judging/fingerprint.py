@@ -45,7 +45,16 @@ def tolerance_of(leaf: Fingerprint, asked: float | None = None) -> float:
 
 
 def fingerprint(outcome: Outcome) -> Fingerprint:
-    """Return an outcome as JSON-ready data."""
+    """Return an outcome as JSON-ready data. It is kept with the outcome, and no longer than that is."""
+    kept = vars(outcome)
+    if "fingerprint" not in kept:
+        kept["fingerprint"] = outcome_fingerprint(outcome)
+    found: Fingerprint = kept["fingerprint"]
+    return found
+
+
+def outcome_fingerprint(outcome: Outcome) -> Fingerprint:
+    """Calculate an outcome's fingerprint."""
     if isinstance(outcome, Raised):
         return {"raised": outcome.kind, "text": OWN_NAME.sub("…", outcome.text)}
     if isinstance(outcome, Lost):

@@ -104,8 +104,8 @@ def flatten(tree: Any, path: str = "") -> list[Leaf]:
 def numbers_of(array: np.ndarray[Any, Any]) -> Tensor | Other:
     """Return an array's numbers as a tensor with memory of its own, or the name of a kind that tensors have not."""
     try:
-        return torch.from_numpy(np.array(array, copy=True, order="C", subok=False))
-    except TypeError:
+        return torch.from_numpy(np.array(array, array.dtype.newbyteorder("="), copy=True, order="C", subok=False))
+    except (TypeError, ValueError, MemoryError):  # a view of one number may claim to be larger than the memory
         return Other(f"array of {array.dtype}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ DEEPEST = 16
 MOST_NODES = 10_000
 LONGEST_NAME = 80
 LONGEST_TEXT = 10_000
-MOST_ENTRIES = 10**6  # of a tensor: no exercise asks for so many
+MOST_ENTRIES = 500_000  # of all tensors together: no exercise asks for so many
 DTYPES = (
     *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
     *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128),
@@ -76,7 +77,7 @@ def unpack_outcome(message: bytes) -> Outcome:
         if "lost" in header:
             return Lost(str(header["lost"])[:500])
         ran = tuple(str(name)[:LONGEST_NAME] for name in list(header["ran"])[:MOST_NAMES])
-        return Returned(decode(header["tree"], tensors, [MOST_NODES]), header.get("changed") is True, ran)
+        return Returned(decode(header["tree"], tensors, Allowance()), header.get("changed") is True, ran)
     except SandboxError:
         raise
     except Exception as error:
@@ -108,7 +109,7 @@ def unpack_answer(message: bytes) -> Answer:
     """Return what came of a call."""
     header, tensors = unpack(message)
     error = tuple(header["error"]) if header["error"] else None
-    result = decode(header["result"], tensors, [MOST_NODES])
+    result = decode(header["result"], tensors, Allowance())
     return Answer(result, decode_arguments(header["after"], tensors), error)
 
 
@@ -120,7 +121,7 @@ def encode_arguments(arguments: Arguments, tensors: dict[str, Tensor]) -> Any:
 def decode_arguments(data: Any, tensors: dict[str, Tensor]) -> Arguments:
     """Return a call's arguments. Raises SandboxError for malformed ones."""
     try:
-        positional, by_name = decode(data, tensors, [MOST_NODES])
+        positional, by_name = decode(data, tensors, Allowance())
         return list(positional), dict(by_name)
     except SandboxError:
         raise
@@ -158,11 +159,20 @@ def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor]) -> Any:
     return {"tensor": name}
 
 
-def judgeable(tensor: Tensor) -> Tensor | Other:
+@dataclass
+class Allowance:
+    """What a message may still hold."""
+
+    nodes: int = MOST_NODES
+    entries: int = MOST_ENTRIES
+
+
+def judgeable(tensor: Tensor, left: Allowance) -> Tensor | Other:
     """Return a tensor that a judge can calculate with, or the name of its kind where there is too much of it."""
     if tensor.dtype not in DTYPES:
         return Other(f"tensor of {tensor.dtype}")
-    return tensor if tensor.numel() <= MOST_ENTRIES else Other(f"tensor with more than {MOST_ENTRIES:,} entries")
+    left.entries -= tensor.numel()
+    return tensor if left.entries >= 0 else Other(f"tensor beyond {MOST_ENTRIES:,} entries")
 
 
 def as_array(numbers: Any) -> Any:
@@ -174,24 +184,24 @@ def as_array(numbers: Any) -> Any:
     return numbers.numpy()
 
 
-def decode(data: Any, tensors: dict[str, Tensor], budget: list[int], depth: int = 0) -> Any:
+def decode(data: Any, tensors: dict[str, Tensor], left: Allowance, depth: int = 0) -> Any:
     """Return the tree that JSON data describes."""
-    budget[0] -= 1
-    if budget[0] < 0 or depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
+    left.nodes -= 1
+    if left.nodes < 0 or depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
         raise SandboxError("The submission's process sent a malformed value.")
     ((kind, item),) = data.items()
     if kind == "tensor":
-        return judgeable(tensors.pop(item))  # each one once, so that a small message stays small
+        return judgeable(tensors.pop(item), left)  # each one once, so that a small message stays small
     if kind == "array":
-        return as_array(decode(item, tensors, budget, depth + 1))
+        return as_array(decode(item, tensors, left, depth + 1))
     if kind == "plain" and (item is None or isinstance(item, bool | int | float | str)):
         return item[:LONGEST_TEXT] if isinstance(item, str) else item
     if kind == "float":
         return float(item)
     if kind in ("list", "tuple"):
-        return [decode(inner, tensors, budget, depth + 1) for inner in item]
+        return [decode(inner, tensors, left, depth + 1) for inner in item]
     if kind == "dict":
-        return {str(key)[:LONGEST_NAME]: decode(inner, tensors, budget, depth + 1) for key, inner in item}
+        return {str(key)[:LONGEST_NAME]: decode(inner, tensors, left, depth + 1) for key, inner in item}
     if kind == "other":
         return Other(str(item)[:LONGEST_NAME])
     raise SandboxError("The submission's process sent a value of an unknown kind.")
