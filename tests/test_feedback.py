@@ -1,11 +1,18 @@
 """Feedback pages: they explain, and show nothing hidden."""
 
+import contextlib
+import json
 import re
+import time
 
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from autograder.authoring.notebook import read_notebook
+from autograder.classroom import feedback
+from autograder.classroom.feedback import at_most, make_feedback
 from autograder.classroom.summary import COMMENTED, Line, lines_of, row, summary_cell
+from autograder.errors import CourseError
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -77,3 +84,26 @@ def test_a_comment_takes_the_place_of_the_reason() -> None:
 def test_a_reason_cannot_become_a_tag() -> None:
     line = Line("attend", "check_attend", 0, 4, "<b>no</b> `a < b`")
     assert "&lt;b&gt;no&lt;/b&gt; <code>a &lt; b</code>" in row(line)
+
+
+def test_text_that_takes_long_to_read_costs_its_author_the_page_alone(reported: Course, monkeypatch) -> None:
+    path = reported.graded_notebook(reported.lesson(LESSON), "fragile")
+    notebook, kept = read_notebook(path), path.read_bytes()
+    notebook.cells[0].source = "$a " * 500_000
+    monkeypatch.setattr(feedback, "PAGE_SECONDS", 8.0)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    began = time.monotonic()
+    made = make_feedback(reported, reported.lesson(LESSON))
+    path.write_bytes(kept)
+    assert made.failed == {"fragile": feedback.TOO_SLOW}
+    assert (len(made.pages), time.monotonic() - began < 30) == (4, True)
+
+
+def test_an_alarm_that_is_swallowed_comes_again() -> None:
+    def swallows() -> None:
+        with contextlib.suppress(CourseError):
+            time.sleep(60)
+        time.sleep(60)
+
+    with pytest.raises(CourseError, match="longer than"), at_most(0.1):
+        swallows()

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, one_line
 from ..paths import Course, Lesson
 from .sanitize import lock_down
+
+PAGE_SECONDS = 30.0  # a page takes one or two
+TOO_SLOW = f"the page takes longer than {PAGE_SECONDS:g} seconds to make: look at the notebook's text"
 
 
 @dataclass(frozen=True)
@@ -35,13 +42,42 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
     for student in sorted(folder.parent.name for folder in course.autograded.glob(f"*/{lesson.name}")):
         page = course.feedback_page(lesson, student)
         try:
-            make_page(course, lesson, student)
-            rewrite(page, lock_down)
+            with at_most(PAGE_SECONDS):
+                make_page(course, lesson, student)
+                rewrite(page, lock_down)
             pages.append(lesson.shown(page))
         except Exception as error:
             page.unlink(missing_ok=True)  # an old page would pass for this one
             failed[student] = one_line(str(error) or type(error).__name__)
     return Feedback(pages, failed)
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise CourseError where this takes longer, on the main thread of systems that have such an alarm.
+
+    What runs may swallow an exception, so the alarm comes again and again.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    late = threading.Event()
+
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        late.set()
+        raise CourseError(TOO_SLOW)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    except Exception as error:
+        if late.is_set():
+            raise CourseError(TOO_SLOW) from error
+        raise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def make_page(course: Course, lesson: Lesson, student: str) -> None:
