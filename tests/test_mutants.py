@@ -92,6 +92,23 @@ def test_nothing_in_a_while_loop_changes_so_that_no_slip_runs_for_ever() -> None
         assert loops == ["while weights.numel() < 0:\n    weights = weights + 1"]
 
 
+HALVES = """
+def halves(x):
+    result = torch.empty_like(x)
+    result[..., 0::2] = x[..., 0::2] + 1
+    result[..., 1::2] = x[..., 1::2]
+    return result
+"""
+
+
+def test_a_slip_that_leaves_entries_unwritten_gives_the_same_each_time() -> None:
+    names = {"torch": torch}
+    exec(HALVES, names)
+    called = {name for slip in mutants_of(HALVES, "halves", names) for name in slip.work.__code__.co_names}
+    assert "zeros_like" in called
+    assert "empty_like" not in called
+
+
 def as_a_student(key: AnswerKey, exercise: str, work: object) -> Verdict:
     released = json.loads(json.dumps(key.fingerprints()))["exercises"]
     return ReleasedChecks(key.visible, released, key.shortcuts).judge(exercise, work)[0]
