@@ -74,6 +74,15 @@ def gradients(kind: str, seed: int = 0) -> list[float]:
     return [norm / norms[-1] for norm in norms]
 
 
+def likeness(kind: str, seed: int = 0) -> list[float]:
+    """Return how alike a sequence's tokens are in the stream, untrained: their mean cosine, block by block."""
+    torch.manual_seed(seed)
+    _, stream = loss_of(Stack(kind), seed=0)
+    pairs = ~torch.eye(LENGTH, dtype=torch.bool)
+    unit = [functional.normalize(x, dim=-1) for x in stream]
+    return [(x @ x.mT)[:, pairs].mean().item() for x in unit]
+
+
 def train(kind: str, steps: int = 100, seed: int = 0) -> list[float]:
     """Train a stack of twelve to reverse, and return the loss after each step."""
     torch.manual_seed(seed)
