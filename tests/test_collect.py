@@ -1,5 +1,6 @@
 import io
 import shutil
+import tracemalloc
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from autograder.classroom.archives import parse_lms_name
 from autograder.classroom.collect import collect, safe_student_id, student_from_path
 from autograder.classroom.writer import timestamp_of
 from autograder.errors import CourseError
+from autograder.grading.repair import MOST_BYTES
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -249,3 +251,37 @@ def test_other_files_in_the_folder_are_not_copied(scratch: Course, tmp_path: Pat
     collected(scratch, folder)
     kept = {p.name for p in (scratch.downloaded / LESSON / "archive").iterdir()}
     assert kept == {"ada.ipynb"}
+
+
+@pytest.mark.parametrize("name", ["class.zip", f"eve_1_2_{LESSON}.ipynb"])
+def test_a_file_that_is_too_large_to_be_read_is_left_out(scratch: Course, tmp_path: Path, name: str) -> None:
+    content = b"[" * (MOST_BYTES + 1)
+    path = tmp_path / name
+    if path.suffix == ".zip":
+        archive(path, {f"eve_1_2_{LESSON}.ipynb": content})
+    else:
+        path.write_bytes(content)
+    students, left_out = collected(scratch, path)
+    assert students == []
+    assert left_out[0].endswith("larger than 5 MB: ask for it again, without its outputs")
+
+
+def test_what_a_class_hands_in_is_not_held_in_memory(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    content = notebook + b" " * 4 * 2**20
+    origin = archive(tmp_path / "class.zip", {f"s{n}_{n}_{n}_{LESSON}.ipynb": content for n in range(30)})
+    tracemalloc.start()
+    students, _ = collected(scratch, origin)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (len(students), peak < 10 * len(content)) == (30, True)
+
+
+def test_names_of_three_systems_in_one_upload_are_three_students(
+    scratch: Course, tmp_path: Path, notebook: bytes
+) -> None:
+    names = (f"doejane_12_34_{LESSON}.ipynb", "Jane Doe_77_assignsubmission_file_/work.ipynb", f"doe/{LESSON}.ipynb")
+    again = f"doejane_12_35_{LESSON}-1.ipynb"
+    origin = archive(tmp_path / "class.zip", dict.fromkeys((*names, again), notebook))
+    students, left_out = collected(scratch, origin)
+    assert students == ["Jane_Doe", "doe", "doejane_12"]
+    assert left_out == [f"class/{names[0]}: replaced by class/{again}, a later file of doejane_12"]

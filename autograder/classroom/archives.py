@@ -110,6 +110,9 @@ def expand(name: str, source: Path, lesson: Lesson, report: CollectionReport) ->
     """Yield a file, or each file in an archive. Nothing is unpacked to disk."""
     name = unicodedata.normalize("NFC", name)
     if source.suffix.lower() != ".zip":
+        if source.stat().st_size > MOST_BYTES:
+            report.left_out.append(f"{name}: larger than {MOST_BYTES // 2**20} MB")
+            return
         yield DeliveredFile(name, source.read_bytes(), name)
         return
     with source.open("rb") as stream:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,6 +14,7 @@ from typing import Any
 
 from ..errors import CourseError
 from ..grading.package import CHECK_PREFIX, grade_id_of
+from ..grading.repair import MOST_BYTES, TOO_LARGE
 from ..paths import Course, Lesson
 from .archives import LONGEST_NAME, CollectionReport, DeliveredFile, LmsName, expand, parse_lms_name
 from .writer import TIMESTAMP
@@ -28,13 +30,15 @@ class Candidate:
     """A notebook that somebody has handed in.
 
     Args:
-        file: what was delivered.
+        name: where it was, archives counted as folders.
+        content: a file that holds it until all are sorted: a class does not fit into memory.
         delivery: what its name says.
         origin: the upload that it came in: two of one student in one upload are an earlier and a later one.
         path: the file that was found on disk.
     """
 
-    file: DeliveredFile
+    name: str
+    content: Path
     delivery: LmsName
     origin: str
     path: Path
@@ -59,24 +63,30 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
     if not files:
         raise CourseError(f"{origin} is empty: put the LMS zip or the notebooks there.")
     report, base = CollectionReport(), origin.parent if origin.is_file() else origin
-    candidates = [found for path in files for found in candidates_in(lesson, path, base, report)]
-    for student, mine in by_student(candidates).items():
-        if len({candidate.origin for candidate in mine}) > 1:
-            names = " and ".join(sorted(candidate.file.name for candidate in mine))
-            report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
-            continue
-        for earlier in mine[:-1]:
-            report.left_out.append(f"{earlier.file.name}: replaced by {mine[-1].file.name}, a later file of {student}")
-        store(course, lesson, student, mine[-1])
-        report.collected[student] = mine[-1].file.name
-        report.late |= {student} if mine[-1].delivery.late else set()
+    with tempfile.TemporaryDirectory() as aside:
+        candidates = [found for path in files for found in candidates_in(lesson, path, base, report, Path(aside))]
+        store_latest(course, lesson, candidates, report)
     for path in sorted({candidate.path for candidate in candidates}):
         keep_original(course, lesson, path, base)
     return report
 
 
-def candidates_in(lesson: Lesson, path: Path, base: Path, report: CollectionReport) -> list[Candidate]:
-    """Return the submissions in one file on disk, and report what else is in it."""
+def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
+    """Store each student's latest notebook, and report what is left out."""
+    for student, mine in by_student(candidates).items():
+        if len({candidate.origin for candidate in mine}) > 1:
+            names = " and ".join(sorted(candidate.name for candidate in mine))
+            report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
+            continue
+        for earlier in mine[:-1]:
+            report.left_out.append(f"{earlier.name}: replaced by {mine[-1].name}, a later file of {student}")
+        store(course, lesson, student, mine[-1])
+        report.collected[student] = mine[-1].name
+        report.late |= {student} if mine[-1].delivery.late else set()
+
+
+def candidates_in(lesson: Lesson, path: Path, base: Path, report: CollectionReport, aside: Path) -> list[Candidate]:
+    """Return the submissions in one file on disk, each put aside, and report what else is in it."""
     outer, found = path.relative_to(base).as_posix(), []
     if path.suffix.lower() not in DELIVERED:
         report.left_out.append(f"{outer}: not a notebook")
@@ -89,8 +99,17 @@ def candidates_in(lesson: Lesson, path: Path, base: Path, report: CollectionRepo
             report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
             continue
         origin = outer if delivery or file.name == outer else file.name
-        found.append(Candidate(file, delivery or LmsName(student), origin, path))
+        content = put_aside(file, aside)
+        found.append(Candidate(file.name, content, delivery or LmsName(student), origin, path))
     return found
+
+
+def put_aside(file: DeliveredFile, folder: Path) -> Path:
+    """Write a file's content into a folder under a name of its own."""
+    descriptor, path = tempfile.mkstemp(dir=folder)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(file.content)
+    return Path(path)
 
 
 def by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]:
@@ -123,7 +142,7 @@ def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) ->
     """Put a notebook where submissions are, with the time at which it was handed in, where that is known."""
     path = course.submission(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(candidate.file.content)
+    shutil.copyfile(candidate.content, path)
     timestamp = path.with_name(TIMESTAMP)
     timestamp.unlink(missing_ok=True)
     if candidate.delivery.handed_in:
@@ -144,6 +163,8 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
         return "not a notebook"
     if len(name) > LONGEST_NAME:
         return "its name is too long"
+    if len(content) > MOST_BYTES:  # reading it takes twenty times its size in memory
+        return TOO_LARGE
     try:
         cells = [cell for cell in json.loads(content)["cells"] if isinstance(cell, dict)]
     except (ValueError, KeyError, TypeError, RecursionError):

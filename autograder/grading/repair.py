@@ -18,6 +18,7 @@ from .outputs import IMAGES, known_data
 from .package import Cell, LessonPackage, grade_id_of, is_locked, nbgrader_metadata
 
 MOST_BYTES = 5 * 2**20  # without its outputs, a lesson is a hundredth of this
+TOO_LARGE = f"larger than {MOST_BYTES // 2**20} MB: ask for it again, without its outputs"
 MOST_SOURCE = 100 * 2**10  # characters of one cell
 MOST_CELLS = 2000
 CELL_TYPES = ("code", "markdown", "raw")
@@ -53,7 +54,7 @@ def cells_of(content: bytes, package: LessonPackage) -> list[Any]:
     """Return the cells in a file, whatever they are. Raises SubmissionError where it is not a notebook."""
     file = f"{package.name}.ipynb"
     if len(content) > MOST_BYTES:
-        raise SubmissionError(f"{file} is larger than {MOST_BYTES // 2**20} MB: ask for it again, without its outputs")
+        raise SubmissionError(f"{file} is {TOO_LARGE}")
     try:
         notebook = json.loads(content)
         if notebook.get("nbformat", 4) != 4:
