@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from autograder.errors import LessonError
 from autograder.grading.sandbox import Limits, Session, open_process, shared_sandbox, unavailable_reason
+from autograder.judging.answer_key import LessonSource, load_answer_key
 from autograder.judging.black_box import NO_WORDS, TOO_LARGE, black_boxes_in, fits, misplaced, name_sent
 from autograder.judging.check import Check, checks_alone, checks_in, load_module
 from autograder.judging.values import Lost, Raised, Returned
@@ -198,3 +200,52 @@ def tester(f):
     return f(torch.ones(1))
 """
     assert isinstance(ask(session, forge), Lost)
+
+
+VISIBLE = '''
+from autograder.checks import black_box, check
+
+@black_box
+def public(x):
+    return x
+
+@check("one", points=1)
+def seen(one, draw):
+    """Seen."""
+    return one(public)
+'''
+OF_TWO = """
+import checks
+from autograder.checks import black_box, check
+
+@black_box
+def ones(x):
+    return x
+
+@black_box
+def twos(x):
+    return x
+
+@check("one", points=1)
+def first(one, draw):
+    "First."
+    return one(ones)
+
+@check("two", points=1)
+def second(two, draw):
+    "Second."
+    return two(twos), two(checks.public)
+"""
+
+
+def test_only_the_boxes_of_an_exercises_own_checks_can_be_called() -> None:
+    key = load_answer_key(LessonSource("lesson", "lesson", "", 1, ("one", "two"), "", VISIBLE, OF_TWO))
+    boxes = {check.name: set(key.boxes_of(check)) for check in (*key.visible, *key.hidden)}
+    ones, twos = (name_sent(name, OF_TWO) for name in ("ones", "twos"))
+    assert boxes == {"seen": {"public"}, "first": {"public", ones}, "second": {"public", twos}}
+
+
+def test_a_lesson_whose_boxs_body_would_be_sent_is_refused() -> None:
+    hidden = OF_TWO + "twice = black_box(lambda x: 2 * x)\n"
+    with pytest.raises(LessonError, match="black_box is not above"):
+        load_answer_key(LessonSource("lesson", "lesson", "", 1, ("one", "two"), "", VISIBLE, hidden))

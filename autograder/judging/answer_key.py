@@ -26,6 +26,7 @@ from .check import (
     load_module,
     mistakes_in,
     names_used,
+    part_for,
 )
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
@@ -218,7 +219,7 @@ class AnswerKey:
 
         Another exercise's could do this one's work.
         """
-        named = names_used(checks_alone(self.source.checks, check.exercise))
+        named = names_used(part_for(self.source.checks, check.exercise))
         if check in self.hidden:
             named |= names_used(checks_alone(self.source.hidden, check.exercise))
         return {name: box for name, box in self.boxes.items() if name in named}
