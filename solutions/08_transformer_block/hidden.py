@@ -1869,16 +1869,6 @@ def newest_in_front(step, start, length, batch):
 
 
 @mistake("greedy_decode")
-def newest_in_front_without_the_start(step, start, length, batch):
-    """Each new token was put in front of the others, so `step` read them backward. Append it at the end."""
-    tokens = begun(start, batch)
-    for _ in range(length):
-        best = step(tokens)[:, -1].argmax(dim=-1, keepdim=True)
-        tokens = torch.cat([best, tokens], dim=1)
-    return tokens[:, :-1]
-
-
-@mistake("greedy_decode")
 def positions_added(step, start, length, batch):
     """The logits of all positions were added up or averaged. Those of the last position alone are for the next
     token.

@@ -370,17 +370,6 @@ def causal_half(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
 
 
 @mistake("attention_cost")
-def half_of_the_pairs(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
-    """Half of the pairs were counted, as a causal mask would allow. No mask was mentioned: all pairs count."""
-    pairs = batch * heads * q_len * k_len // 2
-    return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
-        "score_flops": 2 * pairs * d_head,
-        "mix_flops": 2 * pairs * d_head,
-        "score_bytes": pairs * bytes_per_el,
-    }
-
-
-@mistake("attention_cost")
 def mixture_from_scores_alone(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """mix_flops has no d_head in it. Each weight multiplies a whole value, of d_head entries."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
