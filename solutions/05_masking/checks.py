@@ -76,9 +76,9 @@ def three_lengths(padding_mask: Any, draw: Inputs) -> Any:
 
 @check("padding_mask", points=1, show=True)
 def as_many_sentences_as_tokens(padding_mask: Any, draw: Inputs) -> Any:
-    """As many sentences as tokens, with one sentence empty; and the device of the lengths."""
+    """As many sentences as tokens, one of them empty and none as long as that; and the device of the lengths."""
     n = draw.size(4, 5, 7)
-    mask = padding_mask(draw.give(torch.tensor([0, 1, 3, 2, 5, 4, 6][:n])), n)
+    mask = padding_mask(draw.give(torch.tensor([0, 1, 3, 2, 4, 4, 6][:n])), n)
     there = made_there(
         lambda device: padding_mask(torch.tensor([1, 3], device=device), 4)
     )
