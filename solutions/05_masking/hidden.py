@@ -339,12 +339,6 @@ def either(*masks):
 
 
 @mistake("combine_masks")
-def where_they_agree(*masks):
-    """Allowed is where the masks agree, also where all of them forbid: that is ==. Every mask must allow it: &."""
-    return folded(masks, lambda a, b: a == b)
-
-
-@mistake("combine_masks")
 def one_list_expected(*masks):
     """Only the first mask was gone through, row by row. *masks collects all arguments into a tuple: loop over
     `masks`.
