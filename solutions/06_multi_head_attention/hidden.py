@@ -1266,6 +1266,20 @@ def matrices_times_heads(d_model, num_heads, bias):
 
 
 @mistake("count_parameters")
+def projection_matrices_times_heads(d_model, num_heads, bias):
+    """The matrices of q_proj, k_proj and v_proj were counted once per head. Each is one E × E matrix that all heads
+    share, cut into strips.
+    """
+    return (3 * num_heads + 1) * d_model * d_model + 4 * d_model * bias
+
+
+@mistake("count_parameters")
+def narrow_out(d_model, num_heads, bias):
+    """out_proj was counted as D × E. It reads all heads side by side, so it is E × E."""
+    return d_model * (3 * d_model + d_model // num_heads) + 4 * d_model * bias
+
+
+@mistake("count_parameters")
 def projections_times_heads(d_model, num_heads, bias):
     """q_proj, k_proj and v_proj were counted once per head. Each is one E × E matrix that all heads share, cut into
     strips.

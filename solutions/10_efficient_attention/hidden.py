@@ -1070,6 +1070,19 @@ def top_left(mha, x_new, cache):
 
 
 @mistake("decode_step")
+def masked_in_the_first_call_alone(mha, x_new, cache):
+    """After the first call nothing is masked. That is right for T = 1, but several new tokens must not see
+    the ones after them.
+    """
+    return step(
+        mha,
+        x_new,
+        cache,
+        mask=lambda new, total: triangle(new, total, 0) if new == total else None,
+    )
+
+
+@mistake("decode_step")
 def no_mask(mha, x_new, cache):
     """New tokens see the ones after them: right for T = 1 alone. Either the causal mask is missing, or it is lined up
     as if the cache did not hold the new tokens already: the last of them belongs to the last key.

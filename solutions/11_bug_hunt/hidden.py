@@ -15,6 +15,7 @@ from checks import (
     filled,
     labels_as_text,
     number_from,
+    only_tensors,
     plain_attention,
     reported,
 )
@@ -28,7 +29,11 @@ from autograder.checks import Inputs, black_box, check, mistake
 
 
 def each_told(examples: Any) -> Any:
-    """Return how many wrong attentions each example tells apart."""
+    """Return how many wrong attentions each example tells apart. Raises ValueError where one is not like another."""
+    first, *others = (only_tensors(example) for example in examples)
+    for other in others:
+        if not all(a.equal(b) for a, b in zip(first, other, strict=True)):
+            raise ValueError("Another call gave another example.")
     return [all_told(example) for example in examples]
 
 
@@ -59,6 +64,16 @@ def example(lead=(2, 3), *, q_len=5, k_len=7, d=4, d_v=6, mask=None):
         for i, shape in enumerate(((q_len, d), (k_len, d), (k_len, d_v)))
     )
     return (*inputs, rule(q_len, k_len) if mask is None else mask)
+
+
+@mistake("revealing_example")
+def drawn_anew():
+    """Each call draws other numbers, and who runs your test again sees another one. Draw from a generator with a
+    seed of its own, or write the numbers down.
+    """
+    shapes = ((5, 4), (7, 4), (7, 6))
+    tensors = (torch.randn(2, 3, *shape, dtype=torch.float64) for shape in shapes)
+    return (*tensors, rule(5, 7))
 
 
 @mistake("revealing_example")
@@ -1650,7 +1665,7 @@ class SoftmaxOverQueries(Repaired):
 
 @mistake("RepairedAttention")
 class DropoutAlways(Repaired):
-    """Dropout acts in evaluation mode too: functional.dropout assumes training unless it is told otherwise."""
+    """Dropout acts in evaluation mode too. It has to be off wherever self.training is False."""
 
     def drop(self, weights):
         return functional.dropout(weights, self.dropout)

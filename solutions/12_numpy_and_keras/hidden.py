@@ -35,9 +35,14 @@ def empty_rows_and_large_scores(numpy_attention: Any, draw: Inputs) -> Any:
     with_large, then_warned = called(
         numpy_attention, draw.give(large), draw.give(keys), values
     )
+    seen = np.ones((4, 5), dtype=bool)
+    seen[3, 0] = False  # the largest score of all
+    with_hidden, last_warned = called(numpy_attention, large, keys, values, seen)
     return {
         "with an empty row": output,
         "what NumPy said about the empty row": warned,
+        "with a large score that is hidden": with_hidden,
+        "what NumPy said about the hidden one": last_warned,
         "with large scores": with_large,
         "what NumPy said about large scores": then_warned,
     }
@@ -75,6 +80,18 @@ def weights_of(scores, axis=-1):
     exps = np.exp(scores - np.where(np.isfinite(largest), largest, 0))
     total = exps.sum(axis=axis, keepdims=True)
     return exps / np.where(total == 0, 1, total)
+
+
+@mistake("numpy_attention")
+def hidden_maximum(query, key, value, mask=None):
+    """The largest score was taken over hidden keys too. Where a hidden one is far larger than the others, every visible
+    exponential becomes 0. Hide first, then subtract.
+    """
+    scores = query @ key.swapaxes(-1, -2) / query.shape[-1] ** 0.5
+    exps = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    exps = exps if mask is None else exps * mask
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total == 0, 1, total) @ value
 
 
 @mistake("numpy_attention")
@@ -566,6 +583,17 @@ def bits_flipped(mask, source, target):
     if target == "hide":
         return ~visible
     return written(visible.bool(), target)
+
+
+@mistake("convert_mask")
+def bits_flipped_then_booleans(mask, source, target):
+    """On whole numbers, ~ flips bits: ~1 is -2 and ~0 is -1, and both count as True. Make booleans first,
+    then invert.
+    """
+    ask_for_names(source, target)
+    if source == "zero_one":
+        return written(~(~mask).bool(), target)
+    return written(visible_of(mask, source), target)
 
 
 @mistake("convert_mask")
