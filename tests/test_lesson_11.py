@@ -37,7 +37,7 @@ KEY = PACKAGE.key
 REFERENCE = KEY.reference
 WRONG, TEAMS = REFERENCE["wrong"], REFERENCE["teams"]
 TESTERS = {v.name: v.work for v in VARIANTS if v.exercise == "find_bugs"} | {"reference": REFERENCE["find_bugs"]}
-SUSPECTS = {name: box for name, box in KEY.boxes.items() if name not in KEY.public_boxes}
+SUSPECTS = {box.name: box for name, box in KEY.boxes.items() if name not in KEY.public_boxes}
 HIDDEN = [check for check in KEY.hidden if check.exercise == "find_bugs"]
 MASK_LABELS = ("mask_inverted", "mask_leak", "empty_row")
 LABELS = {
@@ -263,8 +263,9 @@ SENT = PACKAGE.sandbox_sources["find_bugs"][1]
 
 
 def test_a_submission_gets_names_of_suspects_and_nothing_else_of_them() -> None:
-    bodies = re.findall(r"^def (suspect_\d\d)\(.*\) -> Any:\n    (.*)\n", SENT, re.M)
-    assert dict(bodies) == dict.fromkeys(SUSPECTS, "pass")
+    bodies = dict(re.findall(r"^def (box_\w{8})\(\*args, \*\*options\):\n    (.*)$", SENT, re.M))
+    assert bodies == dict.fromkeys(KEY.boxes.keys() - KEY.public_boxes, "pass")
+    assert "suspect" not in SENT
     assert [word for word in ("blockwise", "logical_not_", "1000000000", "@mistake", "Tester") if word in SENT] == []
 
 

@@ -26,7 +26,6 @@ from .check import (
     load_module,
     mistakes_in,
     names_used,
-    part_for,
 )
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
@@ -120,6 +119,7 @@ class AnswerKey:
     mistakes: list[Mistake]
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
+    public_boxes: frozenset[str] = frozenset()
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
     _slips: dict[str, list[Mistake]] = field(default_factory=dict)
@@ -215,14 +215,13 @@ class AnswerKey:
         )
 
     def boxes_of(self, check: Check) -> Mapping[str, BlackBox]:
-        """Return the black boxes that a submission may call while a check runs: those that its exercise's checks name.
+        """Return the black boxes that a submission may call while a check runs.
 
-        Another exercise's could do this one's work.
+        Those of checks.py students have. Of the hidden ones, those that the exercise's hidden checks name: another
+        exercise's could do this one's work.
         """
-        named = names_used(part_for(self.source.checks, check.exercise))
-        if check in self.hidden:
-            named |= names_used(checks_alone(self.source.hidden, check.exercise))
-        return {name: box for name, box in self.boxes.items() if name in named}
+        named = names_used(checks_alone(self.source.hidden, check.exercise)) if check in self.hidden else frozenset()
+        return {name: box for name, box in self.boxes.items() if name in named or name in self.public_boxes}
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
@@ -302,6 +301,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         mistakes_in(hidden),
         shortcuts_in(checks),
         invariances_in(hidden),
+        frozenset(black_boxes_in(checks)),
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
     if misplaced(source.hidden):
