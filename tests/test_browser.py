@@ -27,7 +27,7 @@ def test_run_all_reaches_the_end_of_an_unsolved_notebook(page: Page) -> None:
     cell = find(page, "check(attend)")
     cell.get_by_text("attend: not started").first.wait_for(timeout=60_000)
     expect(cell.get_by_text("not started")).to_have_count(1)  # waits: JupyterLab draws a cell again as it scrolls
-    find(page, "shares * lengths").get_by_text("0.007, 0.400, 0.300").wait_for(timeout=60_000)
+    find(page, "shares * norms").get_by_text("0.007, 0.400, 0.300").wait_for(timeout=60_000)
 
 
 def test_three_different_mistakes_are_named_beside_what_is_right(page: Page, package, right) -> None:

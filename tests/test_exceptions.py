@@ -54,7 +54,7 @@ ERRORS = {
     "Index 7 was asked for on axis 0, which has size 3": lambda: A[7],
     "A list or a tuple is shorter than that index": lambda: [1, 2][7],
     "A state_dict fits a module": lambda: nn.Linear(2, 2).load_state_dict({}),
-    "Infinity, or another number that is too large": lambda: torch.arange(3).masked_fill(A[0, :3] > 9, torch.inf),
+    "A number does not fit into the dtype": lambda: torch.arange(3).masked_fill(A[0, :3] > 9, torch.inf),
     "After a transpose": lambda: A.mT.view(12),
     "12 numbers do not fill the shape [5, 5]": lambda: A.reshape(5, 5),
     "No gradient comes back": lambda: A.sum().backward(),

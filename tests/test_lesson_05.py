@@ -69,7 +69,7 @@ def test_the_measured_results_are_those_of_the_prose() -> None:
     cells = [c for c in read_notebook(LESSON.solved).cells if c.cell_type == "code"]
     printed = "".join(o.get("text", "") for c in cells for o in c.outputs)
     assert re.findall(r"(\d+) of 21 survive", printed) == ["12", "9", "8", "2", "0"]
-    assert "['minus a billion', 'minus infinity']" in printed
+    assert "['fill_minus_1e9', 'fill_minus_inf']" in printed
     assert "right: 100%" in printed
     assert "right: 0.5" in printed
 

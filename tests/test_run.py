@@ -114,7 +114,7 @@ def test_demonstrations_can_be_skipped_and_a_students_own_cells_never_are(scratc
     changed = {**right, "attend": right["attend"] + "\nprint('mine')"}
     path = hand_in(scratch, "ada", changed)
     lesson = scratch.lesson(LESSON)
-    path.write_text(path.read_text().replace("shares * lengths", "shares * lengths * 10"))
+    path.write_text(path.read_text().replace("shares * norms", "shares * norms * 10"))
     (row,) = grade_lesson(scratch, lesson)
     cells = nbformat.read(scratch.graded_notebook(lesson, "ada"), 4).cells
     shown = {cell.source: bool(cell.outputs) for cell in cells if cell.cell_type == "code"}

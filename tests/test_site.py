@@ -329,7 +329,7 @@ def test_the_search_finds_the_causal_mask(page: Page, site: Path) -> None:
     page.keyboard.press("Enter")
     page.get_by_text("Search finished").wait_for()
     found = page.locator("#search-results a").all_inner_texts()
-    assert found[0] == "5. Masking"
+    assert "5. Masking" in found[:3]
     page.get_by_role("link", name="Exercise 5.1: the causal mask").click()
     assert page.url.endswith("lessons/05_masking.html#exercise-5-1-the-causal-mask")
 

@@ -71,7 +71,7 @@ def test_a_solution_that_does_not_earn_its_points_is_found(scratch: Course, monk
 
 
 def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkeypatch) -> None:
-    lesson = spoil(scratch, "lesson.py", r"shares \* lengths\n", "attend(q2, k3, v3)\n")
+    lesson = spoil(scratch, "lesson.py", r"shares \* norms\n", "attend(q2, k3, v3)\n")
     monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
     problems = "".join(verify(lesson, seeds=1))
     assert "with NotImplementedError: use PyTorch's function there" in problems

@@ -236,11 +236,6 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "A mask has to be boolean here: True and False, not numbers.",
     ),
     (
-        r"value cannot be converted to type \w+ without overflow",
-        "Infinity, or another number that is too large, was written into a tensor of whole numbers. Make that one "
-        "floating-point first.",
-    ),
-    (
         r"unsupported operand type\(s\) for .*torch\.return_types",
         "max and min with a `dim` return two things, the values and their places. You need the values alone: "
         "amax, amin.",

@@ -187,8 +187,9 @@ weights @ v, scores.softmax(dim=-1) @ v
 # Now set the mask yourself: each button decides whether one query may look at one key. Hide token 2 from every query, as if it were padding, and see where its weight goes.
 
 # %%
+three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
 plot.click_mask(
-    lambda mask: scores.masked_fill(~mask, -torch.inf).softmax(dim=-1),
+    lambda mask: three.masked_fill(~mask, -torch.inf).softmax(dim=-1),
     ["token 0", "token 1", "token 2"],
 )
 
@@ -512,7 +513,7 @@ predict("survivors of the first example", options=("none", "about 5", "about 12"
 torch.manual_seed(0)
 same = torch.randn(1, 4, 4)
 t, v3 = torch.tensor([[[1.0, 0], [0, 1], [1, 1]]]), torch.arange(1.0, 10).view(1, 3, 3)
-q, k, v = (torch.randn(2, 3, *shape) for shape in ((5, 4), (7, 4), (7, 6)))
+q, k, v = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 7, 4), torch.randn(2, 3, 7, 6)
 holes = torch.rand(2, 1, 5, 7) < 0.6
 holes[..., 0] = True  # no row is empty
 empty = holes.clone()
