@@ -44,7 +44,7 @@ def demonstrated(course: Course) -> set[str]:
         c.text for lesson in course.lessons() for c in read_lesson(lesson) if c.kind in ("demo", "measured", "setup")
     ]
     shown += [path.read_text(encoding="utf-8") for lesson in course.lessons() for path in lesson.modules]
-    return {line.strip() for text in shown for line in text.splitlines()}
+    return {line.split("  #")[0].strip() for text in shown for line in text.splitlines()}
 
 
 @lru_cache

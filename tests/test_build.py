@@ -119,5 +119,5 @@ def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
 def test_a_lesson_that_stops_is_reported_with_its_cell(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.text.write_text(lesson.text.read_text().replace("shares * norms", "shares * norm"))
-    with pytest.raises(LessonError, match="name 'length' is not defined"):
+    with pytest.raises(LessonError, match="name 'norm' is not defined"):
         build(scratch, lesson)

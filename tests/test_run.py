@@ -120,7 +120,7 @@ def test_demonstrations_can_be_skipped_and_a_students_own_cells_never_are(scratc
     shown = {cell.source: bool(cell.outputs) for cell in cells if cell.cell_type == "code"}
     assert row.score == 12
     assert not next(out for source, out in shown.items() if source.endswith("keys @ q"))
-    assert next(out for source, out in shown.items() if "lengths * 10" in source)
+    assert next(out for source, out in shown.items() if "norms * 10" in source)
     assert next(out for source, out in shown.items() if "print('mine')" in source)
 
 

@@ -947,6 +947,11 @@ def suspect_45(query: Any, key: Any, value: Any, mask: Any = None) -> Any:
     return blockwise(query, key, value, mask, block=2)
 
 
+def numbered(boxes: Any) -> Any:
+    """Return attentions by number: what they are called is not the same in a submission's process."""
+    return {f"attention {n}": box for n, box in enumerate(boxes, 1)}
+
+
 @check("find_bugs", points=2, summary=labels_as_text)
 def several_ways(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: attentions that are written in other ways."""
@@ -959,7 +964,7 @@ def several_ways(find_bugs: Any, draw: Inputs) -> Any:
         suspect_37,
         suspect_45,
     )
-    return reported(find_bugs, draw, {box.name: box for box in boxes})
+    return reported(find_bugs, draw, numbered(boxes))
 
 
 @check("find_bugs", points=2, summary=labels_as_text)
@@ -981,7 +986,7 @@ def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
         suspect_31,
         suspect_36,
     )
-    return reported(find_bugs, draw, {box.name: box for box in boxes})
+    return reported(find_bugs, draw, numbered(boxes))
 
 
 @check("find_bugs", points=2, summary=labels_as_text)
@@ -999,7 +1004,7 @@ def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
         suspect_34,
         suspect_44,
     )
-    return reported(find_bugs, draw, {box.name: box for box in boxes})
+    return reported(find_bugs, draw, numbered(boxes))
 
 
 @check("find_bugs", points=1, summary=labels_as_text)
@@ -1014,7 +1019,7 @@ def beside_the_result(find_bugs: Any, draw: Inputs) -> Any:
         suspect_38,
         suspect_43,
     )
-    return reported(find_bugs, draw, {box.name: box for box in boxes})
+    return reported(find_bugs, draw, numbered(boxes))
 
 
 @check("find_bugs", points=1, summary=labels_as_text)
@@ -1029,7 +1034,7 @@ def several_at_once(find_bugs: Any, draw: Inputs) -> Any:
         suspect_41,
         suspect_42,
     )
-    return reported(find_bugs, draw, {box.name: box for box in boxes})
+    return reported(find_bugs, draw, numbered(boxes))
 
 
 def close(a, b, tolerance=1e-4):
