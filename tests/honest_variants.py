@@ -1898,6 +1898,7 @@ def drawn(*shape, seed=0, dtype=torch.float64):
 
 @honest(ELEVEN, "revealing_example")
 def example_from_the_global_stream():
+    torch.manual_seed(7)
     query, key, value = (torch.randn(2, 2, *s, dtype=torch.float64) for s in ((3, 5), (4, 5), (4, 2)))
     mask = torch.tensor([[1, 0, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1]]) > 0
     return query, key, value, mask
