@@ -401,7 +401,9 @@ table_of(most_recent, ("none", *ways))
 reveal("good at twice the length", "rotary and linear bias")
 
 # %% [markdown]
-# Read the columns. At 16 three of the four are all but perfect, and the linear bias is not far behind. At 32 they get a fifth to a quarter of the answers wrong, and the average flatters them, because under a causal mask places 0 to 15 look as they did in training. On places 16 to 31 alone, neither is better than no positions at all. The table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met. The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
+# Read the columns. At 16 three of the four are all but perfect, and the linear bias is not far behind. At 32 they get a fifth to a quarter of the answers wrong, and the average flatters them, because under a causal mask places 0 to 15 look as they did in training. On places 16 to 31 alone (twice the share at 32 minus the share at 16), neither is better than no positions at all. The table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met.
+#
+# The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
 #
 # (Without positions, 78% is a lot. The small digit that occurs most often so far is a good guess, right about two times in three, and the causal mask gives away some order: the first query sees one key, the second two.)
 #
