@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -151,7 +151,7 @@ def own_words(error: Exception) -> str:
 
 def without_body(node: ast.stmt) -> ast.stmt:
     """Return a definition of a black box with a name and nothing else; any other statement as it is."""
-    if isinstance(node, ast.FunctionDef) and any(is_black_box(d) for d in node.decorator_list):
+    if is_box(node):
         return ast.parse(f"@black_box\ndef {node.name}(*args, **options):\n    pass").body[0]
     return node
 
@@ -191,6 +191,11 @@ def refers_to_black_box(node: ast.AST) -> bool:
     if isinstance(node, ast.alias):
         return node.name == "black_box" and node.asname is not None
     return "black_box" in (getattr(node, "id", ""), getattr(node, "attr", ""))
+
+
+def is_box(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    """Say whether a statement defines a black box."""
+    return isinstance(node, ast.FunctionDef) and any(map(is_black_box, node.decorator_list))
 
 
 def is_black_box(decorator: ast.expr) -> bool:

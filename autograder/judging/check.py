@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .black_box import is_black_box, name_sent, rename, without_body
+from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .operators import recording
 from .syntax import bound_by, wanted_by
@@ -260,19 +260,13 @@ def checks_alone(source: str, exercise: str) -> str:
 
     Mistakes, other checks and summaries stay here, and so does all of a black box but a name that says nothing.
     """
-    tree = ast.parse(part_for(source, exercise))
-    rename(tree, {name: name_sent(name, source) for name in boxes_declared(source)})
-    return ast.unparse(tree)
-
-
-@lru_cache(maxsize=256)
-def part_for(source: str, exercise: str) -> str:
-    """Return the part of a file of checks that an exercise's checks run."""
     tree = ast.parse(source)
+    boxes = [node.name for node in tree.body if is_box(node)]
     kept = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
     for call in filter(None, (declared(node, "check") for node in kept)):
         call.keywords = [keyword for keyword in call.keywords if keyword.arg != "summary"]
     tree.body = needed(list(map(without_body, kept)))
+    rename(tree, {name: name_sent(name, source) for name in boxes})
     return ast.unparse(tree)
 
 
@@ -296,12 +290,6 @@ def is_helper(node: ast.stmt) -> bool:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     parts = [part for target in targets for part in ast.walk(target)]
     return bool(parts) and not any(isinstance(part, ast.Attribute | ast.Subscript) for part in parts)
-
-
-def boxes_declared(source: str) -> list[str]:
-    """Return the names of the black boxes that a file of checks defines."""
-    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    return [node.name for node in functions if any(map(is_black_box, node.decorator_list))]
 
 
 @lru_cache(maxsize=256)
