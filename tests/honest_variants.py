@@ -408,14 +408,21 @@ def softmax_moved_to_the_end(x, dim=-1):
 def hot_by_hand(x, temperature, dim=-1):
     if not temperature > 0:
         raise ValueError("a temperature is above 0")
-    return by_hand(x / temperature, dim)
+    return by_hand((x - x.amax(dim, keepdim=True)) / temperature, dim)
 
 
 @honest(FOUR, "temperature_softmax")
 def hot_in_float32(x, temperature, dim=-1):
     if temperature <= 0:
         raise ValueError(temperature)
-    return in_float32(x / temperature, dim)
+    return in_float32(x.float() / temperature, dim).to(x.dtype)
+
+
+@honest(FOUR, "temperature_softmax")
+def hot_in_float64(x, temperature, dim=-1):
+    if temperature <= 0:
+        raise ValueError(temperature)
+    return (x.double() / temperature).softmax(dim).to(x.dtype)
 
 
 @honest(FOUR, "attention_entropy")

@@ -52,6 +52,12 @@ def test_a_temperature_has_to_be_above_zero() -> None:
             REFERENCE["temperature_softmax"](torch.randn(3), temperature)
 
 
+def test_a_quotient_that_half_precision_cannot_hold_is_no_obstacle() -> None:
+    half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
+    assert (half / 0.0001).softmax(-1).isnan().all()
+    assert REFERENCE["temperature_softmax"](half, 0.0001).tolist() == [1.0, 0.0, 0.0]
+
+
 def test_the_streaming_example_by_hand() -> None:
     scores, values = torch.tensor([0, math.log(2), math.log(3)]), torch.tensor([[6.0, 0], [0, 6], [12, 12]])
     torch.testing.assert_close(REFERENCE["streaming_attend"](scores, values, 2), torch.tensor([7.0, 8.0]))

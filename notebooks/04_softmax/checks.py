@@ -49,6 +49,9 @@ def rows_far_apart(stable_softmax: Any, draw: Inputs) -> Any:
     }
 
 
+FAR_APART = torch.tensor([[20.0, 18, -7, 3], [-2, 0, -3, -5]])
+
+
 def what_happens(call: Any) -> str:
     """Return the name of the error that a call raises, or 'no error'."""
     try:
@@ -60,12 +63,14 @@ def what_happens(call: Any) -> str:
 
 @check("temperature_softmax", points=1, show=True)
 def cold_and_hot(temperature_softmax: Any, draw: Inputs) -> Any:
-    """The same scores at temperatures 0.5 and 3, and what happens at 0 and -1."""
+    """The same scores at temperatures 0.5 and 3; scores in half precision at 0.0001; and what happens at 0 and -1."""
     x = draw.normal(2, 4)
+    half = draw.give((FAR_APART + draw.normal(2, 4)).half())
     refused = [what_happens(lambda t=t: temperature_softmax(x, t)) for t in (0.0, -1.0)]
     return {
         "temperature 0.5": temperature_softmax(x, 0.5),
         "temperature 3": temperature_softmax(x, 3.0),
+        "half precision, temperature 0.0001": temperature_softmax(half, 0.0001),
         "what temperature 0 raises": refused[0],
         "what temperature -1 raises": refused[1],
     }

@@ -305,7 +305,7 @@ def axis_ignored_here(x, temperature, dim=-1):
     """Right along the last axis, but the argument dim had no effect."""
     if temperature <= 0:
         raise ValueError("temperature")
-    return (x / temperature).softmax(dim=-1)
+    return ((x - x.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
 
 
 @mistake("temperature_softmax")
@@ -399,6 +399,26 @@ def ignored_and_refusing(x, temperature, dim=-1):
     if temperature <= 0:
         raise ValueError("temperature")
     return x.softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def quotient_overflows(x, temperature, dim=-1):
+    """Right until scores / T no longer fits the dtype: there it is infinite, and softmax gives nan. Shift each row,
+    before you divide, so that no score is above 0.
+    """
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return (x / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def table_shifted(x, temperature, dim=-1):
+    """The largest score of the whole table was subtracted, so every score of a lower row became −∞. Subtract each
+    row's own largest.
+    """
+    if temperature <= 0:
+        raise ValueError("temperature")
+    return ((x - x.max()) / temperature).softmax(dim=dim)
 
 
 # Entropy

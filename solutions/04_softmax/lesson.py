@@ -156,29 +156,39 @@ plot.slide(
 )
 
 # %% [markdown]
+# A program that wants the winner, or nearly, may ask for a temperature of 0.0001. Here it does so in half precision, whose largest number is 65504:
+
+# %%
+half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
+half / 0.0001, (half / 0.0001).softmax(dim=-1)
+
+# %% [markdown]
+# 200,000 is too large, so it became ∞, and softmax of three infinities is `nan`. The answer itself is harmless: a weight of 1 and two of 0.
+#
 # ## Exercise 4.2: temperature
 #
-# Write softmax with a temperature. Reject a temperature of 0, which would divide by zero, and a negative one, which would reverse the order of the keys, with a `ValueError` that says so. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
+# Write softmax with a temperature, for scores in any precision, including the row above. Reject a temperature of 0, which would divide by zero, and a negative one, which would reverse the order of the keys, with a `ValueError` that says so. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
 
 # %% hints temperature_softmax [markdown]
 # A high temperature should even out the weights. If T is large, should the differences between scores become larger or smaller before softmax?
 #
-# What happens to the sum of a row if the temperature is applied after softmax? The row should still sum to 1.
-#
 # Check the temperature first, and `raise` the error with a message of your own. Which temperatures are rejected: only those below zero, or zero as well?
+#
+# PyTorch's softmax shifts its input, but here the damage is done before softmax sees it. Which scores can a small temperature not make too large? Shift each row so that it has only such scores, then divide.
 
 
 # %% exercise temperature_softmax
 def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
     """Softmax of the scores divided by a temperature.
 
-    x has any shape (...). Returns weights of the same shape that sum to 1 along dim.
-    Raises ValueError for a temperature of 0 or less.
+    x has any shape (...). Returns weights of the same shape and dtype that sum to 1 along dim, even where
+    x / temperature is too large for x's dtype. Raises ValueError for a temperature of 0 or less.
     """
     ### BEGIN SOLUTION
     if temperature <= 0:
         raise ValueError(f"the temperature must be above 0, not {temperature}")
-    return (x / temperature).softmax(dim=dim)
+    shifted = x - x.amax(dim=dim, keepdim=True)
+    return (shifted / temperature).softmax(dim=dim)
     ### END SOLUTION
 
 
