@@ -1,6 +1,7 @@
 """What cells marked as measured claim, as ranges over several seeds."""
 
 import importlib
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +58,23 @@ def test_unscaled_attention_crawls_from_one_wrong_favorite_to_the_next(seed: int
     assert 0.4 < right["unscaled"] < 0.7
     assert min(right["over √d"], right["over d"]) > 0.97
     assert gradients["unscaled"] > 2 * gradients["over √d"] > 4 * gradients["over d"]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_few_torn_queries_make_the_unscaled_gradient(seed: int) -> None:
+    names = cells("03_scaling", *SCALING, seed=seed)
+    torch.manual_seed(seed)
+    model = names["Lookup"](1.0)
+    generator = torch.Generator().manual_seed(99)
+    batches = [names["lookup_batch"](generator) for _ in range(16)]
+    x, labels, place = (torch.cat(parts) for parts in zip(*batches, strict=True))
+    rows = torch.arange(len(x))
+    favorite = (model.q_proj(x[rows, place]).unsqueeze(-2) @ model.k_proj(x).mT).softmax(dim=-1).amax(dim=(-2, -1))
+    assert 0.68 < float((favorite > 0.9).double().mean()) < 0.82
+    losses = torch.nn.functional.cross_entropy(model(x, labels, place), labels[rows, place], reduction="none")
+    gradients = [torch.autograd.grad(loss, model.q_proj.weight, retain_graph=True)[0] for loss in losses]
+    squares = torch.stack([g.square().sum() for g in gradients]).sort(descending=True).values
+    assert float(squares[: len(squares) // 10].sum() / squares.sum()) > 2 / 3
 
 
 def test_a_default_linear_layer_has_a_third_of_the_variance() -> None:
@@ -179,6 +197,56 @@ def test_two_layers_copy_by_analogy_and_one_does_not(seed: int) -> None:
             layer.out_proj.weight.data.zero_()
             assert induction.accuracy(deep) < 0.15
             layer.out_proj.weight.data.copy_(kept)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_one_layer_is_right_where_a_distance_happens_to_fit(seed: int) -> None:
+    with module("09_train_and_look_inside", "induction") as induction:
+        tokens, periods = induction.repeated(1000, 99_999)
+
+        def by_period(model: Any) -> dict[int, float]:
+            right = (model(tokens)[0][:, :-1].argmax(dim=-1) == tokens[:, 1:]) & (where := induction.known(periods))
+            return {p: float(right[periods == p].sum() / where[periods == p].sum()) for p in range(6, 17)}
+
+        shallow = by_period(induction.train(depth=1, seed=seed))
+        assert shallow[6] > 0.4
+        assert shallow[10] < 0.15
+        lazy = by_period(induction.train(depth=1, shortest=16, seed=seed))
+        assert lazy.pop(16) > 0.95
+        assert 0.5 < lazy.pop(8) < 0.8
+        assert max(lazy.values()) < 0.15
+
+
+@pytest.fixture(scope="module")
+def writer() -> Iterator[Any]:
+    with module("09_train_and_look_inside", "writer") as found:
+        yield found
+
+
+def test_the_control_costs_the_text_most_and_copying_survives_it(writer: Any) -> None:
+    text = writer.Text()
+    large, _ = writer.load(text)
+    losses = {}
+    for heads in itertools.combinations((2, 5, 6, 8, 9, 11), 3):
+        less = writer.without_heads(large, heads)
+        losses[heads] = writer.loss_on(less, text, text.unseen)
+        assert writer.right_on_repeats(less, text) > 0.99
+    assert max(losses, key=losses.get) == (2, 5, 6)
+
+
+@pytest.mark.parametrize("seed", [5, 6, 7])
+def test_three_heads_look_back_three_for_repetitions_and_one_of_them_at_spaces(writer: Any, seed: int) -> None:
+    text = writer.Text()
+    large, _ = writer.load(text)
+    score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
+    weights = writer.maps(large, writer.repeats(text, 16, period=24, seed=seed)[:, :48])
+    back, again = score["previous_token_score"](weights), score["induction_score"](weights, torch.full((16,), 24))
+    assert set(back.topk(3).indices.tolist()) == {0, 1, 3}
+    assert set(again.topk(3).indices.tolist()) == {4, 7, 10}
+    assert float(again.sort().values[-3] - again.sort().values[-4]) > 0.4
+    stretches, _ = text.batch(text.unseen, 16, 96, seed=seed)
+    spaces = (stretches == text.characters.index(" "))[:, None]
+    assert float((writer.maps(large, stretches)[:, 10] * spaces).sum(dim=-1).mean()) > 0.9
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -1,6 +1,7 @@
 import platform
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import torch
@@ -34,13 +35,14 @@ def other_number(double, draw):
 A_NUMBER, OTHER_NUMBER = checks_in(load_module(CHECKS, "checks.py"))
 
 
-LIMITS = Limits(cell_seconds=2, check_seconds=1.5)
+PATIENT = Limits(cell_seconds=120, check_seconds=120, total_seconds=600)  # a busy computer decides no test
+HURRIED = Limits(cell_seconds=2, check_seconds=1.5)  # for what never ends
 
 
 @pytest.fixture(scope="module")
 def ordinary() -> Iterator[Session]:
     """A process without isolation. It takes seconds to start, so each test gets a copy."""
-    with open_process({}, LIMITS) as opened:
+    with open_process({}, PATIENT) as opened:
         yield opened
 
 
@@ -49,11 +51,24 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
     """A submission's process."""
     if request.param == "ordinary":
         yield copy_of(request.getfixturevalue("ordinary"))
-    elif unavailable_reason():
-        pytest.skip(unavailable_reason())
     else:
-        with shared_sandbox().session({}, LIMITS) as opened:
+        with isolated(PATIENT) as opened:
             yield opened
+
+
+@pytest.fixture(params=["isolated", "ordinary"])
+def hurried(request: pytest.FixtureRequest) -> Iterator[Session]:
+    """A submission's process with little time."""
+    with isolated(HURRIED) if request.param == "isolated" else open_process({}, HURRIED) as opened:
+        yield opened
+
+
+@contextmanager
+def isolated(limits: Limits) -> Iterator[Session]:
+    if unavailable_reason():
+        pytest.skip(unavailable_reason())
+    with shared_sandbox().session({}, limits) as opened:
+        yield opened
 
 
 def ask(session: Session, check: Check = A_NUMBER) -> object:
@@ -113,14 +128,14 @@ def test_a_copy_keeps_the_moment_at_which_it_was_made(session: Session) -> None:
     assert ask(copy).tree.equal(A_NUMBER.values(lambda x: 2 * x, seed=1).tree)
 
 
-def test_an_endless_check_loses_its_copy_and_another_copy_goes_on(session: Session) -> None:
-    session.run("calls = 0\ndef double(x):\n    while True: pass")
-    first, second = copy_of(session), copy_of(session)
+def test_an_endless_check_loses_its_copy_and_another_copy_goes_on(hurried: Session) -> None:
+    hurried.run("calls = 0\ndef double(x):\n    while True: pass")
+    first, second = copy_of(hurried), copy_of(hurried)
     assert ask(first) == Lost("It was still running after 1.5 seconds.")
     assert ask(first) == Lost("It was still running after 1.5 seconds.")
     assert isinstance(ask(second), Lost)
-    session.run("def double(x): return x")
-    assert isinstance(ask(copy_of(session)), Returned)
+    hurried.run("def double(x): return x")
+    assert isinstance(ask(copy_of(hurried)), Returned)
 
 
 @pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "sys.exit()"])
@@ -141,10 +156,10 @@ def test_ending_the_process_in_a_cell_is_told_from_then_on(session: Session) -> 
     assert ask(session) == Lost("The Python process ended in this cell.")
 
 
-def test_an_endless_cell_ends_the_notebook_there(session: Session) -> None:
-    result = session.run("while True: pass")
+def test_an_endless_cell_ends_the_notebook_there(hurried: Session) -> None:
+    result = hurried.run("while True: pass")
     assert "still running after 2 seconds" in result.outputs[0]["evalue"]
-    assert not session.run("1").success
+    assert not hurried.run("1").success
 
 
 def test_a_flood_of_output_is_cut(session: Session) -> None:

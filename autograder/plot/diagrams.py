@@ -31,8 +31,8 @@ def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Seque
     annotate(axes, values, labels, outwards=12)
     annotate(axes, outputs, names, outwards=0)
     axes.margins(0.25)
-    axes.set_xlabel("first number")
-    axes.set_ylabel("second number")
+    axes.set_xlabel("first entry")
+    axes.set_ylabel("second entry")
     axes.legend(loc="upper left", frameon=True, fontsize=9)
     axes.set_title(title, fontsize=11)
     parts = [f"{text} at ({x:.2f}, {y:.2f})" for text, (x, y) in zip(names, outputs.tolist(), strict=True)]

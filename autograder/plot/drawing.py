@@ -30,7 +30,7 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
     image = axes.imshow(numbers.numpy(), aspect="auto", **style)
     axes.set_xticks([])
     axes.set_yticks([])
-    if max(numbers.shape) <= NUMBERED:
+    if max(numbers.shape) <= NUMBERED or numbers.numel() <= 3 * NUMBERED:
         for (i, j), number in zip(
             torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
         ):

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 0. Warm-up
 #
-# After this lesson you will be able to read every line of PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 25 minutes.
+# After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 25 minutes.
 #
 # ## The idea
 #
-# Two readers, three books. Each reader likes crime and romance to some degree, and each book has some of both. The last table says how many pages of dialogue and of description a reader gets through if the whole evening goes to that book.
+# Two readers, three books. The first table says how much each reader likes crime and romance, the second how much of each a book has. The third says how many pages of dialogue and of description a reader gets through if the whole evening goes to one book.
 
 # %% setup
 import torch
@@ -37,7 +37,7 @@ shares @ pages
 # %% [markdown]
 # The first reader gets through 5.333 pages of dialogue and 4.667 of description, the second through 7 and 8.
 #
-# Those three lines are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This one is about the symbols: what `@` does, why `.mT`, which axis `dim=-1` is, and what `keepdim` keeps. Here is the plumbing, with the axes by name:
+# Those three lines are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This one is about the symbols: what `@` does, why `.mT`, which axis `dim=-1` is, and what `keepdim` keeps. Here is the plumbing, with a name for each axis. *Tastes* are crime and romance, *kinds* are dialogue and description:
 
 # %%
 plot.diagram(
@@ -142,7 +142,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# We were lucky to get an error above. Leave out one book, so that the table is square, and there is none:
+# Back to the division without `keepdim`: you were lucky to get an error. Leave out one book, so that the table is square, and there is none:
 
 # %%
 square = scores[:, :2]
@@ -150,7 +150,7 @@ without = square / square.sum(dim=-1)
 without, without.sum(dim=-1)
 
 # %% [markdown]
-# The rows sum to 1.071 and 0.952. The sums were lined up with the columns, so each *column* was divided by a row's sum. A square example hides this mistake, so the examples and checks of this course use a different size for every axis.
+# The rows sum to 1.071 and 0.952. The sums were lined up with the columns, so each *column* was divided by a row's sum. A square example hides this mistake, so most examples and checks of this course use a different size for every axis.
 #
 # ### Broadcasting
 #
@@ -181,7 +181,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # ## Exercise 0.1: all dot products
 #
-# Write the comparison for tensors with any axes in front: each row of `a` with each row of `b`.
+# Write the comparison for tensors with any number of axes in front: each row of `a` with each row of `b`.
 #
 # Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a red line below it. The card says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
 
@@ -197,7 +197,8 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
     """Return the dot product of every row of a with every row of b.
 
-    a is (..., M, D) and b is (..., N, D). Returns (..., M, N): entry (i, j) belongs to row i of a and row j of b.
+    a is (..., M, D) and b is (..., N, D), with the same axes in front.
+    Returns (..., M, N): entry (i, j) belongs to row i of a and row j of b.
     """
     ### BEGIN SOLUTION
     return a @ b.mT
@@ -207,9 +208,9 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% check pairwise_dots
 
 # %% [markdown]
-# A check mark instead of a cross? Then you have seen everything that can happen here. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write code that works for all inputs, not only for those in the check. You may change your answer as often as you like.
+# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
 #
-# (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for anything larger.)
+# (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.)
 #
 # ## Exercise 0.2: shares
 #
@@ -218,7 +219,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% hints normalise_rows [markdown]
 # Each row needs a number of its own. Along which axis do you add to get one sum per row, and is that axis the first or the last?
 #
-# The sums have one axis less than the table. What did the section above do so that every sum met its own row, in a square table too?
+# The sums have one axis fewer than the table. What did the section above do so that every sum met its own row, in a square table too?
 #
 # Return a new tensor: an operator such as `/` makes one, while its in-place form with an equals sign would write into the tensor that was passed in.
 
@@ -246,7 +247,7 @@ x = torch.arange(12).view(2, 6)
 x, x.unflatten(-1, (3, 2))[0]
 
 # %% [markdown]
-# The first token's entries 0 to 5 became the pairs 0 1, 2 3 and 4 5. Now suppose you want (3, 2, 2): for each pair, both tokens. `transpose` does that. `view`, which also takes a shape, is tempting:
+# The first token's entries 0 to 5 became the pairs 0 1, 2 3 and 4 5. Now suppose you want (3, 2, 2): for each pair, both tokens. `transpose` does that. `view`, which makes any shape with the same number of entries, is tempting:
 
 # %%
 swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
@@ -334,7 +335,7 @@ print("after: ", model(question).argmax(dim=-1).tolist())
 #
 # ## What can go wrong
 #
-# **Two kinds of floating-point number.** PyTorch's default is `float32`, with about seven digits. The checks use `float64`, with sixteen, because then a difference in the fifth digit is a mistake and not rounding. So a tensor that *you* create must take the dtype of your input:
+# **Two kinds of floating-point number.** PyTorch's default is `float32`, with about seven digits. Most checks use `float64`, with sixteen, because then a difference in the fifth digit is a mistake and not rounding. So a tensor that *you* create must take the dtype of your input:
 
 # %%
 x = torch.ones(2, 3, dtype=torch.float64)
@@ -358,7 +359,7 @@ before
 # %% [markdown]
 # `after` is not a copy. It is a second name for the same tensor, and both show 0.25 and 0.75. The checks notice when an input has changed.
 #
-# **A notebook remembers.** Cells share their variables, whatever the order in which you run them. If something makes no sense, choose Restart Kernel and Run All Cells from the menu: unsolved exercises do not stop it.
+# **A notebook remembers.** Cells share their variables, and a variable keeps its last value, in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu: unsolved exercises do not stop it.
 #
 # ## What you learned
 #
@@ -366,7 +367,7 @@ before
 # |---|---|---|
 # | `a @ b.mT` | every row of a with every row of b | the inner axis disappears |
 # | `dim=-1` | the last axis | it is the axis that is summed over |
-# | `keepdim=True` | keeps it, with size 1 | so that a row meets its own sum |
+# | `keepdim=True` | keeps the summed axis, with size 1 | so that a row meets its own sum |
 # | broadcasting | lines up shapes from the right | equal, 1 or missing |
 # | `unflatten`, `flatten`, `transpose` | split, join, swap axes | `view` regroups in memory order |
 # | `float64` | sixteen digits | new tensors take the dtype of your input |
@@ -379,7 +380,7 @@ recap()
 #
 # Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` puts a copy into `handin/` and says what is still open. Open exercises are no obstacle: they earn nothing, and the others count.
 #
-# Each lesson from here on ends with a question whose answer a person reads. This one has none.
+# From lesson 1 on, each lesson ends with a question whose answer a person reads.
 #
 # ## Further reading
 #

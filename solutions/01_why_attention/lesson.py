@@ -41,7 +41,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words? 8? 16? The model is in `translator.py`, a short file beside this notebook. Open it if you like; nothing below depends on its details.
 #
-# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And because a recurrent network's gradient is sometimes huge, a gradient whose norm exceeds 1 is scaled down to norm 1: *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is.
+# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And because a recurrent network's gradient is sometimes huge, a gradient longer than 1 is scaled down to length 1: *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is.
 
 
 # %%
@@ -55,8 +55,14 @@ def copying(length: int, look=None, steps: int = 250) -> tuple[nn.Module, float]
 # **Predict.** After 250 steps it repeats 4 words almost perfectly. How about 8, and 16?
 
 # %%
-predict("8 words", options=("nearly always right", "half right", "nearly never right"))
-predict("16 words", options=("nearly always right", "half right", "nearly never right"))
+predict(
+    "8 words",
+    options=("nearly always right", "right half the time", "nearly never right"),
+)
+predict(
+    "16 words",
+    options=("nearly always right", "right half the time", "nearly never right"),
+)
 
 # %% measured
 LENGTHS = (4, 8, 16)
@@ -67,14 +73,14 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# Right with 4 words, lost with 8, hopeless with 16. No single word got harder: each is repeated as it was. What grew is what has to fit through the last state. This is the *bottleneck* in the figure. Does longer training help? Three times as long, for 8 words:
+# Nearly always right with 4 words, nearly never with 8, never with 16. No single word got harder: each is repeated as it was. What grew is what has to fit through the last state. This is the *bottleneck* in the figure. Does longer training help? Three times as long, for 8 words:
 
 # %% measured
 _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# Better, but not good: about half of the sequences. More training moves the limit. It would be better not to have one.
+# Better, but not good: still fewer than half of the sequences. More training moves the limit. It would be better not to have one.
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
 
@@ -147,7 +153,7 @@ shares @ states
 # %% [markdown]
 # The context is [5, 6]: $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$, and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It has the dimension of one state, however many states there are. Such a sum, with shares that are not negative and sum to 1, is called a *convex combination*.
 #
-# Why mix at all? The obvious way is to *pick* the state with the highest score. Ask both ways for a gradient:
+# Why mix at all? The more direct way is to *pick* the state with the highest score. Ask both ways for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -199,7 +205,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 #
 # ## Exercise 1.1: a soft lookup
 #
-# Look one query up among n keys and mix their values. No loop is needed: what the cells above did entry by entry is two products.
+# Look up one query among n keys, and mix their values. No loop is needed: what the cells above did entry by entry is two products.
 
 # %% hints soft_lookup [markdown]
 # Which three steps lead from a query to an output? After which of them do you have n numbers, and after which D_v?
@@ -315,7 +321,7 @@ def additive_attention(
 # %% [markdown]
 # ### A real translation
 #
-# People write dates in many ways; computers store them in one. Ours are generated, in five styles and over 130 years, and all are to be rewritten in the style of `1955-01-28`. Three of them:
+# People write dates in many ways; computers store them in one. Ours are generated, in five styles and from the years 1900 to 2029, and all are to be rewritten in the style of `1955-01-28`. Three of them:
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -333,7 +339,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# Nearly none without, nearly all with. Neither has seen most of these dates in training: there are over 200,000 different inputs, and training showed 12,800. Give the one with attention a date, and look at its weights:
+# Nearly none without, nearly all with. Neither has met most of the 500 test dates in training: there are over 200,000 different inputs, and training showed 12,800. Give the one with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -352,7 +358,7 @@ plot.heatmap(
 #
 # ### The distance
 #
-# There is a second reason for attention, and it has to do with learning. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it does? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. How large is the gradient of its last state with respect to the first word, relative to that for the last word?
+# There is a second reason for attention: the distance that a gradient has to travel. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it survives? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. How large is the gradient of its last state (of that state's length) with respect to the first word, relative to that for the last word?
 
 # %%
 torch.manual_seed(0)
@@ -393,7 +399,7 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 # %% [markdown]
 # Given [1, 1], you cannot tell which of the two it was. Attention widens the bottleneck and moves it: what passes is one context *per word written*, instead of one vector for everything. Lesson 6 shows how to pass several at once.
 #
-# **Weights along the wrong axis.** Softmax over queries instead of keys also gives numbers between 0 and 1. Only the sums tell: each *query* has one whole unit of attention to spend.
+# **Weights along the wrong axis.** Softmax over queries instead of keys also gives numbers between 0 and 1. Only the sums give it away: each *query* has one whole unit of attention to spend.
 #
 # **Nothing is found, but something is returned.** A dictionary can say that a key is missing. A soft lookup cannot. Its shares always sum to 1, even if nothing fits.
 #
@@ -414,7 +420,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, and a sequence of 16 words, each one of 12, holds fewer than 58 bits. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all, and a sequence of 16 words, each drawn from 12, holds fewer than 58. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
 
 # %% question R1 [markdown] points=2
 # Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, each step overwriting a little of what the earlier ones left, and then read it out again in order. What has to be learned is a code, and the gradient that should teach it passes through up to 32 steps and fades on its way. In 250 steps no such code is found.

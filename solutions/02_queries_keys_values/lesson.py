@@ -33,7 +33,7 @@ shelves.get("deep learning"), shelves.get("deep learning textbook")
 # %% [markdown]
 # Add one word, and the answer is `None`. A dictionary knows equal and unequal and nothing in between. A librarian would have gone to the deep learning shelf, perhaps with a glance at math on the way.
 #
-# So give each shelf a *score*: how well its label matches the request. Say 6 for deep learning, 3 for math, 0 for the rest. To turn scores into shares of our attention, take `exp` of each and divide by the sum. That is *softmax*.
+# So give each shelf a *score*: how well its label matches the request. Say 6 for deep learning, 3 for math, 0 for the rest. *Softmax*, which takes `exp` of each and divides by the sum, turns them into shares of our attention.
 
 # %%
 scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
 #
-# None of the three outputs went beyond the values. That is no accident: weights are positive and sum to 1, so an output is a convex combination of the values. With three values, that is a point inside the triangle they form. Here are four queries, one after another. The last asks about the keys' third entry.
+# None of the three outputs left the range of the values. That is no accident: weights are positive and sum to 1, so an output is a convex combination of the values. With three values, that is a point inside the triangle they form. Here are the outputs of four queries. The last query asks about the keys' third entry.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -123,24 +123,24 @@ plot.mixture(
 
 
 # %%
-def towards(degrees: Tensor) -> Tensor:
+def toward(degrees: Tensor) -> Tensor:
     return torch.stack([degrees.deg2rad().cos(), degrees.deg2rad().sin()], dim=-1)
 
 
-around = towards(torch.tensor([0.0, 90, 210]))  # three keys, (3, 2)
+around = toward(torch.tensor([0.0, 90, 210]))  # three keys, (3, 2)
 plot.slide(
-    lambda angle: (around @ (2 * towards(torch.tensor(angle)))).softmax(dim=-1),
+    lambda angle: (around @ (2 * toward(torch.tensor(angle)))).softmax(dim=-1),
     ["key 1", "key 2", "key 3"],
     name="query's angle",
     low=0,
     high=360,
     start=30,
     step=15,
-    arrows=lambda angle: (2 * towards(torch.tensor(angle)), around),
+    arrows=lambda angle: (2 * toward(torch.tensor(angle)), around),
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it 0.84. Turned a little further, away from key 1, it gives key 2 slightly more. Halfway between two keys, both get the same. No angle gives one key everything. A query of larger norm would come closer, but on paper never get there.
+# A query that points straight at key 2, at 90°, gives it 0.84. At 105°, a little further from key 1, it gives key 2 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same. No angle gives one key everything. A query of larger norm would come closer, but on paper never get there.
 #
 # ## In PyTorch
 #
@@ -251,7 +251,7 @@ plot.diagram(
 # %% [markdown]
 # 4 for *cat*, 2 for *mat*, nothing for the rest. *mat* is a thing but not alive, so it answers half the question.
 #
-# Every word asks, not only *sat*. A second loop around the first gives a table with a row per query and a column per key:
+# Every word has a query, not only *sat*. A second loop around the first gives a table with a row per query and a column per key:
 
 # %%
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
@@ -358,7 +358,8 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """Mix values according to how well their keys match each query.
 
     query is (..., L, D), key is (..., S, D), value is (..., S, D_v).
-    Returns the output (..., L, D_v) and the attention weights (..., L, S). Scores are not scaled.
+    Returns the output (..., L, D_v) and the attention weights (..., L, S). Scores are not scaled, and may be in the
+    thousands.
     """
     ### BEGIN SOLUTION
     weights = (query @ key.mT).softmax(dim=-1)
@@ -371,7 +372,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ### The whole sentence
 #
-# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns. Each asks for a noun. **Predict.** Are the two rows of weights the same?
+# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns. Each asks for a thing. **Predict.** Are the two rows of weights the same?
 
 # %%
 predict("the two rows of 'the'", options=("the same", "different"))
@@ -404,7 +405,7 @@ wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
 plot.heatmap(wanted, tokens, tokens, "The target pattern: one step back")
 
 # %% [markdown]
-# On paper, softmax never gives one of several keys exactly 1, so above 0.99 will do. The sequence may be long: with `n` keys, `n - 1` of them each keep a small share, and together those shares must stay below 0.01.
+# On paper, softmax never gives one of several keys exactly 1, so above 0.99 will do. The sequence may be long: all keys but one keep a small share each, and together those shares must stay below 0.01.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -416,7 +417,7 @@ plot.heatmap(wanted, tokens, tokens, "The target pattern: one step back")
 
 # %% exercise copy_previous_qk
 def copy_previous_qk(length: int) -> tuple[Tensor, Tensor]:
-    """Return queries and keys, each (length, D) with any D, that make attention look one position back.
+    """Return queries and keys, both (length, D) for one D of your choice, that make attention look one position back.
 
     Row i of softmax(query @ key.mT) is above 0.99 in column i - 1; row 0 is above 0.99 in column 0.
     Both are floating-point, with finite entries. length is at least 1.
@@ -476,7 +477,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R2** (2 points, graded by a person). Why does attention have keys *and* values, when both come from the same token? Describe a task, a small one will do, in which forcing the keys to equal the values would hurt, and say what would go wrong.
+# **Question R2** (2 points, graded by a person). Why does attention have keys *and* values, when both come from the same token? Describe a task (a small one will do) in which forcing the keys to equal the values would hurt, and say what would go wrong.
 
 # %% question R2 [markdown] points=2
 # A key is what a token is found by, a value is what it passes on, and the two have different jobs. With K = V one vector has to do both. That can work: lesson 1's translator used each encoder state as key and value, because a vector may hold an address in some of its entries and content in others. The cost is that the two share one space and one dimension. The content takes part in every score, and the address is mixed into every output, so the query and everything downstream must learn to ignore the other half.

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You need lesson 2, and to know what a variance is. About 45 minutes.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model without that division. You need lesson 2, and should know what a variance is. About 45 minutes.
 #
 # ## The idea
 #
-# In lesson 2 each query shared out its attention among several keys. Those vectors had dimension 2 to 4. Models use 64, or 128. So raise the dimension, `head_dim` in code, and touch nothing else: one random query, five random keys, three sizes.
+# In lesson 2, queries and keys had dimension 2 to 4. Models use 64, or 128. So raise the dimension and touch nothing else: one random query, five random keys, three dimensions. (It is `head_dim` in code, $d_k$ in formulas and `D` in shapes.)
 
 # %% setup
 import math
@@ -45,7 +45,7 @@ for head_dim in (4, 64, 1024):
 reveal("size of a score in dimension 64", "about 8")
 
 # %% [markdown]
-# About 8. Half the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and the variances of independent numbers add. So a sum of 64 products has variance 64, and its standard deviation, or *spread*, is $\sqrt{64} = 8$.
+# About 8. About half of the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and the variances of independent numbers add. So a sum of 64 products has variance 64, and its standard deviation, or *spread*, is $\sqrt{64} = 8$.
 #
 # Softmax sees differences between scores. The ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32. The difference of two has twice the variance, so its spread is $32\sqrt2 \approx 45$, and $e^{-45}$ is next to nothing.
 #
@@ -81,7 +81,7 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. The spread of the scores was 32 and is now $\tfrac{32}{1024} = \tfrac1{32}$: first 32 times too large, now 32 times too small. It grows with $\sqrt{d_k}$, so that is what to divide by:
+# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. The spread of the scores was 32 and is now $\tfrac{32}{1024} = \tfrac1{32}$: first 32 times too large, now 32 times too small. The spread grows with $\sqrt{d_k}$, so that is what to divide by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
@@ -149,7 +149,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # Now five dimensions, $d$ for short, and three factors: 1, $1/\sqrt d$ and $1/d$.
 
 # %%
-WIDTHS = (4, 16, 64, 256, 1024)
+DIMENSIONS = (4, 16, 64, 256, 1024)
 FACTORS = {
     "unscaled": lambda d: 1.0,
     "over √d": lambda d: d**-0.5,
@@ -161,7 +161,7 @@ FACTORS = {
 
 
 # %%
-def scores_of_width(d: int) -> Tensor:
+def scores_of_dimension(d: int) -> Tensor:
     generator = torch.Generator().manual_seed(0)
     q, k = (torch.randn(500, n, d, generator=generator) for n in (1, 16))
     return (q @ k.mT).squeeze(dim=-2)  # (500, 16)
@@ -174,13 +174,13 @@ def scores_of_width(d: int) -> Tensor:
 # %%
 largest = {
     name: [
-        float((scores_of_width(d) * factor(d)).softmax(-1).amax(-1).mean())
-        for d in WIDTHS
+        float((scores_of_dimension(d) * factor(d)).softmax(-1).amax(-1).mean())
+        for d in DIMENSIONS
     ]
     for name, factor in FACTORS.items()
 }
 plot.curves(
-    WIDTHS,
+    DIMENSIONS,
     largest,
     "Only √d keeps the largest weight constant",
     xlabel="d",
@@ -199,7 +199,7 @@ one, sixteen = (torch.randn(n, 1024, generator=generator) for n in (1, 16))
 plot.slide(
     lambda d: (one[:, : int(d)] @ sixteen[:, : int(d)].mT).softmax(dim=-1)[0],
     [str(j) for j in range(16)],
-    name="d",
+    name="dimension",
     low=1,
     high=10,
     start=2,
@@ -207,7 +207,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# At d = 4 the leader has 0.19, at 8, by luck, 0.98, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. One key wins decisively, and chance decides which.
+# From d = 8 on. At 4 the leader has 0.19, at 8, by luck, 0.98, at 16 only 0.52, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. One key wins decisively, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
@@ -267,11 +267,11 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% check softmax_jacobian
 
 # %% [markdown]
-# How much of this response is left in dimension 1024? The size of a table is its norm, the square root of the sum of its squared entries. Here is its mean over the 500 queries, for each way of scaling. `jacrev` is PyTorch's Jacobian as a function, and `vmap` applies it to each row:
+# How much of this response is left in dimension 1024? Measure the size of a table by its norm, the square root of the sum of its squared entries. Here is its mean over the 500 queries, for each way of scaling. `jacrev` is PyTorch's Jacobian as a function, and `vmap` applies it to each row:
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
-scores = scores_of_width(1024)
+scores = scores_of_dimension(1024)
 for name, factor in FACTORS.items():
     tables = jacobian_of_rows(scores * factor(1024))  # (500, 16, 16)
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
@@ -281,7 +281,7 @@ for name, factor in FACTORS.items():
 #
 # ## Exercise 3.4: attention with scale
 #
-# Before the other half, finish the function. It is lesson 2's attention with one more argument: `scale`, by which the scores are *multiplied*. If it is None, use $1/\sqrt{d_k}$. Here is a small case to check your function against, with one query and three keys of dimension 4:
+# Before the other half of the truth, build the scaled attention. It is lesson 2's function with one more argument: `scale`, by which the scores are *multiplied*. If it is None, use $1/\sqrt{d_k}$. Here is a small case to check your function against, with one query and three keys of dimension 4:
 
 # %%
 q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -402,7 +402,7 @@ for name, (_, losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Unscaled, the model does not get there in 300 steps. Yet its first gradient was the *largest* of the three. The gradient did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Why is it larger? Without the division by $\sqrt{256} = 16$, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, but not sixteen times less.
+# Unscaled, the model does not get below 0.3 in 300 steps. Yet its first gradient was the *largest* of the three. The gradient did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Why is the unscaled gradient the largest? Without the division by $\sqrt{256} = 16$, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, but not sixteen times less.
 
 # %%
 curves = {name: losses for name, (_, losses, _) in runs.items()}
@@ -412,13 +412,13 @@ plot.curves(
     "Without scaling, learning crawls",
     xlabel="step",
     ylabel="loss",
-    alt="Over √d the loss drops to nearly 0 at once, over d a little later. Unscaled, it falls slowly and stays high.",
+    alt="Over √d the loss drops to nearly 0 within about 50 steps, over d within about 90. Unscaled, it falls slowly and is still above 1 after 300.",
 )
 
 # %% [markdown]
 # Over $\sqrt d$, the loss is near 0 after some 50 steps. Over $d$, that takes about 85, because attention first has to learn to prefer anything at all.
 #
-# The trouble there is not the size of the gradient but what it says. At the start, most queries have picked one key, at random, with a weight above 0.9. Are those early winners frozen, as one often reads? All three models started from the same matrices (seed 0), so one `before` serves them all. Compare what 256 queries favor before training and after it:
+# Unscaled, the trouble is not the size of the gradient but what it says. At the start, three queries in four have picked one key, at random, with a weight above 0.9. Are those early winners frozen, as one often reads? All three models started from the same matrices (seed 0), so one `before` serves them all. Compare what 256 queries favor before training and after it:
 
 
 # %%
@@ -443,7 +443,7 @@ for name, (model, _, _) in runs.items():
     print(f"{name:9} new favorite: {changed:4.0%}  right favorite: {right:4.0%}")
 
 # %% [markdown]
-# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key. In the other two models, all of them do. Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, and the same goes for a favorite with a weight near 1: where the choice is settled, right or wrong, hardly anything is learned. The large gradient comes from the few queries still torn between two keys, and it moves weight between those two, whether or not the right key is one of them.
+# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key. In the other two models, all of them do. Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, and the same goes for a favorite with a weight near 1: where the choice is settled, right or wrong, hardly anything is learned. The large gradient comes from the few queries still torn between two keys: before training, a tenth of the queries makes up over two thirds of its square. And it moves weight between those two keys, whether or not the right one is among them.
 #
 # ## What can go wrong
 #
@@ -478,7 +478,7 @@ functional.cross_entropy(scores, torch.tensor(1)).backward()
 scores.grad
 
 # %% [markdown]
-# [1, −1, 0]: the full push, through a softmax as saturated as can be. What suffers is attention inside a network, where the gradient has to pass through softmax on its own to reach the scores.
+# [1, −1, 0]: the full push, through a softmax as saturated as can be. What suffers is attention inside a network, where no logarithm follows softmax to make up for its flatness.
 #
 # ## What you learned
 #
@@ -515,4 +515,4 @@ recap()
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote: the variance argument in three lines.
 # - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): what else keeps the numbers in range, a topic of lesson 8.
 #
-# **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). It has been a black box so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).
+# **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). It has been a recipe so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).

@@ -27,14 +27,14 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # Three times `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`. It grows so fast that it soon exceeds the largest number a computer can represent, and the result is infinity. How soon depends on the number format. PyTorch's default is float32; float16 has half the bits:
+# The trouble is `exp`. It grows so fast that it soon exceeds the largest number that fits into the format, and the result is infinity. How soon depends on the format. PyTorch's default is float32; float16 has half the bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# `True` means infinity. In float32, `exp` overflows between 88.7 and 88.8; in float16, between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of 32 bits but fewer digits.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0: one such entry spoils its whole row.
+# `True` means infinity. In float32, `exp` overflows between 88.7 and 88.8; in float16, between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0: one such entry spoils its whole row.
 #
 # ## By hand
 #
@@ -81,7 +81,7 @@ shifted / shifted.sum(dim=-1, keepdim=True)
 #
 # ## Exercise 4.1: a softmax that does not overflow
 #
-# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp`, not PyTorch's softmax: this exercise is about what happens inside it.
+# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp`, not PyTorch's `softmax` or `logsumexp`: this exercise is about what happens inside them.
 
 # %% hints stable_softmax [markdown]
 # Which two steps of the recipe work along an axis? What shape must their results have so that they can be combined with the table again, whatever the axis is?
@@ -120,10 +120,11 @@ plot.heatmap(
     [f"T = {t}" for t in temperatures],
     ["score 0", "score 1", "score 2"],
     "Cold picks, hot averages",
+    kind="shares",
 )
 
 # %% [markdown]
-# At a quarter, the largest score takes 0.98. At 4, it leads with only 0.42, ahead of 0.33 and 0.25. Colder still, attention picks one value; hotter still, it averages them all.
+# At a quarter, the largest score takes 0.98. At 4, it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks one value; as $T$ grows, it averages them all.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -156,18 +157,18 @@ plot.slide(
 )
 
 # %% [markdown]
-# A program that wants the winner, or nearly, may ask for a temperature of 0.0001. Here it does so in half precision, whose largest number is 65504:
+# A program that wants the winner, or nearly, may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
 
 # %%
 half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
 half / 0.0001, (half / 0.0001).softmax(dim=-1)
 
 # %% [markdown]
-# 200,000 is too large, so it became ∞, and softmax of three infinities is `nan`. The answer itself is harmless: a weight of 1 and two of 0.
+# 200,000, 190,000 and 70,000 are all too large, so they became ∞, and softmax of three infinities is `nan`. The answer itself is harmless: a weight of 1 and two of 0.
 #
 # ## Exercise 4.2: temperature
 #
-# Write softmax with a temperature, for scores in any precision, including the row above. Reject a temperature of 0, which would divide by zero, and a negative one, which would reverse the order of the keys, with a `ValueError` that says so. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
+# Write softmax with a temperature, for scores in any precision, including the row above. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
 
 # %% hints temperature_softmax [markdown]
 # A high temperature should even out the weights. If T is large, should the differences between scores become larger or smaller before softmax?
@@ -263,11 +264,11 @@ def attention_entropy(weights: Tensor) -> Tensor:
 #
 # Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once: with 100,000 tokens, 100,000 scores for one query and 10 billion for all. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
-# Two numbers and a vector are all you need to remember: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the values so far, each multiplied by its exponential and added up. When a larger score arrives, the sum and the vector contain the wrong $m$. But a shift is only a factor: since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, multiply both by $e^{m_\text{old} - m_\text{new}}$.
+# Yes. Two numbers and a vector are all you need to remember: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the *mixture*: the values so far, each multiplied by its exponential and added up. When a larger score arrives, the sum and the mixture contain the wrong $m$. But a shift is only a factor: since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, multiply both by $e^{m_\text{old} - m_\text{new}}$.
 #
 # On paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and the values [6, 0], [0, 6] and [12, 12]:
 #
-# | | largest $m$ | sum | mixed values |
+# | | largest $m$ | sum | mixture |
 # |---|---|---|---|
 # | first piece | ln 2 | $\tfrac12 + 1 = \tfrac32$ | $\tfrac12[6, 0] + 1\,[0, 6] = [3, 6]$ |
 # | the old, rescaled: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
@@ -307,7 +308,7 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 
     scores is (n,), values is (n, D_v); each piece has chunk keys, the last may have fewer.
     All scores are finite. Returns (D_v,), the same as softmax(scores) @ values, in one pass that takes exp of one
-    piece at a time.
+    piece at a time, without PyTorch's softmax or logsumexp.
     """
     ### BEGIN SOLUTION
     largest = scores.new_tensor(-torch.inf)
@@ -329,7 +330,7 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help if the scores are already infinite. In float16 the largest number is 65504. With large entries, a dot product in 64 dimensions exceeds it:
+# **An overflow before softmax.** A stable softmax does not help if the scores are already infinite. With large entries, a dot product in 64 dimensions can exceed float16's largest number too:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)

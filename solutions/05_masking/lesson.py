@@ -33,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence. The model is the attention of lessons 2 and 3 between two tables and a matrix. The tables turn flip and position into a vector; the matrix turns the output into two logits, one for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
+# Each row is one sequence. The model is the attention of lessons 2 and 3, with two tables in front of it and a matrix behind it. The tables turn a flip and its position into a vector; the matrix turns the output into two logits, one for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
 
 
 # %%
@@ -51,7 +51,7 @@ class Guesser(nn.Module):
 
 
 # %% [markdown]
-# It trains for 200 steps, on fresh flips in each. Then we count how often it is right on 2000 more sequences, freshly flipped. The last flip has no next one, so seven guesses per sequence count.
+# It trains for 200 steps, each on 64 fresh sequences. Then we count how often it is right on 2000 more sequences, freshly flipped. The last flip has no next one, so seven guesses per sequence count.
 
 
 # %%
@@ -184,16 +184,6 @@ weights @ v, scores.softmax(dim=-1) @ v
 # %% [markdown]
 # Token 0 can see only itself, so its output is its own value, [1, 2, 3]. Token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything.
 #
-# Now set the mask yourself: each button decides whether one query may look at one key. Hide token 2 from every query, as if it were padding, and see where its weight goes.
-
-# %%
-three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
-plot.click_mask(
-    lambda mask: three.masked_fill(~mask, -torch.inf).softmax(dim=-1),
-    ["token 0", "token 1", "token 2"],
-)
-
-# %% [markdown]
 # Now train the coin model again, with the mask, and put it through both tests.
 
 # %%
@@ -204,9 +194,9 @@ print(f"right: {accuracy:.1f}")
 moved(honest, mask)
 
 # %% [markdown]
-# Half, at last. And in the leak test only the last output moved, the one at the changed flip itself.
+# Half, as it should be. And in the leak test only the last output moved, the one at the changed flip itself.
 #
-# When a model writes, it keeps the keys and values of all earlier tokens in a *KV cache* and computes queries only for the new ones. Then there are fewer queries than keys, and the *last* query belongs to the *last* key. The triangle sits at the bottom right:
+# When a model writes, it keeps the keys and values of all earlier tokens in a *KV cache* and computes queries only for the new ones. Then there are fewer queries than keys, and the *last* query belongs to the *last* key. The staircase then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -252,7 +242,7 @@ def causal_mask(
 # %% [markdown]
 # ### Sentences of different lengths
 #
-# A batch is a rectangle, but its sentences differ in length. The short ones are extended with a *padding* token that means nothing, and no query may look at it.
+# A batch is a rectangle, but its sentences differ in length. The short ones are filled up with *padding*, a symbol that means nothing and that no query may look at.
 #
 # A table that says which positions are tokens has the shape `(B, S)`, one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch aligns shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, there is not even an error:
 
@@ -301,7 +291,9 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
 padding = torch.tensor([[True, True, True, False, False]]).expand(5, 5)
-window = torch.ones(5, 5, dtype=torch.bool).triu(-1)  # from the token before on
+window = torch.ones(5, 5, dtype=torch.bool).triu(
+    -1
+)  # the token before, and all later ones
 plot.masks(
     [
         ("causal", causal),
@@ -313,7 +305,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding, and what they get is ignored later. All other rows are those of the causal mask, because padding at the end is in the future of every token. The second rule counts where padding comes first, or where there is no causal mask.
+# The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding, and what they get is ignored later. All other rows are those of the causal mask, because padding at the end is in the future of every token. The padding rule makes a difference only where padding comes first, or where there is no causal mask.
 #
 # ## Exercise 5.3: combine masks
 #
@@ -332,7 +324,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     """Allow only what every mask allows.
 
     Each mask is boolean, True where a query may look, with shapes that broadcast; None forbids nothing.
-    Returns a boolean tensor of their common shape (..., L, S), or None if there is no mask at all.
+    Returns a boolean tensor of the shape they broadcast to, or None if there is no mask at all. No mask is changed.
     """
     ### BEGIN SOLUTION
     combined = None
@@ -359,9 +351,17 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch.
-#
-# Older code writes minus one billion instead of −∞: that is the second result above. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
+# `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and see where its weight goes:
+
+# %%
+three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
+plot.click_mask(
+    lambda mask: three.masked_fill(~mask, -torch.inf).softmax(dim=-1),
+    ["token 0", "token 1", "token 2"],
+)
+
+# %% [markdown]
+# Older code writes minus one billion instead of −∞: that is the second result of the prediction. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
 #
 # The honest answer: with nothing to look at, nothing gets weight, and the output is 0. PyTorch's function agrees:
 
@@ -384,7 +384,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 # %% [markdown]
 # The weights are right both times. The first gradient is `nan`, and one optimizer step later the model is `nan` as well. On its way back, a gradient passes first through softmax, where it meets the `nan` that was replaced too late, and then through the step that hid the scores. An addition passes on whatever arrives. `masked_fill` passes on *nothing* to the entries that it overwrote: their gradient is exactly 0.
 #
-# So use `masked_fill` on both sides of softmax. Before, it stops the gradient; after, it writes the zeros.
+# So hide scores with `masked_fill`. The gradient is then safe, and the `nan` in the weights is all that is left to remove.
 #
 # ## Exercise 5.4: masked softmax
 #
@@ -462,11 +462,13 @@ def scaled_dot_product_attention(
 hole = torch.ones(5, 5, dtype=torch.bool).tril()
 hole[0, 2] = True
 x = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(0))
-x = torch.cat([x, torch.cat([x[:, :4], x[:, :1]], dim=1)])  # another last token
+other = x.clone()
+other[:, -1] = 1.0  # another last token
+x = torch.cat([x, other])
 functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 
 # %% [markdown]
-# The first four outputs (their first entries are shown) are the same both times. Yet output 0 may depend on token 2, because the mask lets it. A test that can be trusted asks about *every* later token and *every* earlier output. It also has to forgive: two ways of computing the same number may differ in the last digits, and that is not a leak.
+# The first four outputs (their first entries are shown) are the same both times. Yet output 0 depends on token 2, because the mask lets query 0 look there. A test that can be trusted asks about *every* later token and *every* earlier output. It also has to forgive: two ways of computing the same number may differ in the last digits, and that is not a leak.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
@@ -480,8 +482,8 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> bool:
     """Say whether some output of an attention depends on a later token.
 
-    attention takes tokens (1, L, E) and returns outputs (1, L, E), here with L = length and E = d_model.
-    Returns True if changing any token moves any earlier output by more than rounding does, and False if not.
+    attention maps tokens (1, L, E) to outputs (1, L, E). L is length and E is d_model; other sizes may fail.
+    Returns True if changing some token moves an earlier output by more than rounding does (say, 0.001), else False.
     """
     ### BEGIN SOLUTION
     x = torch.randn(1, length, d_model)
@@ -500,9 +502,9 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What can go wrong
 #
-# ### The test that accepts everything
+# ### The test that accepts too much
 #
-# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? `wrong.py` beside this notebook has 21, each with one fault: six wrong scales, five that do something other than softmax along the last axis, eight that do something wrong with the mask, and two that mix up their inputs. A wrong function *survives* an example if it gives the right output there; one that stops with an error does not. (Lesson 11 takes this up again.)
+# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? `wrong.py` beside this notebook has 21, each with one fault: six in the scale, five in the softmax, eight in the mask, and two in the inputs. A wrong function *survives* an example if it gives the right output there; one that stops with an error does not. (Lesson 11 takes this up again.)
 #
 # Here are five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens whose queries, keys and values are all the same, with no mask: how many of the 21 does it let through?
 

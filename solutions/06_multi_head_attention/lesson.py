@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, split the model dimension into heads and merge them again, and write the module that sits in every transformer, equal to PyTorch's. You need lesson 5 and `nn.Module`. About 90 minutes.
+# After this lesson you can say what a second head is good for, split the model dimension into heads and merge them again, and write the module that sits in every transformer, with the same results as PyTorch's. You need lesson 5 and `nn.Module`. About 90 minutes.
 #
 # ## The idea
 #
@@ -34,7 +34,7 @@ def questions(n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 questions(1, seed=0)
 
 # %% [markdown]
-# The digits, the two places (counted from 0), and the answer. For attention this should be easy: a query made from both places, a key per place, a value per digit, and a matrix that reads both answers off the output.
+# The digits, the two places (counted from 0), and the answer. For attention this should be easy: a query made from both places, a key per place, a value per digit, and a matrix that reads both digits off the output.
 #
 # The model below has one new argument, `num_heads`. With 1 it is what you know. With 2, the 32-dimensional queries, keys and values are split into two halves, each half does attention on its own, and the two outputs are placed side by side. What that is good for comes first. How it is done comes later, and until then PyTorch's module does it.
 
@@ -56,7 +56,7 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# The output is twenty logits, one per digit for the first answer and one per digit for the second. Training works as in lesson 5.
+# The output is twenty logits, ten for the first digit and ten for the second. Training works as in lesson 5.
 
 
 # %%
@@ -75,7 +75,7 @@ def trained(num_heads: int, seed: int = 0) -> Reader:
 
 
 # %% [markdown]
-# Both models have the same number of parameters. An answer counts as right if both digits are. Of 2000 new requests we count those whose two digits differ, because two equal digits can be read from any mixture.
+# Both models have the same number of parameters. An answer counts as right if both digits are. Of 2000 new requests we count only those whose two digits differ, because two equal digits can be read from any mixture.
 #
 # **Predict.** How often will one head be right? And two?
 
@@ -98,9 +98,9 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong most of the time. Two are nearly always right. Same dimension, same number of parameters, same training. What can two heads do that one cannot?
+# One head is wrong nine times in ten. Two are nearly always right. Same dimension, same number of parameters, same training. What can two heads do that one cannot?
 #
-# See where they look, for the request "places 2 and 5", averaged over the 2000 sequences:
+# Here is where they look for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -186,7 +186,7 @@ head_0, head_1 = x[:, :, 0:4], x[:, :, 4:8]
 head_0[0], head_1[0, :2]
 
 # %% [markdown]
-# A loop over such slices, attention on each, and a `cat` at the end make a correct multi-head attention:
+# Leave the projections aside until later. Then a loop over such slices, attention on each, and a `cat` at the end make a correct multi-head attention:
 
 # %%
 attention = functional.scaled_dot_product_attention
@@ -276,7 +276,7 @@ print(f"loop and axis differ by at most {(by_loop - at_once).abs().max():.5f}")
 print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5f}")
 
 # %% [markdown]
-# Nothing but speed has changed. So a head's projection is a strip of columns of one large matrix (a strip of rows in the weight of an `nn.Linear`, which is stored as outputs by inputs), and one layer serves all heads.
+# The numbers are the same. So a head's projection is a strip of columns of one large matrix (a strip of rows in the weight of an `nn.Linear`, which is stored as outputs by inputs), and one layer serves all heads.
 #
 # ### One more matrix
 #
@@ -290,7 +290,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 figures.module()
 
 # %% [markdown]
-# Step by step, with the one that the figure leaves out:
+# Step by step, with dropout, which the figure leaves out:
 #
 # | step | shape |
 # |---|---|
@@ -302,7 +302,7 @@ figures.module()
 # | merge | `(B, L, E)` |
 # | `out_proj` | `(B, L, E)` |
 #
-# *Dropout* is new here. While a model trains, each weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The others are divided by 1 − p, so that sums stay right on average. Two mistakes with it are common. Here is the first:
+# *Dropout* is new here. While a model trains, each attention weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The others are divided by 1 − p, so that sums stay right on average. Two mistakes with it are common. Here is the first:
 
 # %%
 weights = torch.full((1000, 10), 0.1)
@@ -345,7 +345,7 @@ class MultiHeadAttention(nn.Module):
     """Multi-head attention (Vaswani et al. 2017, section 3.2.2).
 
     Its layers q_proj, k_proj, v_proj and out_proj are nn.Linear from E = d_model to E features, with or without bias.
-    dropout is the probability of setting an attention weight to 0 in training.
+    It has no other parameters. dropout is the probability of setting an attention weight to 0 in training.
     Raises ValueError if num_heads does not divide d_model.
     """
 
@@ -429,7 +429,8 @@ def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> Non
     """Copy PyTorch's weights into a module with layers q_proj, k_proj, v_proj and out_proj.
 
     reference stacks query, key and value weights in in_proj_weight (3E, E), and their biases in in_proj_bias (3E,).
-    Either both modules have biases or neither does. mine keeps its parameter objects, and reference is not changed.
+    Both modules have biases or neither does. mine keeps its parameter objects and shares none with reference, which is
+    not changed.
     """
     ### BEGIN SOLUTION
     layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
@@ -505,7 +506,7 @@ for L in (64, 1024, 16384):
 #
 # ### What do heads look at?
 #
-# Train one layer with four heads on a task that needs four things at once: at each of eight places, name the digit before it, the digit after it, the digit at place 0, and its own digit, called "here" below.
+# Train one layer with four heads on a task that needs four things at once: at each of eight places, name the digit before it, the digit after it, the digit at place 0, and its own digit, called "here" below. (At the two ends its own digit stands in for the missing neighbor.)
 
 
 # %%
@@ -588,13 +589,13 @@ plot.heatmap(
     [f"place {place}" for place in range(8)],
     "The digit that asks decides which place is looked at",
     kind="shares",
-    alt="Most rows have one or two bright places, and different digits have different ones.",
+    alt="Most rows have one or two bright places. Some digits share a place, and the row of the 8 is nearly even.",
 )
 
 # %% [markdown]
-# By the one that asks. Each digit sends this head to a place or two of its own, whatever stands there.
+# By the one that asks. Most digits send this head to one or two places, whatever stands there: a 6 to place 0, a 4 to place 2. (Some share a place, and an 8 looks nearly everywhere.)
 #
-# A map says which values were mixed. It does not say what the model does with them. To find out, take something away: switch one head off, by setting the columns of the output matrix that read it to 0, and see which answers are lost.
+# A map says which values were mixed. It does not say what the model does with them. To find out, take something away: switch one head off, by setting to 0 the columns of `out_proj` that read it, and see which answers are lost.
 
 
 # %%
@@ -618,7 +619,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". What the digit decides is *where* the head looks, and from the place vector that comes back, the output matrix can tell which digit asked: an answer by its address. No map of this layer shows that. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing.)
+# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". What the digit decides is *where* the head looks, and from the mixture of place vectors that comes back, the layers behind it can tell which digit asked: an answer by its address. No map of this layer shows that. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing.)
 #
 # ## What can go wrong
 #

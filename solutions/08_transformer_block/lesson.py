@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8. The transformer block
 #
-# After this lesson you can build the block that transformers are stacked from, say what each of its parts is for, connect an encoder to a decoder, and let the result write dates. You need lessons 5 to 7. About 75 minutes.
+# After this lesson you can build the block that transformers are made of, say what each of its parts is for, connect an encoder to a decoder, and let the result write dates. You need lessons 5 to 7. About 75 minutes.
 #
 # ## The idea
 #
@@ -55,7 +55,7 @@ reveal("the transformer is", "clearly better")
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# Each side first adds a learned vector per place to its characters (lesson 7; the lengths, 18 and 10, never change). Then come *blocks*, which take a sequence of vectors and return one of the same shape. Real models stack a dozen of them, or a hundred. What is inside one?
+# Each side first turns its characters into vectors and adds a learned vector per place (lesson 7; the lengths, 18 and 10, never change). Then come *blocks*, which take a sequence of vectors and return one of the same shape. Real models stack a dozen of them, or a hundred. What is inside one?
 #
 # ## By hand
 #
@@ -77,18 +77,14 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # A *branch* is one part of a block: its attention, or its feed-forward network. Suppose you stack twelve blocks, and each *replaces* its input by its output. Then whatever the twelfth is to know about the input must survive eleven replacements. It is the bottleneck of lesson 1 again, this time through layers instead of through time.
 #
-# The remedy is short: `x + branch(x)`, a *residual connection*. A branch *adds* what it found out, and what was there stays there. A *residual stream* runs through the whole stack, and each branch reads from it and writes to it. Four entries, and a branch that has something to say about entry 2 only:
-
-# %%
-stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
-stream + torch.tensor([0.0, 0.0, 0.5, 0.0])
-
-# %% [markdown]
+# The remedy is short: `x + branch(x)`, a *residual connection*. A branch *adds* what it found out, and what was there stays there. What runs through the whole stack is called the *residual stream*: each branch reads from it and adds to it.
+#
 # ### Keeping the numbers in range
 #
 # Twelve blocks with two branches each are 24 additions, and sums grow. So before a branch reads the stream, each token is *normalized*: subtract the mean of its entries, divide by their standard deviation. Do it on paper for 1, 3, 5, 7. The mean is 4, the deviations are −3, −1, 1 and 3, and the mean of their squares is 5.
 
 # %%
+stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
 norm = nn.LayerNorm(4, elementwise_affine=False)
 norm(stream), norm(1000 * stream)
 
@@ -107,7 +103,7 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# Follow the stream on the left of the figure: it meets no norm and no matrix, only additions. This order is called *pre-norm*. The 2017 paper normalized *after* each addition, *post-norm*, with the norm in the middle of the stream. It looks like a detail. We train twelve blocks for 50 steps to reverse eight digits:
+# Follow the stream on the left of the figure: it meets no norm and no matrix, only additions. Normalizing before each branch is called *pre-norm*. The 2017 paper normalized *after* each addition: *post-norm*, where the stream itself passes through every norm. It looks like a detail. We train twelve blocks for 50 steps to reverse eight digits:
 
 # %% measured
 losses = {
@@ -118,17 +114,17 @@ for kind, loss in losses.items():
     print(f"{kind:10} after 50 {loss[-1]:5.2f}")
 
 # %% [markdown]
-# "Bare" blocks are post-norm blocks without the additions, and after 50 steps they are no better than a guess among ten digits, $\ln 10 = 2.30$. Post-norm has begun to learn. Pre-norm is nearly done. Post-norm gets there too, later. The original transformer was trained with it, with a learning rate that started tiny.
+# "Bare" blocks are post-norm blocks without the additions, and after 50 steps they are no better than a guess among ten digits, $\ln 10 = 2.30$. Post-norm has begun to learn. Pre-norm is nearly done. Post-norm gets there too, by step 100. The original transformer was trained with it, with a learning rate that started tiny.
 #
-# The usual explanation is that gradients vanish on their way back. Is it true? How much of the gradient at the last block's output arrives at the first block, before any training?
+# The usual explanation is that gradients vanish on their way back. Is it true? How large is the gradient at the first block, relative to that at the last block's output, before any training? Here are three random starts:
 
 # %% measured
 for kind in ("bare", "post-norm", "pre-norm"):
-    shares = [stack.gradients(kind, seed)[0] for seed in range(3)]
-    print(f"{kind:10}", [f"{share:.1f}" for share in shares])
+    ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
+    print(f"{kind:10}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In pre-norm all of it arrives, and a bit more. In post-norm most of it, in the bare stack a tenth to a half. That is a loss, not a catastrophe. So the *size* of the gradient is only part of the story. Look at the way forward, too: how alike are the eight tokens of a sequence, before any training? Here is the mean cosine between two of them, at the bottom, after three blocks and after twelve:
+# In pre-norm it grows a little on the way. In post-norm it shrinks to between 0.6 and 0.9, in the bare stack to between 0.1 and 0.5. That is a loss, not a catastrophe. So the *size* of the gradient is only part of the story. Look at the way forward, too: how alike are the eight tokens of a sequence, before any training? Here is the mean cosine between two of them, at the bottom, after three blocks and after twelve:
 
 # %% measured
 for kind in ("bare", "post-norm", "pre-norm"):
@@ -136,7 +132,7 @@ for kind in ("bare", "post-norm", "pre-norm"):
     print(f"{kind:9}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
 
 # %% [markdown]
-# After three bare blocks the tokens are all but equal. Which token is which cannot be read off anymore, and reversing needs nothing else.
+# After three bare blocks the tokens are all but equal. Which token is which can hardly be read off anymore, and that is all that reversing needs.
 #
 # ## Exercise 8.1: the block
 #
@@ -157,8 +153,8 @@ class TransformerBlock(nn.Module):
     """A pre-norm transformer block: attention, then a feed-forward network, each added to what came in.
 
     Layers: norm1 and norm2 are nn.LayerNorm(d_model), attention is MultiHeadAttention(d_model, num_heads,
-    dropout=dropout), linear1 is nn.Linear(d_model, d_ff), linear2 is nn.Linear(d_ff, d_model), with ReLU between.
-    In training, dropout also acts on what each of the two branches adds.
+    dropout=dropout), linear1 is nn.Linear(d_model, d_ff), linear2 is nn.Linear(d_ff, d_model), with a ReLU
+    between the two. There are no other parameters. In training, dropout also acts on what each of the two branches adds.
     """
 
     def __init__(
@@ -205,7 +201,7 @@ sizes = {
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# So three branches, each with its norm: look back, look across, feed forward. Pre-norm leaves the stream itself unnormalized, so one more norm follows the last block on each side. What comes out of the encoder's is the memory, and it is used as is.
+# So three branches, each with its norm: look back, look across, feed forward. Pre-norm leaves the stream itself unnormalized, so one more norm follows the last block on each side. What comes out of the encoder's norm is the memory, and no other norm touches it.
 #
 # Here is where the cross-attention of the winning transformer looks for one date (the mean over its four heads). Each row is labeled with the character it writes:
 
@@ -213,8 +209,9 @@ sizes = {
 text = "28 january 1955"
 x = torch.tensor([transformer.encode(text)])
 written = transformer.decode(transformer.written_by(model, x)[0])
+looks = transformer.cross_attention(model, x)[0].mean(dim=0)[:, : len(text)]
 plot.heatmap(
-    transformer.cross_attention(model, x)[0].mean(dim=0)[:, : len(text)],
+    looks,
     list(written),
     list(text),
     f"{text} becomes {written}",
@@ -223,23 +220,19 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# It is the map of lesson 1, drawn by another model. Compare the two if you have it at hand: the year, the name of the month and the day show up again, though less sharply. The encoder has already mixed the characters, so the information about a month is spread over its letters. Here is how, head by head; below are the same heads to explore:
+# It is the map of lesson 1, drawn by another model. Compare the two if you have it at hand: the year, the name of the month and the day show up again. Read it once more as the model writes, one character at a time. The slider is the row, and the labels are place and character:
 
 # %%
-encoder = transformer.self_attention(model, x)[0, :, : len(text), : len(text)]
-plot.heads(
-    encoder,
-    list(text),
-    "The encoder's four heads, reading a date",
-    alt="Four maps of 15 by 15. Some rows spread their weight over the letters of the month, others look at the digits.",
+plot.slide(
+    lambda row: looks[int(row)],
+    [f"{i}:{character}" for i, character in enumerate(text)],
+    name="character to write",
+    low=0,
+    high=9,
+    start=0,
 )
 
-# %%
-plot.explore(encoder, [f"{i}:{character}" for i, character in enumerate(text)])
-
 # %% [markdown]
-# No head has a single job that you could name at a glance. Lesson 9 has better tools than glances.
-#
 # ## Exercise 8.2: the decoder block
 #
 # Write the block with three branches.
@@ -257,7 +250,8 @@ class DecoderBlock(nn.Module):
     """A pre-norm decoder block: self-attention, cross-attention to the memory (B, S, E), feed-forward network.
 
     Layers: norm1, norm2, norm3, self_attention, cross_attention, linear1, linear2, built as in TransformerBlock. Each
-    norm precedes the branch with the same number. The memory is the encoder's output and is not normalized again.
+    norm precedes the branch with the same number. The memory is the encoder's output and is not normalized again. In
+    training, dropout also acts on what each of the three branches adds.
     """
 
     def __init__(
@@ -307,7 +301,7 @@ logits = model.write(tokens, memory, mask)  # (1, 1, characters)
 transformer.decode(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 
 # %% [markdown]
-# One token in, one row of logits out, and its largest entry is at "1", the first character of the year. Now there are two tokens, and two rows of logits come out: the first is the same as before (the causal mask sees to that), and the second is what we want. Always taking the largest logit is called *greedy* decoding.
+# One token in, one row of logits out, and its largest entry is at "1", the first character of the year. With the "1" appended there are two tokens, and two rows of logits come out: the first is the same as before (the causal mask sees to that), and the second is what we want. Always taking the largest logit is called *greedy* decoding.
 #
 # ## Exercise 8.3: greedy decoding
 #
@@ -325,11 +319,11 @@ transformer.decode(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 def greedy_decode(
     step: Callable[[Tensor], Tensor], start: int, length: int, batch: int
 ) -> Tensor:
-    """Write `length` tokens, each time the one with the largest logit.
+    """Write `length` tokens for each of B = `batch` sentences, each time the one with the largest logit.
 
-    step maps the tokens so far, (B, T) integers, to logits (B, T, V): position t holds the logits for token t + 1,
-    computed from tokens 0 to t.
-    Every sentence begins with the token `start`. Returns (B, length), integers, without the start token.
+    step maps the tokens so far, (B, T) in torch.long, to logits (B, T, V): position t holds the logits for token
+    t + 1, computed from tokens 0 to t.
+    Every sentence begins with the token `start`. Returns (B, length), torch.long, without the start token.
     """
     ### BEGIN SOLUTION
     tokens = torch.full((batch, 1), start)
@@ -382,9 +376,9 @@ reveal("told the right characters", "nearly all right")
 reveal("writing on its own", "nearly all wrong")
 
 # %% [markdown]
-# It reads nine of ten characters off its input. The tenth is never among them, and that is where its mistakes are. On its own it has nothing to read off. And since its training loss looked splendid all along, a model that writes is judged by what it writes.
+# It reads nine of ten characters off its input. The tenth is never among them, and that is where its mistakes are. On its own it has nothing to read off. Its training loss gave no sign of that, so judge a model that writes by what it writes.
 #
-# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. Hide those from the encoder's self-attention and from the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when it may see its padding:
+# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. Hide those from the encoder's self-attention and from the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when the cross-attention may look at its padding:
 
 # %% measured
 x, y = (

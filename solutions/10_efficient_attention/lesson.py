@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 10. Efficient attention
 #
-# After this lesson you can say where attention's time and memory go, write the next token without computing the last thousand again, let heads share their keys, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 75 minutes.
+# After this lesson you can say where attention's time and memory go, write the next token without recomputing the last thousand, let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 75 minutes.
 #
 # ## The idea
 #
-# A model that writes is called once per token, and each time it gets everything written so far. The hundredth call repeats what the ninety-ninth did, for ninety-nine tokens, and adds one. How much of that is waste? Here is a stack of four attention layers that writes (vectors instead of words; it cannot tell). It does so twice: once with everything computed anew, once with what is computed *kept*.
+# A model that writes is called once per token, and each time it gets everything written so far. The hundredth call repeats what the ninety-ninth did, for ninety-nine tokens, and adds one. How much of that is waste? Here is a stack of four attention layers that writes (vectors instead of words; it cannot tell). It writes the same sequence twice: once computing everything anew, once *keeping* what it has computed.
 
 # %% setup
 import measure
@@ -23,12 +23,12 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# **Predict.** For 64 vectors keeping makes it somewhat faster. For 512 it makes it …
+# **Predict.** With 64 vectors, keeping makes it about twice as fast. With 512 it makes it …
 
 # %%
 predict(
     "512 vectors",
-    options=("somewhat faster too", "about twice as fast", "many times faster"),
+    options=("about twice as fast too", "three times as fast", "many times faster"),
 )
 
 # %% measured
@@ -42,7 +42,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The factor grows with the length, because the waste grows. What is written is the same both times:
+# The factor grows with the length, because the waste grows. Both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -50,13 +50,13 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# Times in this lesson are measured on *your* computer, on its GPU if it has one. Yours will differ from those in the text, so look at ratios. (On a GPU short sequences cost as much as long ones, because starting the work takes longer than doing it. There the factor grows only at greater lengths, and the one at 512 may still be small.)
+# Times in this lesson are measured on *your* computer, on its GPU if it has one. They differ from those in the text, so look at ratios. (On a GPU short sequences cost as much as long ones, because starting the work takes longer than doing it. If your factor at 512 is small, that is why: it grows at greater lengths.)
 #
 # ## By hand
 #
 # Lesson 2's query met three keys, with the scores 0, ln 2 and ln 3, the weights 1/6, 1/3 and 1/2, and the output [7, 8]. Say that query belonged to the third word. Now a fourth comes. What has to be computed?
 #
-# Its own query, key and value. Four scores: the new query against the three old keys, and the new one. Not the old queries: they have asked already. And with a causal mask the old outputs stay as they are, because none of them may look at the fourth word. So keys and values must be kept, and nothing else. That is the *KV cache*.
+# Its own query, key and value. Four scores: the new query with each of the three old keys and with its own. Not the old queries: they have been answered already. With a causal mask the old outputs stay as they are, because none of them may look at the fourth word. So keys and values must be kept, and nothing else. That is the *KV cache*.
 #
 # Say the new query gives the three old keys the same scores as before, and the fourth key, with the value [0, 0], the score ln 6. The shares are 1, 2, 3 and 6 twelfths:
 
@@ -83,14 +83,14 @@ pairs, D = 100 * 100, 64
 #
 # ## Exercise 10.1: what attention costs
 #
-# Write the function that returns four of them.
+# Write a function that returns two counts of flops and two of bytes.
 
 # %% hints attention_cost [markdown]
-# How many pairs of a query and a key are there, over all heads and sentences? Everything but the cache is that number times something.
+# How many pairs of a query and a key are there, over all heads and sentences? Everything but "kv_bytes" is that number times something.
 #
 # One pair costs a dot product for its score, and one scaled value added to the output. Count multiplications *and* additions for each.
 #
-# The size of the cache does not depend on the number of queries. How many vectors are there of each, how many entries has one, and how many bytes an entry?
+# The keys and values do not depend on the number of queries. How many vectors are there of each, how many entries does each have, and how many bytes does an entry take?
 
 
 # %% exercise attention_cost
@@ -105,7 +105,7 @@ def attention_cost(
 ) -> dict[str, int]:
     """Return what attention of queries (B, H, L, D) to keys (B, H, S, D) costs, without projections and softmax.
 
-    The keys: "score_flops" and "mix_flops", for scores and for mixing the values, where a multiplication and an
+    The dictionary has "score_flops" and "mix_flops", for scores and for mixing the values, where a multiplication and an
     addition count as two operations; "score_bytes", the table of scores; "kv_bytes", keys and values together.
     A value has d_head entries, as a key has.
     """
@@ -169,7 +169,7 @@ class KVCache:
         ### END SOLUTION
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the keys and values (B, H, T, D) of T new positions, and return all of them, (B, H, len(self), D).
+        """Add keys and values (B, H, T, D) of T new positions; return all keys and all values, (B, H, len(self), D).
 
         What is stored does not change when the caller later changes the tensors it passed in.
         """
@@ -188,15 +188,15 @@ class KVCache:
 # %% [markdown]
 # ### Prefill and decode
 #
-# A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache: the *prefill*. Then each call brings one token: *decode*. Both are the same thing, T new tokens after S − T old ones, S in all. In prefill T = S = 500, in decode T = 1.
+# A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache, called *prefill*. After that each call brings one token, called *decode*. Both are the same computation: T new tokens after S − T old ones, S in all. In prefill T = S = 500, in decode T = 1.
 #
 # The mask needs care. New token 0 may look at all the old ones and at itself. That is the causal mask of lesson 5, aligned at the bottom right. PyTorch's `is_causal=True` aligns it at the *top left*:
 
 # %%
-q, kv = torch.zeros(1, 2, 4), torch.eye(5)[None]
-seen = functional.scaled_dot_product_attention(q, kv[..., :4], kv, is_causal=True)
+q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
+seen = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 bottom_right = torch.ones(2, 5, dtype=torch.bool).tril(3)
-right = functional.scaled_dot_product_attention(q, kv[..., :4], kv, bottom_right)
+right = functional.scaled_dot_product_attention(q, k, v, bottom_right)
 seen[0], right[0]
 
 # %% [markdown]
@@ -204,7 +204,7 @@ seen[0], right[0]
 #
 # ## Exercise 10.3: one step
 #
-# Write the call that is used for both. It gets a multi-head attention as in lesson 6, the new tokens, and the cache.
+# Write the call that is used for both. It gets a multi-head attention as in lesson 6 (`mha.num_heads` is its number of heads), the new tokens, and the cache, of which you use `append` and `len` only. PyTorch's ready-made attention is not allowed here.
 
 # %% hints decode_step [markdown]
 # Which tokens go through which projections? Then which tensor is as long as the new tokens, and which is as long as everything so far?
@@ -216,7 +216,7 @@ seen[0], right[0]
 
 # %% exercise decode_step
 def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tensor:
-    """Return the last T rows of mha on the whole sequence with a causal mask, (B, T, E), for T new tokens.
+    """Return what mha, with a causal mask on the whole sequence, returns for the last T tokens, (B, T, E).
 
     x_new is (B, T, E), the tokens that follow those in the cache: only these pass through mha.q_proj, k_proj and
     v_proj. Their keys and values go through cache.append. T is 1 while a model writes, and larger for the prompt.
@@ -238,7 +238,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% check decode_step
 
 # %% [markdown]
-# With a cache, attention's flops for token n are proportional to n. Without one they are proportional to n²: all n outputs are computed again, because the next layer makes its keys and values from them. Summed over a whole text, that is n² with a cache and n³ without. But the cache has to be read from memory for each token, all of it. The next idea makes it smaller.
+# With a cache, attention's flops for token n are proportional to n. Without one they are proportional to n²: all n outputs are computed again, because the next layer makes its keys and values from them. Summed over a text of n tokens, that is n² with a cache and n³ without. (The ratios at the start grow more slowly than n, because the projections and Python's own time count too.) But the whole cache has to be read from memory for each token. The next idea makes it smaller.
 #
 # ### Fewer keys than queries
 #
@@ -249,9 +249,9 @@ for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
     print(f"{name:17} {2 * layers * 2 * sets * length * D / 1e9:5.2f} GB")
 
 # %% [markdown]
-# Most large models now use something like the middle row, which loses hardly any quality (Ainslie et al. measured it).
+# Many large models now use something like the middle row. Ainslie et al. found its quality close to that of one set per head, at a speed close to that of one set.
 #
-# In the computation, each set is handed to several heads in a row. With 2 sets and 6 heads: heads 0, 1, 2 use set 0, heads 3, 4, 5 use set 1. One of PyTorch's two functions for repeating does that:
+# In the computation, each set serves a run of neighboring heads. With 2 sets and 6 heads, heads 0, 1, 2 use set 0 and heads 3, 4, 5 use set 1. PyTorch has two functions for repeating. Which one does that?
 
 # %%
 sets = torch.tensor([0, 1])
@@ -262,7 +262,7 @@ sets.repeat(3), sets.repeat_interleave(3)
 #
 # ## Exercise 10.4: repeat keys and values
 #
-# Do it for tensors with four axes.
+# Repeat each set for its group of heads, in tensors with four axes.
 
 # %% hints repeat_kv [markdown]
 # Along which axis of (B, G, L, D) are the sets? What should come directly after set 0 in the result?
@@ -274,9 +274,9 @@ sets.repeat(3), sets.repeat_interleave(3)
 
 # %% exercise repeat_kv
 def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
-    """Give each key/value head to n_rep query heads (grouped-query attention, Ainslie et al. 2023).
+    """Give each set of keys or values to n_rep query heads (grouped-query attention, Ainslie et al. 2023).
 
-    x is (B, G, L, D): keys or values of G heads. Returns (B, G * n_rep, L, D): head 0 n_rep times, then head 1 n_rep
+    x is (B, G, L, D): keys or values in G sets. Returns (B, G * n_rep, L, D): set 0 n_rep times, then set 1 n_rep
     times, and so on.
     """
     ### BEGIN SOLUTION
@@ -304,7 +304,15 @@ plot.masks(
 
 # %%
 names = [f"token {n}" for n in range(8)]
-plot.slide(lambda w: (j > 7 - w) / w, names, name="window", low=1, high=8, start=4)
+steps_back = 7 - j  # from the last token
+plot.slide(
+    lambda window: (steps_back < window) / window,
+    names,
+    name="window",
+    low=1,
+    high=8,
+    start=4,
+)
 
 # %% [markdown]
 # Is everything older lost, then? Not in a stack. A token three back has itself seen three further back. **Predict.** With a window of 4 and three layers, how far back does information reach?
@@ -313,13 +321,15 @@ plot.slide(lambda w: (j > 7 - w) / w, names, name="window", low=1, high=8, start
 predict("reach of three layers", options=("3 places", "9 places", "64 places"))
 
 # %%
-window = (torch.arange(32)[:, None] - torch.arange(32)).clamp(min=-1)
-one_layer = ((window >= 0) & (window < 4)).double()
-reach = (one_layer @ one_layer @ one_layer)[31].nonzero()[0]
+back = torch.arange(32)[:, None] - torch.arange(32)  # how far key j is behind query i
+one_layer = ((back >= 0) & (back < 4)).double()
+reach = (one_layer @ one_layer @ one_layer)[31].nonzero()[
+    0
+]  # a path through three layers
 reveal("reach of three layers", f"{31 - int(reach)} places")
 
 # %% [markdown]
-# Each layer adds three places. Real models with a window of 4096 and 32 layers reach back over 130,000 tokens, in principle. How much survives that many steps is another matter.
+# Each layer adds three places. A model with a window of 4096 and 32 layers reaches back 32 · 4095 = 131,040 tokens, in principle. How much survives 32 steps is another matter.
 #
 # ## Exercise 10.5: the window
 #
@@ -337,7 +347,7 @@ reveal("reach of three layers", f"{31 - int(reach)} places")
 def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Tensor:
     """Return a causal mask in which a query sees the last `window` positions, its own included.
 
-    Returns (L, S), boolean, True = may attend. k_len defaults to q_len; where there are more keys than queries, the
+    Returns (L, S), boolean, True = may attend. window is at least 1. k_len is at least q_len and defaults to it. The
     last query belongs to the last key, as in causal_mask of lesson 5.
     """
     ### BEGIN SOLUTION
@@ -353,22 +363,15 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # %% [markdown]
 # ### Never the whole table
 #
-# What came before saves work or makes the cache smaller. During prefill the table of scores is still there, L × S of it, and at 32,768 tokens it was the largest thing of all. Must it exist?
+# The methods so far save work or make the cache smaller. During prefill the table of scores is still there, L × S for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Must it exist?
 #
-# Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time. It kept three things: the largest score so far, the sum of the exponentials, and the mix. By hand again, with the scores 0 and ln 2 in the first chunk and ln 3 in the second: after the first the largest is ln 2, the sum is ½ + 1 = 1.5. The second brings a new largest, so what is there shrinks by a factor of ⅔:
-
-# %%
-largest_so_far, total = torch.tensor(2.0).log(), torch.tensor(1.5)
-new = torch.tensor(3.0).log()
-shrink = (largest_so_far - new).exp()
-shrink, shrink * total + 1
-
-# %% [markdown]
-# The sum is 2, and the weights come out as 1/6, 1/3, 1/2. Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory.
+# Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time. It kept three things: the largest score so far, the sum of the exponentials, and the mix. When a chunk brings a new largest score, the sum and the mix shrink by the same factor.
+#
+# Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. (In training, a loop like yours saves less than it seems: autograd keeps what it needs of every block for the backward pass, together more than the whole table. FlashAttention computes the blocks again instead.)
 #
 # ## Exercise 10.6: blockwise attention
 #
-# Write it for all queries at once, with a mask. The check measures the largest tensor you make.
+# Write it for all queries at once, with a mask. The check measures the largest tensor you make, and how much you keep at a time. PyTorch's ready-made attention is not allowed here.
 
 # %% hints blockwise_attention [markdown]
 # What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
@@ -385,9 +388,10 @@ def blockwise_attention(
     """Return scaled dot-product attention's output, computed from `block` keys at a time (Dao et al. 2022).
 
     query is (..., L, D), key (..., S, D), value (..., S, D_v). mask is boolean, True = may attend, and broadcasts to
-    (..., L, S); its last axis has size S. Returns (..., L, D_v) in the dtype of query. A query that may look at nothing
-    gets zeros, and gradients are those of the plain computation. Scores exist for one block of keys at a time: no
-    tensor has more entries than L * block * (leading axes), or than the largest of inputs and output if that is more.
+    (..., L, S); its last axis has size S. The last block may be shorter. Returns (..., L, D_v) in the dtype of query. A
+    query that may look at nothing gets zeros, and gradients are those of the plain computation. Scores exist for one
+    block of keys at a time: no tensor has more entries than L * block times the sizes of the leading axes, or than the
+    largest of inputs and output if that is more.
     """
     ### BEGIN SOLUTION
     shape = (*query.shape[:-1], 1)
@@ -431,7 +435,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### PyTorch's own
 #
-# Your loop runs in Python, and will not win a race. `scaled_dot_product_attention` does the same in compiled code. Here is the plain computation's time, and its largest tensor (its *room*), as multiples of PyTorch's. Tensors inside the compiled code are not counted.
+# Your loop runs in Python, and will not win a race. `scaled_dot_product_attention` does the same in compiled code. Here is the plain computation's time, and its largest tensor (its *room*), as multiples of PyTorch's. What compiled code makes inside itself cannot be seen from here, so PyTorch's largest tensor is its output.
 
 # %% measured
 lengths = (256, 512, 1024, 2048)
@@ -464,40 +468,20 @@ plot.curves(
     alt="Two straight lines. The one of the plain computation rises by a factor of four per doubling, the other by two.",
 )
 
-
-# %% measured
-def slope(numbers: list[float]) -> float:
-    x, y = torch.tensor(lengths).double().log(), torch.tensor(numbers).double().log()
-    return float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
-
-
-for name in functions:
-    print(f"{name:10} time L^{slope(time[name]):.1f}, room L^{slope(room[name]):.1f}")
-
 # %% [markdown]
-# The room grows with L² in one case and with L in the other. The *flops* grow with L² in both: every query still meets every key, and no rearrangement saves one. The time of PyTorch's version follows them. The plain time can grow faster still, since a longer table no longer fits into the processor's fast memory.
+# The slopes are 2 and 1: the room grows with L² in one case and with L in the other. The *flops* grow with L² in both: every query still meets every key, and no rearrangement saves one.
 #
-# What is saved is carrying the table to memory and back, which made a factor of about five at length 2048 here. On a GPU, whose arithmetic is fast compared with its memory, it can be more. (PyTorch chooses among several such implementations, its *backends*. With dropout or an unusual mask it may have to take the slow one.)
+# What is saved is mostly carrying the table to memory and back. The last line of ratios says what that is worth here at length 2048. (Run the cell again: on a busy computer the factor can change by two.) On a GPU, whose arithmetic is fast compared with its memory, it can be more. PyTorch chooses among several implementations, its *backends*. With dropout or an unusual mask it may have to take the slow one.
 #
 # ## What can go wrong
 #
-# **The causal mask at the wrong corner.** You saw it above. With a cache, pass a mask that is aligned at the bottom right. For a single new token no mask is needed at all (unless there is a window), as it may see everything.
-#
-# **`repeat` for `repeat_interleave`.** Same shape, other heads.
+# **A mask for a single token.** One new token may see everything before it, so it needs no mask at all, unless there is a window.
 #
 # **A position that starts again.** The new token's place is `len(cache)` before the append, not 0. Lesson 7 showed what happens otherwise.
 #
-# **Differences in the last digits.** Sums in another order are rounded differently. In `float32` two exact methods differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, here ten times the difference we expect:
-
-# %%
-q, k, v = tensors(64)
-difference = (
-    (plain(q, k, v) - functional.scaled_dot_product_attention(q, k, v)).abs().max()
-)
-bool(difference < 1e-5)
-
-# %% [markdown]
-# **Timing the wrong thing.** The first call sets things up, so it does not count. A call returns before the GPU has finished, so wait for it. And other programs run too, so take the shortest of several runs. `seconds` in `measure.py` does these three.
+# **Differences in the last digits.** Sums in another order are rounded differently. In `float32` two exact methods differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, such as 1e-5 for outputs near 1.
+#
+# **Timing the wrong thing.** The first call sets things up, so it does not count. A call returns before the GPU has finished, so wait for it. And other programs run too, so take the shortest of several runs. `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
 #
 # ## What you learned
 #
@@ -505,8 +489,8 @@ bool(difference < 1e-5)
 # |---|---|---|
 # | KV cache | computing old keys and values again | grows with the text; mask at the bottom right |
 # | grouped queries | room for keys and values | neighbors share: `repeat_interleave` |
-# | sliding window | old keys and values | reach grows with the layers |
-# | blockwise | the table of scores | exact; largest score, sum, mix |
+# | sliding window | old keys and values | loses what is older, unless a chain of layers carries it |
+# | blockwise | the table of scores | same result up to rounding; keeps the largest score, sum and mix |
 #
 # %%
 recap()
@@ -514,7 +498,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB, and the parameters take 14 GB. Choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length. How many users can you serve at once with each? Which do you choose, and what would you measure before you decide?
+# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), and the parameters take 14 GB. Choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but parameters and cache. How many users can you serve at once with each? Which do you choose, and what would you measure before you decide?
 
 # %% question R10 [markdown] points=2
 # Per user 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 users (less in practice, since activations need room too).
