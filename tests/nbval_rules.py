@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from nbval.plugin import IPyNbCell
 
-CELL_SECONDS = 60
+CELL_SECONDS = 600
 ALLOWED = ["NotStarted"]
 
 

@@ -217,8 +217,9 @@ def test_one_layer_is_right_where_a_distance_happens_to_fit(seed: int) -> None:
         assert max(lazy.values()) < 0.15
 
 
-@pytest.fixture(scope="module")
-def writer() -> Iterator[Any]:
+@pytest.fixture
+def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.chdir(COURSE.lesson("09_train_and_look_inside").source)  # its text and its model lie there
     with module("09_train_and_look_inside", "writer") as found:
         yield found
 

@@ -23,7 +23,7 @@ from .nbgrader_course import open_nbgrader, raise_on_failure
 from .notebook import read_notebook, solved_notebook, text_of, tidy
 from .source import source_files, write_source
 
-CELL_SECONDS = 60
+CELL_SECONDS = 600
 
 
 Run = Callable[[Lesson, list[LessonCell]], Any]

@@ -58,8 +58,8 @@ def distance() -> None:
         [(f"h{i}", f"h{i + 1}", 0.8) for i in range(5)]
         + [(word, f"h{i}", 0.1) for i, word in enumerate(words)]
         + [(word, "look", 0.8 if word == "the" else 0.1) for word in words],
-        "Above: six steps from the first word to the last state. Below: one",
+        "Above: five steps from the first state to the last. Below: one from any word",
         marked=["look"],
-        alt="A sentence of six words. Above it is a chain of six states, so what came in first passes through six "
-        "arrows. Below it is one box, which an arrow enters from every word directly.",
+        alt="A sentence of six words. Above it is a chain of six states, so what came in first passes through "
+        "five arrows. Below it is one box, which an arrow enters from every word directly.",
     )

@@ -67,7 +67,7 @@ def loss_of(model: Stack, seed: int) -> tuple[Tensor, list[Tensor]]:
 
 
 def gradients(kind: str, seed: int = 0) -> list[float]:
-    """Return how much of the gradient at the top arrives at each block, before any training: 1 means all of it."""
+    """Return how large the gradient is at each block, relative to that at the top, before any training."""
     torch.manual_seed(seed)
     loss, stream = loss_of(Stack(kind), seed=0)
     norms = [g.norm().item() for g in torch.autograd.grad(loss, stream)]

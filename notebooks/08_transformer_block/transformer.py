@@ -155,11 +155,6 @@ def cross_attention(model: Transformer, x: Tensor) -> Tensor:
     return weights_of(model.decoder.multihead_attn, model, x)
 
 
-def self_attention(model: Transformer, x: Tensor) -> Tensor:
-    """Return where the encoder of a model with PyTorch's blocks looks while it reads, (B, heads, S, S)."""
-    return weights_of(model.encoder.self_attn, model, x)
-
-
 def weights_of(layer: nn.MultiheadAttention, model: Transformer, x: Tensor) -> Tensor:
     """Return the weights in one attention layer while a model reads x and writes."""
     seen: dict[str, Any] = {}

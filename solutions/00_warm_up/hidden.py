@@ -27,7 +27,7 @@ def small_tables_and_gradients(pairwise_dots: Any, draw: Inputs) -> Any:
     )
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=2)
 def not_transposed(a, b):
     """It stopped: `a @ b` makes the rows of a meet the columns of b. To meet its rows, swap the last two axes of b
     first.
@@ -35,25 +35,25 @@ def not_transposed(a, b):
     return a @ b
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def the_wrong_one_transposed(a, b):
     """It stopped: a was transposed instead of b. In a matrix product the rows of the left one stay rows."""
     return a.mT @ b
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def both_transposed(a, b):
     """It stopped: both tensors were transposed. In a matrix product the rows of the left one stay rows."""
     return a.mT @ b.mT
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def all_axes_reversed(a, b):
     """Right for two tables, but it stopped on a batch: `.T` reverses ALL axes. `.mT` swaps the last two only."""
     return a @ b.permute(*range(b.dim() - 1, -1, -1))
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def first_two_axes_swapped(a, b):
     """Right for two tables, but it stopped on a batch: axes 0 and 1 are not the last two there. Count from the end:
     -2 and -1.
@@ -61,7 +61,7 @@ def first_two_axes_swapped(a, b):
     return a @ b.transpose(0, 1)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def later_axes_swapped(a, b):
     """It stopped on two tables: they have no axis 2. Count axes from the end, -2 and -1, and any number may be in
     front.
@@ -69,7 +69,7 @@ def later_axes_swapped(a, b):
     return a @ b.transpose(1, 2)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def small_t(a, b):
     """Right for two tables, but `.t()` knows no batch. `.mT` swaps the last two axes, whatever is in front of them."""
     return a @ b.t()
@@ -95,13 +95,13 @@ def letters_for_two_axes(a, b):
     return torch.einsum("md,nd->mn", a, b)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=2)
 def vectors_only(a, b):
     """It stopped: `torch.dot` takes two vectors, and these are tables. A matrix product makes them all at once."""
     return torch.dot(a, b)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=2)
 def rows_in_pairs(a, b):
     """It stopped: `a * b` multiplies entry by entry, so row i of a meets only row i of b. Every row should meet every
     row.
@@ -109,7 +109,7 @@ def rows_in_pairs(a, b):
     return (a * b).sum(dim=-1)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=1)
 def rows_of_b_down(a, b):
     """The table is transposed: its rows belong to b. Rows should belong to a and columns to b."""
     return b @ a.mT
@@ -123,13 +123,13 @@ def every_batch_with_every_batch(a, b):
     return torch.inner(a, b)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def batch_made_flat(a, b):
     """Right for two tables. In a batch, all tables were joined into one, so rows of different tables met."""
     return a.reshape(-1, a.size(-1)) @ b.reshape(-1, b.size(-1)).mT
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def batch_axes_joined(a, b):
     """Right for two tables. With two axes in front, these were joined into one. Give them back at the end."""
     made = a.reshape(-1, *a.shape[-2:]) @ b.reshape(-1, *b.shape[-2:]).mT
@@ -174,13 +174,13 @@ def first_row_of_a(a, b):
     return (a @ b.mT)[..., 0, :]
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=1)
 def a_with_itself(a, b):
     """The rows of a met each other, and b was not used."""
     return a @ a.mT
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=1)
 def b_with_itself(a, b):
     """The rows of b met each other, and a was not used."""
     return b @ b.mT
@@ -264,7 +264,7 @@ def one_loop_over_a(a, b):
     return torch.stack([b @ row for row in a])
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=1)
 def one_loop_over_b(a, b):
     """Two things: the rows of the result belong to b, not to a; and with axes in front, `for row in b` gives tables."""
     return torch.stack([a @ row for row in b])
@@ -290,19 +290,19 @@ def sum_over_rows_of_a(a, b):
     return (a[..., :, None, :] * b[..., None, :, :]).sum(dim=-3)
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def reshaped(a, b):
     """b was reshaped, which fills another shape row by row and mixes its entries up. Swap its axes instead."""
     return a @ b.reshape(*b.shape[:-2], b.size(-1), b.size(-2))
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def the_other_way(a, b):
     """It stopped: b is on the left. The one on the left gives the rows of the result, and these belong to a."""
     return b.mT @ a
 
 
-@mistake("pairwise_dots")
+@mistake("pairwise_dots", hint=3)
 def exactly_three_axes(a, b):
     """It stopped on two tables: permute names three axes. Swap the last two by counting from the end, -2 and -1."""
     return a @ b.permute(0, 2, 1)
@@ -335,7 +335,7 @@ def small_and_square_tables(normalise_rows: Any, draw: Inputs) -> Any:
     )
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=2)
 def axis_not_kept(x):
     """It stopped: without keepdim=True the sums lose their axis and line up with the columns. Only a square table would
     fit, and come out wrong.
@@ -343,56 +343,56 @@ def axis_not_kept(x):
     return x / x.sum(dim=-1)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def columns_sum_to_one(x):
     """The columns sum to 1 instead of the rows. A row runs along the last axis: dim=-1."""
     return x / x.sum(dim=-2, keepdim=True)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def first_axis(x):
     """The sums run along the first axis, dim=0. A row runs along the last one: dim=-1."""
     return x / x.sum(dim=0, keepdim=True)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def second_axis(x):
     """Right for a table. With axes in front, dim=1 is no longer the last axis. Count from the end: dim=-1."""
     return x / x.sum(dim=1, keepdim=True)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def one_sum_for_all(x):
     """All entries together sum to 1: x was divided by the sum of everything. Each row has its own sum: dim=-1."""
     return x / x.sum()
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def one_sum_per_table(x):
     """Each table sums to 1, not each row: the sums run over the last two axes. A row is the last axis alone."""
     return x / x.sum(dim=(-2, -1), keepdim=True)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def one_sum_per_item(x):
     """Right for a table. With axes in front, a loop over x runs over its first axis, and x[i] is no longer a row."""
     return torch.stack([part / part.sum() for part in x])
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=3)
 def changed_in_place(x):
     """You changed the caller's tensor: `/=` and x[...] = ... write into x itself. Make a new tensor with `/`."""
     x /= x.sum(dim=-1, keepdim=True)
     return x
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=2)
 def column_by_none(x):
     """Right for a table. [:, None] puts the new axis in second place, and it belongs in last place: keepdim=True."""
     return x / x.sum(dim=-1)[:, None]
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=2)
 def column_by_reshape(x):
     """Right for a table. With axes in front, the sums were made into one long column. keepdim=True keeps all axes."""
     return x / x.sum(dim=-1).reshape(-1, 1)
@@ -481,7 +481,7 @@ def only_the_sums(x):
     return x.sum(dim=-1, keepdim=True)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=2)
 def only_the_sums_flat(x):
     """These are the sums, and their axis is gone as well. Divide x by them; keepdim=True keeps the axis."""
     return x.sum(dim=-1)
@@ -493,7 +493,7 @@ def sum_of_the_result(x):
     return (x / x.sum(dim=-1, keepdim=True)).sum(dim=-1)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def sum_of_the_first_row(x):
     """Every row was divided by the sum of the first one. Each row has its own sum."""
     return x / x[..., :1, :].sum(dim=-1, keepdim=True)
@@ -519,7 +519,7 @@ def running_sums(x):
     return x / x.cumsum(dim=-1)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=3)
 def left_as_it_was(x):
     """x came back as it was. Is the result of the division what you return?"""
     return x.clone()
@@ -563,7 +563,7 @@ def roots_shared(x):
     return x / x.sum(dim=-1, keepdim=True).sqrt()
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=1)
 def first_two_axes(x):
     """The sums run over two axes, 0 and 1, which in a table is everything. A row is the last axis alone: dim=-1."""
     return x / x.sum(dim=(0, 1), keepdim=True)
@@ -581,7 +581,7 @@ def one_added_to_the_sum(x):
     return x / (x.sum(dim=-1, keepdim=True) + 1)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=3)
 def loop_that_writes_into_x(x):
     """Two things: writing x[i] = ... changes the caller's tensor; and with axes in front, x[i] is no longer a row."""
     for i in range(x.size(0)):
@@ -589,14 +589,14 @@ def loop_that_writes_into_x(x):
     return x
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=3)
 def changed_through_data(x):
     """You changed the caller's tensor: `.data` is the same memory under another name. Make a new tensor with `/`."""
     x.data /= x.data.sum(dim=-1, keepdim=True)
     return x
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=2)
 def transposed_and_back(x):
     """Right for a table. With axes in front, `.T` reverses all axes, so the sums meet the wrong one. keepdim=True needs
     no transpose.
@@ -605,10 +605,10 @@ def transposed_and_back(x):
     return (x.permute(back) / x.sum(dim=-1)).permute(back)
 
 
-@mistake("normalise_rows")
+@mistake("normalise_rows", hint=2)
 def swapped_and_back(x):
-    """Right for a table. With axes in front, the sums of all tables met one table: they need an axis of size 1, which
-    keepdim=True gives.
+    """Right for a table. With axes in front, each table met the sums of all tables. The sums need an axis of size 1,
+    which keepdim=True gives.
     """
     return (x.mT / x.sum(dim=-1)).mT
 
@@ -663,43 +663,43 @@ def answers_but(**wrong):
     return {key: wrong.get(name, shape) for name, (key, shape) in right.items()}
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_keeps_both_inner_sizes():
     """a @ b: you wrote all sizes of a and b one after the other. The two axes that meet, both of size 4, disappear."""
     return answers_but(product=(2, 3, 4, 4, 5))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_keeps_one_inner_size():
     """a @ b: the size 4 of the axes that meet is still there. Each entry is a sum over that axis, so it disappears."""
     return answers_but(product=(2, 3, 4, 5))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_changes_nothing():
     """a @ b: that is the shape of a itself. Its last axis meets b and disappears. What takes its place?"""
     return answers_but(product=(2, 3, 4))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def product_without_the_front():
     """a @ b: the axis in front is missing. b has no such axis, so it is used for each of the two tables in a."""
     return answers_but(product=(3, 5))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_without_the_rows():
     """a @ b: the rows of a are missing. Only the axis that meets b disappears."""
     return answers_but(product=(2, 5))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_loses_the_columns():
     """a @ b: the columns of b are missing. A product with a table is a table again, or a batch of them."""
     return answers_but(product=(2, 3))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_with_the_wrong_axis():
     """a @ b: the wrong axis of a disappeared. Its last axis, of size 4, is the one that meets b."""
     return answers_but(product=(2, 4, 5))
@@ -711,7 +711,7 @@ def product_transposed():
     return answers_but(product=(2, 5, 3))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def product_is_b():
     """a @ b: that is the shape of b. The axes of a come first, all but the last, and then the columns of b."""
     return answers_but(product=(4, 5))
@@ -753,19 +753,19 @@ def swap_without_the_front():
     return answers_but(swap=(4, 3))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_like_c():
     """c + d: that is the shape of c. Its last axis has size 1, so it stretches to what it meets in d."""
     return answers_but(both=(3, 1))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_like_d():
     """c + d: that is the shape of d. d has no axis that meets the first one of c, so d is repeated along it."""
     return answers_but(both=(5,))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_crosswise():
     """c + d: the axes are in the wrong order. Write the shapes above one another, flush right, and compare column by
     column.
@@ -773,31 +773,31 @@ def sum_crosswise():
     return answers_but(both=(5, 3))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_with_all_axes():
     """c + d: you wrote the axes one after the other. They are lined up from the right: the last ones meet."""
     return answers_but(both=(3, 1, 5))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def sum_of_the_sizes():
     """c + d: the sizes were added. Adding tensors adds entries, never sizes; an axis of size 1 stretches."""
     return answers_but(both=(3, 6))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_with_one_axis_left():
     """c + d: one axis is missing. The result has as many axes as the tensor with more of them."""
     return answers_but(both=(3,))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_in_one_row():
     """c + d: the number of entries is right, but they are not in one row: c lies along one axis and d along another."""
     return answers_but(both=(15,))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def sum_kept_its_axis():
     """a.sum(dim=-1): the axis is still there, with size 1. Without keepdim=True it disappears."""
     return answers_but(total=(2, 3, 1))
@@ -815,25 +815,25 @@ def sum_over_the_middle():
     return answers_but(total=(2, 4))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def sum_of_everything():
     """a.sum(dim=-1): every axis disappeared. With dim, only that one does."""
     return answers_but(total=())
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def sum_of_one_axis_left():
     """a.sum(dim=-1): only the last axis is left. It is the other way: that axis is the one that disappears."""
     return answers_but(total=(4,))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def sum_changes_nothing():
     """a.sum(dim=-1): that is the shape of a itself. A sum makes one number out of a whole axis."""
     return answers_but(total=(2, 3, 4))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def mean_lost_its_axis():
     """a.mean(dim=1, keepdim=True): the axis disappeared. What does keepdim=True keep?"""
     return answers_but(mean=(2, 4))
@@ -857,7 +857,7 @@ def mean_keeps_only_one():
     return answers_but(mean=(2, 1))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=2)
 def mean_changes_nothing():
     """a.mean(dim=1, keepdim=True): that is the shape of a itself. keepdim keeps the axis, but not its size: one mean is
     left of it.
@@ -883,19 +883,19 @@ def front_joined():
     return answers_but(flat=(6, 4))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=3)
 def sizes_added():
     """a.flatten(1): the sizes were added. Joined axes hold every combination, so their sizes are multiplied."""
     return answers_but(flat=(2, 7))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=3)
 def flat_changes_nothing():
     """a.flatten(1): that is the shape of a itself. The axes from 1 on become one."""
     return answers_but(flat=(2, 3, 4))
 
 
-@mistake("shapes")
+@mistake("shapes", hint=3)
 def flat_lost_the_front():
     """a.flatten(1): the first axis is missing. It is before axis 1, so it stays as it is."""
     return answers_but(flat=(12,))
@@ -919,7 +919,7 @@ def number_without_a_comma():
     return answers_but(flat=24)
 
 
-@mistake("shapes")
+@mistake("shapes", hint=1)
 def sum_without_a_comma():
     """c + d: (5) is the number 5, since a tuple of one needs a comma, (5,). It is not the right shape either."""
     return answers_but(both=5)

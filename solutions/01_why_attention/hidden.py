@@ -26,7 +26,7 @@ def one_entry_and_large_scores(soft_lookup: Any, draw: Inputs) -> Any:
     return one, large, soft_lookup(*single, 0.5)
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def hard_lookup(query, keys, values, temperature=1.0):
     """The best entry was picked. A hard lookup has no gradient for the query and the keys: mix by softmax instead."""
     return values[(keys @ query).argmax()]
@@ -38,20 +38,20 @@ def temperature_multiplied(query, keys, values, temperature=1.0):
     return (keys @ query * temperature).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=2)
 def squared_distances(query, keys, values, temperature=1.0):
     """The scores are minus squared distances between query and keys. A score is a dot product here."""
     scores = -(keys - query).square().sum(dim=-1)
     return (scores / temperature).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=2)
 def temperature_ignored(query, keys, values, temperature=1.0):
     """The temperature had no effect. It divides the scores, before softmax."""
     return (keys @ query).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=2)
 def temperature_after_softmax(query, keys, values, temperature=1.0):
     """The shares were divided by the temperature, after softmax: they no longer sum to 1."""
     return (keys @ query).softmax(dim=-1) / temperature @ values
@@ -75,19 +75,19 @@ def scaled_by_the_width(query, keys, values, temperature=1.0):
     return (keys @ query / temperature / query.size(-1) ** 0.5).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def rows_not_mixed(query, keys, values, temperature=1.0):
     """n rows are left. Multiply each value by its share AND add them up into one."""
     return (keys @ query / temperature).softmax(dim=-1)[:, None] * values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def rows_not_mixed_and_crossed(query, keys, values, temperature=1.0):
     """It stopped: n shares do not line up with values of D_v numbers. A product, @, mixes rows."""
     return ((keys @ query / temperature).softmax(dim=-1) * values).sum(dim=0)
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def mean_of_the_rows(query, keys, values, temperature=1.0):
     """The weighted rows were averaged. The shares sum to 1 already: add them up."""
     return ((keys @ query / temperature).softmax(dim=-1)[:, None] * values).mean(dim=0)
@@ -99,25 +99,25 @@ def softmax_of_the_values(query, keys, values, temperature=1.0):
     return keys @ query / temperature @ values.softmax(dim=-1)
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=1)
 def softmax_of_the_result(query, keys, values, temperature=1.0):
     """Softmax came last, on the mixture. It makes shares of the scores, before anything is mixed."""
     return (keys @ query / temperature @ values).softmax(dim=-1)
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=1)
 def no_softmax(query, keys, values, temperature=1.0):
     """The values were multiplied by raw scores. Softmax makes shares of them that sum to 1."""
     return keys @ query / temperature @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=1)
 def keys_mixed(query, keys, values, temperature=1.0):
     """The keys were mixed. They say how much; the values are what is passed on."""
     return (keys @ query / temperature).softmax(dim=-1) @ keys
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def weights_returned(query, keys, values, temperature=1.0):
     """These are the shares, one per entry. Mix the values with them."""
     return (keys @ query / temperature).softmax(dim=-1)
@@ -159,19 +159,19 @@ def cosine(query, keys, values, temperature=1.0):
     ) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=2)
 def distances(query, keys, values, temperature=1.0):
     """The scores are distances. A large score means a good fit: the dot product."""
     return ((keys - query).norm(dim=-1) / temperature).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=2)
 def negative_distances(query, keys, values, temperature=1.0):
     """The scores are negative distances. That is a sound lookup too, but the task asks for dot products."""
     return (-(keys - query).norm(dim=-1) / temperature).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=2)
 def keys_beside_keys(query, keys, values, temperature=1.0):
     """The keys were compared with one another, or with the best of them. Compare them with the query."""
     best = keys[(keys @ query).argmax()]
@@ -198,13 +198,13 @@ def softmax_twice(query, keys, values, temperature=1.0):
     return (keys @ query / temperature).softmax(dim=-1).softmax(dim=-1) @ values
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def last_term_only(query, keys, values, temperature=1.0):
     """Only the last value arrives, times its share: the loop overwrites the result instead of adding to it."""
     return (keys @ query / temperature).softmax(dim=-1)[-1] * values[-1]
 
 
-@mistake("soft_lookup")
+@mistake("soft_lookup", hint=3)
 def summed_over_the_wrong_axis(query, keys, values, temperature=1.0):
     """Summed over the wrong axis: n numbers are left. Add up the n rows, so that D_v numbers are left."""
     return ((keys @ query / temperature).softmax(dim=-1)[:, None] * values).sum(dim=-1)
@@ -243,7 +243,7 @@ def summed(query, keys, w_q, w_k):
     return (query @ w_q.mT)[:, :, None] + (keys @ w_k.mT)[:, None]
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def no_tanh(query, keys, w_q, w_k, v):
     """tanh is missing: the score collapses to one part per query and one per key, and every query ranks the keys
     in the same way.
@@ -251,13 +251,13 @@ def no_tanh(query, keys, w_q, w_k, v):
     return summed(query, keys, w_q, w_k) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def tanh_outside(query, keys, w_q, w_k, v):
     """tanh came after v. It bends the h numbers of the sum; v then turns them into one score."""
     return torch.tanh(summed(query, keys, w_q, w_k) @ v)
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=1)
 def tanh_of_each(query, keys, w_q, w_k, v):
     """tanh was taken of query and key apart, before they were added. Add first: tanh of the sum."""
     return (
@@ -277,13 +277,13 @@ def matrices_swapped(query, keys, w_q, w_k, v):
     return torch.tanh(summed(query, keys, w_k, w_q)) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def weights_not_transposed(query, keys, w_q, w_k, v):
     """The weights are laid out as (out, in), as in a linear layer: multiply by their transpose, `.mT`."""
     return torch.tanh((query @ w_q)[:, :, None] + (keys @ w_k)[:, None]) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=2)
 def entry_by_entry(query, keys, w_q, w_k, v):
     """Query i met key i only. Every query must meet every key: put an axis into each before adding."""
     return torch.tanh(query @ w_q.mT + keys @ w_k.mT) @ v
@@ -295,13 +295,13 @@ def keys_down(query, keys, w_q, w_k, v):
     return (torch.tanh(summed(query, keys, w_q, w_k)) @ v).mT
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=2)
 def added_along_the_sequence(query, keys, w_q, w_k, v):
     """Queries and keys were concatenated. A score belongs to a pair: add each query to each key."""
     return torch.tanh(torch.cat([query @ w_q.mT, keys @ w_k.mT], dim=1)) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=2)
 def axes_in_the_same_place(query, keys, w_q, w_k, v):
     """Both got their axis of size 1 in the same place, so no pairs were made. They belong in different places."""
     return torch.tanh((query @ w_q.mT)[:, :, None] + (keys @ w_k.mT)[:, :, None]) @ v
@@ -313,19 +313,19 @@ def multiplied(query, keys, w_q, w_k, v):
     return torch.tanh((query @ w_q.mT)[:, :, None] * (keys @ w_k.mT)[:, None]) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=2)
 def dot_products(query, keys, w_q, w_k, v):
     """These are dot products of projected queries and keys. The additive score adds them and weights the sum by v."""
     return (query @ w_q.mT) @ (keys @ w_k.mT).mT
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def v_forgotten(query, keys, w_q, w_k, v):
     """The h numbers were added up without v. v says how much each of them counts."""
     return torch.tanh(summed(query, keys, w_q, w_k)).sum(dim=-1)
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def v_not_summed(query, keys, w_q, w_k, v):
     """Four axes are left: the h numbers were weighted by v and not added up."""
     return torch.tanh(summed(query, keys, w_q, w_k)) * v
@@ -338,7 +338,7 @@ def tanh_written_out(query, keys, w_q, w_k, v):
     return ((s.exp() - (-s).exp()) / (s.exp() + (-s).exp())) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def averaged(query, keys, w_q, w_k, v):
     """The h numbers were averaged where they should be added up."""
     return (torch.tanh(summed(query, keys, w_q, w_k)) * v).mean(dim=-1)
@@ -368,7 +368,7 @@ def subtracted(query, keys, w_q, w_k, v):
     return torch.tanh((query @ w_q.mT)[:, :, None] - (keys @ w_k.mT)[:, None]) @ v
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def an_axis_of_one_kept(query, keys, w_q, w_k, v):
     """An axis of size 1 is left at the end. A product with the vector v removes it by itself."""
     return torch.tanh(summed(query, keys, w_q, w_k)) @ v[:, None]
@@ -384,7 +384,7 @@ def as_many_columns_as_queries(query, keys, w_q, w_k, v):
     return table
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=1)
 def batches_mixed(query, keys, w_q, w_k, v):
     """Sentences met one another: the result has a batch axis twice, or too many axes."""
     return (
@@ -393,13 +393,13 @@ def batches_mixed(query, keys, w_q, w_k, v):
     )
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def v_is_missing(query, keys, w_q, w_k, v):
     """v is missing: each pair still has h numbers. v turns them into one score."""
     return torch.tanh(summed(query, keys, w_q, w_k))
 
 
-@mistake("additive_scores")
+@mistake("additive_scores", hint=3)
 def v_inside_tanh(query, keys, w_q, w_k, v):
     """v was multiplied inside tanh. It weights the h numbers after they were bent."""
     return torch.tanh(summed(query, keys, w_q, w_k) * v).sum(dim=-1)
@@ -449,49 +449,49 @@ def scored(query, keys, w_q, w_k, v):
     return torch.tanh(summed(query, keys, w_q, w_k)) @ v
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=1)
 def over_queries(query, keys, values, w_q, w_k, v):
     """Softmax ran over the queries: columns sum to 1. Each query shares its attention among the keys: the last axis."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=1)
     return weights @ values, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=1)
 def over_the_batch(query, keys, values, w_q, w_k, v):
     """Softmax ran over the sentences. Each query shares its attention among its own keys: the last axis."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=0)
     return weights @ values, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=3)
 def scores_returned(query, keys, values, w_q, w_k, v):
     """The second result holds scores. Weights are what softmax makes of them."""
     scores = scored(query, keys, w_q, w_k, v)
     return scores.softmax(dim=-1) @ values, scores
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=3)
 def without_softmax(query, keys, values, w_q, w_k, v):
     """Softmax is missing: the weights of a query do not sum to 1."""
     scores = scored(query, keys, w_q, w_k, v)
     return scores @ values, scores
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=3)
 def pair_swapped(query, keys, values, w_q, w_k, v):
-    """The right tensors in the wrong order: contexts first, then weights."""
+    """The right tensors in the wrong order: contexts should come first, then weights."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
     return weights, weights @ values
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=2)
 def keys_are_mixed(query, keys, values, w_q, w_k, v):
     """The keys were mixed. They say how much; the values are what is passed on."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
     return weights @ keys, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=3)
 def contexts_only(query, keys, values, w_q, w_k, v):
     """Only one thing came back. Contexts and weights were asked for."""
     return scored(query, keys, w_q, w_k, v).softmax(dim=-1) @ values
@@ -511,14 +511,14 @@ def tanh_left_out(query, keys, values, w_q, w_k, v):
     return weights @ values, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=2)
 def one_context_for_all(query, keys, values, w_q, w_k, v):
     """The contexts of all queries were added up. Each query has a context of its own."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
     return (weights @ values).sum(dim=1), weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=2)
 def context_per_key(query, keys, values, w_q, w_k, v):
     """The sum ran over the queries, so there is a context per key. Each query has a context of its own."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1)
@@ -539,7 +539,7 @@ def scaled(query, keys, values, w_q, w_k, v):
     return weights @ values, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=1)
 def one_softmax_for_all(query, keys, values, w_q, w_k, v):
     """All weights of a sentence together sum to 1. Each query has a whole unit of attention of its own."""
     scores = scored(query, keys, w_q, w_k, v)
@@ -569,7 +569,7 @@ def weights_of_the_first_sentence(query, keys, values, w_q, w_k, v):
     return weights[:1] @ values, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=3)
 def twice_softmax(query, keys, values, w_q, w_k, v):
     """Softmax was applied twice: the weights are too even. Once is enough."""
     weights = scored(query, keys, w_q, w_k, v).softmax(dim=-1).softmax(dim=-1)
@@ -584,7 +584,7 @@ def tanh_taken_apart(query, keys, values, w_q, w_k, v):
     return weights @ values, weights
 
 
-@mistake("additive_attention")
+@mistake("additive_attention", hint=3)
 def one_query_as_in_look(query, key, value, w_q, w_k, v):
     """It stopped: weights[..., None] is (B, L, S, 1), and value has no axis for the L queries. `weights @ value` mixes
     for each query.

@@ -19,7 +19,7 @@ def heads_in_float32(scale_scores: Any, draw: Inputs) -> Any:
     return scale_scores(scores, 12), scores
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=1)
 def divided_by_d(scores, d_k):
     """The scores were divided by d_k itself. Their spread grows with its square root, so this overshoots: softmax goes
     flat.
@@ -27,7 +27,7 @@ def divided_by_d(scores, d_k):
     return scores / d_k
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=3)
 def multiplied(scores, d_k):
     """The scores were multiplied by the square root. They were too large already: divide."""
     return scores * math.sqrt(d_k)
@@ -39,7 +39,7 @@ def half_as_divisor(scores, d_k):
     return scores / (d_k / 2)
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=2)
 def number_of_keys(scores, d_k):
     """The scores were divided by the square root of the number of keys. What made them large is the dimension of the
     vectors, d_k.
@@ -47,7 +47,7 @@ def number_of_keys(scores, d_k):
     return scores / math.sqrt(scores.size(-1))
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=2)
 def number_of_queries(scores, d_k):
     """The scores were divided by the square root of the number of queries. What made them large is the dimension of the
     vectors, d_k.
@@ -61,7 +61,7 @@ def unchanged(scores, d_k):
     return scores * 1
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=3)
 def in_place(scores, d_k):
     """The numbers are right, but the caller's scores were changed. Make new ones."""
     return scores.div_(math.sqrt(d_k))
@@ -73,7 +73,7 @@ def by_the_measured_spread(scores, d_k):
     return scores / scores.std()
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=3)
 def softmax_included(scores, d_k):
     """Softmax was applied as well. Return only the scaled scores."""
     return (scores / math.sqrt(d_k)).softmax(dim=-1)
@@ -85,7 +85,7 @@ def whole_numbers(scores, d_k):
     return scores // math.sqrt(d_k)
 
 
-@mistake("scale_scores")
+@mistake("scale_scores", hint=3)
 def weights_divided(scores, d_k):
     """These are weights, divided afterwards. It is the scores that have to shrink, before any softmax."""
     return scores.softmax(dim=-1) / math.sqrt(d_k)
@@ -149,7 +149,7 @@ def variance(d_k, n, generator):
     return raw, raw / d_k
 
 
-@mistake("score_std")
+@mistake("score_std", hint=2)
 def generator_ignored(d_k, n, generator):
     """The spreads are right, but not all draws came from the generator: the same state gave different numbers."""
     q, k = torch.randn(n, d_k), torch.randn(n, d_k)
@@ -157,7 +157,7 @@ def generator_ignored(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=2)
 def seed_of_its_own(d_k, n, generator):
     """Every call gives the same numbers: a seed is set inside. Draw from the generator that is passed in, as it is."""
     q, k = pairs(d_k, n, torch.Generator().manual_seed(0))
@@ -165,7 +165,7 @@ def seed_of_its_own(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=2)
 def uniform_numbers(d_k, n, generator):
     """The spread is too small: these numbers are uniform, from torch.rand. Standard normal ones come from randn."""
     q, k = (
@@ -176,7 +176,7 @@ def uniform_numbers(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=1)
 def not_summed(d_k, n, generator):
     """This is the spread of single products, about 1. A score is the sum of d_k of them."""
     q, k = pairs(d_k, n, generator)
@@ -184,7 +184,7 @@ def not_summed(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=1)
 def summed_over_pairs(d_k, n, generator):
     """The products were summed over the n pairs, not over the d_k entries of a vector: the axes have changed places."""
     q, k = pairs(d_k, n, generator)
@@ -202,7 +202,7 @@ def scaled_by_d(d_k, n, generator):
     return raw, raw / d_k
 
 
-@mistake("score_std")
+@mistake("score_std", hint=3)
 def not_scaled(d_k, n, generator):
     """Both numbers are the raw spread. The second should be the spread of the scaled scores."""
     q, k = pairs(d_k, n, generator)
@@ -212,7 +212,7 @@ def not_scaled(d_k, n, generator):
 
 @mistake("score_std")
 def scaled_first(d_k, n, generator):
-    """The two numbers are swapped: raw first, then scaled."""
+    """The two numbers are swapped: raw should come first, then scaled."""
     q, k = pairs(d_k, n, generator)
     raw = (q * k).sum(dim=-1).std().item()
     return raw / math.sqrt(d_k), raw
@@ -226,7 +226,7 @@ def one_vector_for_both(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=1)
 def one_query_for_all(d_k, n, generator):
     """One query met all n keys. Draw n queries, so that every pair is independent of the others."""
     q, k = pairs(d_k, n, generator)
@@ -234,7 +234,7 @@ def one_query_for_all(d_k, n, generator):
     return raw, raw / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=3)
 def drawn_twice(d_k, n, generator):
     """The scaled scores come from a second draw. Draw n pairs once, then measure the same scores raw and scaled."""
     raw, scaled = (
@@ -244,7 +244,7 @@ def drawn_twice(d_k, n, generator):
     return raw, scaled / math.sqrt(d_k)
 
 
-@mistake("score_std")
+@mistake("score_std", hint=3)
 def tensors_returned(d_k, n, generator):
     """Both results should be Python floats, but they are tensors. item() turns a tensor into a number."""
     q, k = pairs(d_k, n, generator)
@@ -276,7 +276,7 @@ def not_measured(d_k, n, generator):
     return float(d_k**0.5), 1.0
 
 
-@mistake("score_std")
+@mistake("score_std", hint=1)
 def mean_of_products(d_k, n, generator):
     """The products were averaged. A score is their sum."""
     q, k = pairs(d_k, n, generator)
@@ -303,7 +303,7 @@ def one_hot_and_float32(softmax_jacobian: Any, draw: Inputs) -> Any:
     return softmax_jacobian(weights), weights
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def diagonal_only(weights):
     """Only the diagonal is filled. Raising one score also lowers the other weights."""
     return torch.diag_embed(weights * (1 - weights))
@@ -322,7 +322,7 @@ def softmax_again(weights):
     return torch.diag_embed(w) - w.unsqueeze(-1) * w.unsqueeze(-2)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=2)
 def row_times_column(weights):
     """One number was subtracted everywhere, the sum of the squared weights: a row times a column. A column times a row
     gives the table of products.
@@ -331,7 +331,7 @@ def row_times_column(weights):
     return torch.diag_embed(weights) - total
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def products_off_the_diagonal(weights):
     """Right off the diagonal. The diagonal holds the weights alone: the products are subtracted there too, w - w²."""
     products = weights.unsqueeze(-1) * weights.unsqueeze(-2)
@@ -342,7 +342,7 @@ def products_off_the_diagonal(weights):
     )
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def products_only(weights):
     """Only the products are there, with a minus sign. The weights themselves are missing from the diagonal."""
     return -weights.unsqueeze(-1) * weights.unsqueeze(-2)
@@ -354,19 +354,19 @@ def plus_instead_of_minus(weights):
     return torch.diag_embed(weights) + weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=3)
 def single_row_only(weights):
     """`torch.outer` and `torch.diag` handle only a single row. For more rows, add axes and let them broadcast."""
     return torch.diag(weights) - torch.outer(weights, weights)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def rows_entry_by_entry(weights):
     """You returned one number per weight. How each weight responds to each score is an n by n table per row."""
     return weights * (1 - weights)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=3)
 def weight_of_the_score(weights):
     """The factor in front is the column's weight. It should be the row's weight: the one that responds."""
     eye = torch.eye(weights.size(-1), dtype=weights.dtype)
@@ -381,14 +381,14 @@ def weights_changed(weights):
     return table
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=2)
 def one_on_the_diagonal(weights):
     """The entries off the diagonal are right. The diagonal starts from 1 here. It should start from the weight."""
     eye = torch.eye(weights.size(-1), dtype=weights.dtype)
     return eye - weights.unsqueeze(-1) * weights.unsqueeze(-2)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def square_subtracted_twice(weights):
     """The entries off the diagonal are right. On the diagonal, the square of the weight was subtracted twice."""
     return torch.diag_embed(weights * (1 - weights)) - weights.unsqueeze(
@@ -396,14 +396,14 @@ def square_subtracted_twice(weights):
     ) * weights.unsqueeze(-2)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=3)
 def one_table_for_all_rows(weights):
     """All rows were joined into one and gave a single large table. Each row has its own table: (..., n, n)."""
     w = weights.flatten()
     return w.diag() - torch.outer(w, w)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=2)
 def as_large_as_the_first_axis(weights):
     """The identity matrix got its size from the first axis, which is the batch as soon as there is one. It is n by n:
     count from the end.
@@ -412,14 +412,14 @@ def as_large_as_the_first_axis(weights):
     return weights.unsqueeze(-1) * (eye - weights.unsqueeze(-2))
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=2)
 def same_weight_twice(weights):
     """Off the diagonal, a weight is multiplied by itself. Entry [i, j] needs two weights: that of i and that of j."""
     eye = torch.eye(weights.size(-1), dtype=weights.dtype)
     return weights.unsqueeze(-1) * (eye - weights.unsqueeze(-1))
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=3)
 def rows_with_rows(weights):
     """Rows were multiplied by one another: `@` sums over rows. Each row needs its own column times its own row."""
     if weights.ndim == 1:
@@ -427,7 +427,7 @@ def rows_with_rows(weights):
     return torch.diag_embed(weights) - weights.mT @ weights
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def weights_on_the_diagonal(weights):
     """The weights are on the diagonal, and nothing else is there. The products w_i · w_j have to be subtracted from the
     whole table.
@@ -435,7 +435,7 @@ def weights_on_the_diagonal(weights):
     return torch.diag_embed(weights)
 
 
-@mistake("softmax_jacobian")
+@mistake("softmax_jacobian", hint=1)
 def delta_everywhere(weights):
     """The 1 was used for every entry. Delta is 1 on the diagonal and 0 elsewhere."""
     return weights.unsqueeze(-1) * (1 - weights.unsqueeze(-2))
@@ -459,7 +459,7 @@ def mixed(scores, value):
     return weights @ value, weights
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=2)
 def scaled_after_softmax(query, key, value, scale=None):
     """The weights were scaled after softmax: your rows sum to 1 over the square root of D. Scale the scores."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
@@ -467,7 +467,7 @@ def scaled_after_softmax(query, key, value, scale=None):
     return weights @ value, weights
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=1)
 def width_of_values(query, key, value, scale=None):
     """The scale comes from the dimension of the values. It is the dimension of queries and keys that makes scores
     large.
@@ -476,7 +476,7 @@ def width_of_values(query, key, value, scale=None):
     return mixed(query @ key.mT * scale, value)
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=1)
 def count_of_keys(query, key, value, scale=None):
     """The scale comes from the number of keys. It is the dimension of queries and keys that makes scores large."""
     scale = key.size(-2) ** -0.5 if scale is None else scale
@@ -490,7 +490,7 @@ def axis_from_the_front(query, key, value, scale=None):
     return mixed(query @ key.mT * scale, value)
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=3)
 def zero_taken_for_none(query, key, value, scale=None):
     """A scale of 0.0 was treated as no scale at all: `or` and `if scale` do that. Ask whether it is None."""
     return mixed(query @ key.mT * (scale or query.size(-1) ** -0.5), value)
@@ -512,7 +512,7 @@ def root_of_the_given_scale(query, key, value, scale=None):
     )
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=3)
 def given_scale_ignored(query, key, value, scale=None):
     """The given scale had no effect. The default is for None only."""
     return mixed(query @ key.mT * query.size(-1) ** -0.5, value)
@@ -528,7 +528,7 @@ def given_scale_divides(query, key, value, scale=None):
     )
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=3)
 def both_scales(query, key, value, scale=None):
     """The given scale was applied on top of the default. It replaces the default."""
     return mixed(
@@ -582,7 +582,7 @@ def output_alone(query, key, value, scale=None):
 
 @mistake("scaled_attend")
 def weights_first(query, key, value, scale=None):
-    """Right tensors, wrong order: first the output, then the weights."""
+    """Right tensors, wrong order: the output should come first, then the weights."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
     return mixed(query @ key.mT * scale, value)[::-1]
 
@@ -595,7 +595,7 @@ def scores_returned(query, key, value, scale=None):
     return scores.softmax(dim=-1) @ value, scores
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=2)
 def output_scaled(query, key, value, scale=None):
     """The weights come from unscaled scores, and no scaling of the output repairs that. Scale the scores."""
     scale = query.size(-1) ** -0.5 if scale is None else scale
@@ -611,7 +611,7 @@ def exponentials_overflow(query, key, value, scale=None):
     return weights @ value, weights
 
 
-@mistake("scaled_attend")
+@mistake("scaled_attend", hint=1)
 def count_of_queries(query, key, value, scale=None):
     """The scale comes from the number of queries. It is the dimension of queries and keys that makes scores large."""
     scale = query.size(-2) ** -0.5 if scale is None else scale

@@ -443,7 +443,9 @@ for name, (model, _, _) in runs.items():
     print(f"{name:9} new favorite: {changed:4.0%}  right favorite: {right:4.0%}")
 
 # %% [markdown]
-# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key. In the other two models, all of them do. Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, and the same goes for a favorite with a weight near 1: where the choice is settled, right or wrong, hardly anything is learned. The large gradient comes from the few queries still torn between two keys: before training, a tenth of the queries makes up over two thirds of its square. And it moves weight between those two keys, whether or not the right one is among them.
+# Not frozen: four out of five have a new favorite. But after 300 steps only about half favor the right key. In the other two models, all of them do.
+#
+# Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, and the same goes for a favorite with a weight near 1: where the choice is settled, right or wrong, hardly anything is learned. The large gradient comes from the few queries still torn between two keys: before training, a tenth of the queries makes up over two thirds of its square. And it moves weight between those two keys, whether or not the right one is among them.
 #
 # ## What can go wrong
 #

@@ -29,13 +29,13 @@ def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
     return weights, x.grad, stable_softmax(draw.give(far_below))
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def no_shift(x, dim=-1):
     """exp overflowed: exp of ten thousand is infinite, and infinity over infinity is NaN. Shift the scores first."""
     return x.exp() / x.exp().sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def one_shift_for_all(x, dim=-1):
     """The whole table was shifted by one number. Rows far below it underflow to 0/0: each row has a largest score of
     its own.
@@ -44,14 +44,14 @@ def one_shift_for_all(x, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def shifted_by_the_mean(x, dim=-1):
     """Shifted by the mean. The largest score can still be far above it and overflow. Shift by the largest."""
     e = (x - x.mean(dim=dim, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def shifted_by_the_smallest(x, dim=-1):
     """The scores were shifted by the smallest, so no exponent is negative and large ones overflow. Shift by the
     largest.
@@ -60,60 +60,60 @@ def shifted_by_the_smallest(x, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=1)
 def sum_without_its_axis(x, dim=-1):
     """The sums, or the largest scores, lost their axis and were matched with columns instead. Keep it, with keepdim."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
     return e / e.sum(dim=dim)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=2)
 def both_results_of_max(x, dim=-1):
     """`max` with a `dim` returns the maxima and their indices. You need only the maxima: amax, or the first result."""
     return (x - x.max(dim=dim, keepdim=True)).exp()
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def whole_table_sums_to_one(x, dim=-1):
     """All weights together sum to 1. Each row should, so the sum needs the axis too."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
     return e / e.sum()
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def not_divided(x, dim=-1):
     """The exponentials were not divided by their sum: rows do not sum to 1."""
     return (x - x.amax(dim=dim, keepdim=True)).exp()
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def divided_by_the_mean(x, dim=-1):
     """The exponentials were divided by their mean, so each row sums to the number of keys. Divide by the sum."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
     return e / e.mean(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def another_axis_for_the_largest(x, dim=-1):
     """The largest scores were taken along a different axis than the sums. Both go along dim."""
     e = (x - x.amax(dim=0, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def largest_along_the_last_axis(x, dim=-1):
     """The largest scores were taken along the last axis, the sums along `dim`. Both go along `dim`."""
     e = (x - x.amax(dim=-1, keepdim=True)).exp()
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=1)
 def axis_ignored(x, dim=-1):
     """Right along the last axis, but the argument dim had no effect."""
     return x.softmax(dim=-1)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def shifted_by_the_largest_magnitude(x, dim=-1):
     """Shifted by the largest absolute value. Where all scores are far below 0, that shifts them further down, and every
     exp rounds to 0. Shift by the largest score, whatever its sign.
@@ -122,7 +122,7 @@ def shifted_by_the_largest_magnitude(x, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def capped_from_above(x, dim=-1):
     """Large scores were capped, so keys with different scores got the same weight, and rows far below 0 still fail.
     Shift each row instead: that changes no weight.
@@ -131,7 +131,7 @@ def capped_from_above(x, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def scores_clipped(x, dim=-1):
     """Large scores were clipped, so keys with different scores got the same weight. A shift needs no clipping."""
     e = x.clamp(-80, 80).exp()
@@ -151,7 +151,7 @@ def gradient_cut_off(x, dim=-1):
     return x.detach().softmax(dim=dim)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def scores_changed(x, dim=-1):
     """The weights are right, but the caller's scores were changed: -= works in place. Make a new tensor."""
     x -= x.amax(dim=dim, keepdim=True)
@@ -173,13 +173,13 @@ def small_number_added(x, dim=-1):
     return e / (e.sum(dim=dim, keepdim=True) + 1e-2)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def divided_by_the_largest(x, dim=-1):
     """The scores were divided by the largest one. That changes their differences; a shift does not."""
     return (x / x.amax(dim=dim, keepdim=True)).softmax(dim=dim)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def shifted_above_only(x, dim=-1):
     """Rows do not sum to 1: the exponentials in the numerator differ from those in the sum. Compute them once."""
     return (x - x.amax(dim=dim, keepdim=True)).exp() / x.exp().sum(
@@ -187,7 +187,7 @@ def shifted_above_only(x, dim=-1):
     )
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def nan_replaced_by_zero(x, dim=-1):
     """Large scores overflowed, and nan_to_num turned the NaN into 0: those rows have no weights at all. Shift the
     scores before exp, and nothing overflows.
@@ -195,7 +195,7 @@ def nan_replaced_by_zero(x, dim=-1):
     return torch.nan_to_num(x.exp() / x.exp().sum(dim=dim, keepdim=True))
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def shifted_by_the_sum(x, dim=-1):
     """The scores were shifted by their sum, which can be anything. Only a shift by the largest keeps every exp between
     0 and 1.
@@ -204,14 +204,14 @@ def shifted_by_the_sum(x, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=1)
 def first_axis_in_a_loop(x, dim=-1):
     """The loop runs along the first axis and treats whatever it finds as one row, so `dim` plays no part."""
     rows = [(row - row.max()).exp() for row in x]
     return torch.stack([e / e.sum() for e in rows])
 
 
-@mistake("stable_softmax")
+@mistake("stable_softmax", hint=3)
 def sum_along_the_last_axis(x, dim=-1):
     """The largest score was found along `dim`, but the sum ran along the last axis. Both go along `dim`."""
     e = (x - x.amax(dim=dim, keepdim=True)).exp()
@@ -250,25 +250,25 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
     )
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def multiplied(x, temperature, dim=-1):
     """Inverted: hot came out sharper. A higher temperature makes differences smaller."""
     return (x * temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def weights_divided(x, temperature, dim=-1):
     """The weights were divided after softmax, so rows sum to 1/T. The temperature should divide the scores."""
     return x.softmax(dim=dim) / temperature
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def temperature_ignored(x, temperature, dim=-1):
     """The temperature had no effect. Is it used at all, or did a later division cancel it?"""
     return x.softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def powers_of_weights(x, temperature, dim=-1):
     """Right on paper. But a weight that softmax rounded to 0 stays 0, whatever power you take: divide the scores."""
     if temperature <= 0:
@@ -277,13 +277,13 @@ def powers_of_weights(x, temperature, dim=-1):
     return weights / weights.sum(dim=dim, keepdim=True)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=2)
 def any_temperature(x, temperature, dim=-1):
     """Right for temperatures above 0, but those of 0 and below are not rejected. Raise a ValueError."""
     return (x / temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=2)
 def zero_accepted(x, temperature, dim=-1):
     """Negative temperatures are rejected, but 0 is not. It would divide by 0."""
     if temperature < 0:
@@ -291,7 +291,7 @@ def zero_accepted(x, temperature, dim=-1):
     return (x / temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=2)
 def another_error(x, temperature, dim=-1):
     """A bad temperature raises something other than a ValueError. `assert` raises AssertionError; use `raise
     ValueError(...)`.
@@ -324,7 +324,7 @@ def root_of_the_temperature(x, temperature, dim=-1):
     return (x / math.sqrt(temperature)).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=2)
 def below_one_refused(x, temperature, dim=-1):
     """A valid temperature was rejected. Only 0 and below have no meaning."""
     if temperature < 1:
@@ -340,7 +340,7 @@ def rounded_down(x, temperature, dim=-1):
     return (x // temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=3)
 def overflow(x, temperature, dim=-1):
     """Right for small scores, but large ones overflow: use PyTorch's softmax, or shift as in exercise 4.1."""
     if temperature <= 0:
@@ -349,7 +349,7 @@ def overflow(x, temperature, dim=-1):
     return e / e.sum(dim=dim, keepdim=True)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def multiplied_and_refusing(x, temperature, dim=-1):
     """Bad temperatures are rejected, as they should be, but good ones multiply the scores. They should divide them."""
     if temperature <= 0:
@@ -357,7 +357,7 @@ def multiplied_and_refusing(x, temperature, dim=-1):
     return (x * temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def weights_divided_and_refusing(x, temperature, dim=-1):
     """Bad temperatures are rejected, as they should be, but good ones divide the weights. They should divide the
     scores.
@@ -367,7 +367,7 @@ def weights_divided_and_refusing(x, temperature, dim=-1):
     return x.softmax(dim=dim) / temperature
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=2)
 def error_returned(x, temperature, dim=-1):
     """The error was returned as a result, so the caller carries on with it. `raise` stops the function."""
     if temperature <= 0:
@@ -375,7 +375,7 @@ def error_returned(x, temperature, dim=-1):
     return (x / temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=2)
 def negative_accepted(x, temperature, dim=-1):
     """0 is rejected, but negative temperatures are not. They would reverse the order."""
     if temperature == 0:
@@ -393,7 +393,7 @@ def squared_and_refusing(x, temperature, dim=-1):
     return (x / temperature**2).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=1)
 def ignored_and_refusing(x, temperature, dim=-1):
     """Bad temperatures are rejected, as they should be, but good ones have no effect. They should divide the scores."""
     if temperature <= 0:
@@ -401,7 +401,7 @@ def ignored_and_refusing(x, temperature, dim=-1):
     return x.softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=3)
 def quotient_overflows(x, temperature, dim=-1):
     """Right until scores / T no longer fits the dtype: there it is infinite, and softmax gives nan. Shift each row,
     before you divide, so that no score is above 0.
@@ -411,7 +411,7 @@ def quotient_overflows(x, temperature, dim=-1):
     return (x / temperature).softmax(dim=dim)
 
 
-@mistake("temperature_softmax")
+@mistake("temperature_softmax", hint=3)
 def table_shifted(x, temperature, dim=-1):
     """The largest score of the whole table was subtracted, so every score of a lower row became −∞. Subtract each
     row's own largest.
@@ -441,13 +441,13 @@ def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
     )
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=1)
 def logarithm_of_zero(weights):
     """A weight of 0 gave NaN: its logarithm is minus infinity. It should contribute nothing."""
     return -(weights * weights.log()).sum(dim=-1)
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=3)
 def zero_mended_afterwards(weights):
     """The values are right, but the gradient at 0 is NaN: the product was fixed after the logarithm had already
     seen the 0.
@@ -455,19 +455,19 @@ def zero_mended_afterwards(weights):
     return -(weights * weights.log()).nan_to_num(0.0).sum(dim=-1)
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=3)
 def built_in_entr(weights):
     """The values are right, but the gradient at 0 is infinite, as it is for entr and xlogy."""
     return torch.special.entr(weights).sum(dim=-1)
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=2)
 def small_number_added_to_weights(weights):
     """A small number was added before the logarithm, so a row with all weight on one key no longer gives exactly 0."""
     return -(weights * (weights + 1e-2).log()).sum(dim=-1)
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=3)
 def weights_clamped(weights):
     """Small weights were raised to a lower bound, in the product too, so rows with zeros get too large an entropy."""
     w = weights.clamp(min=1e-3)
@@ -530,13 +530,13 @@ def share_of_the_largest(weights):
     return torch.special.entr(weights).sum(dim=-1) / math.log(weights.size(-1))
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=3)
 def logarithms_unweighted(weights):
     """The logarithms were summed without their weights. Each counts in proportion to its weight."""
     return -torch.where(weights > 0, weights, 1.0).log().sum(dim=-1)
 
 
-@mistake("attention_entropy")
+@mistake("attention_entropy", hint=2)
 def tiny_number_added(weights):
     """A small number was added, so a row with all its weight on one key no longer has an entropy of exactly 0."""
     w = weights + 1e-6
@@ -605,14 +605,14 @@ def log_softmax_of_weights(weights):
     return -(weights * weights.log_softmax(dim=-1)).sum(dim=-1)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def pieces_averaged(scores, values, chunk):
     """The pieces were averaged as equals. Each should count in proportion to its sum of exponentials."""
     outputs = [s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk)]
     return torch.stack(outputs).mean(dim=0)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def measured_against_the_mean(scores, values, chunk):
     """Each piece was measured against its mean or its smallest score: larger ones in it overflow. Only the largest
     score is safe.
@@ -625,13 +625,13 @@ def measured_against_the_mean(scores, values, chunk):
     return mixed / total
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=3)
 def pieces_added(scores, values, chunk):
     """The pieces were added up, each with a whole unit of attention. Together they should have only one."""
     return sum(s.softmax(dim=-1) @ v for s, v in pieces_of(scores, values, chunk))
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def pieces_by_their_length(scores, values, chunk):
     """The pieces were weighted by their number of keys. What counts is their sum of exponentials."""
     outputs = [
@@ -640,7 +640,7 @@ def pieces_by_their_length(scores, values, chunk):
     return sum(outputs) / len(scores)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def each_piece_its_own_measure(scores, values, chunk):
     """Each piece was measured against its own largest score and then added to the others. Rescale the earlier ones."""
     mixed, total = 0, 0
@@ -666,7 +666,7 @@ def one_pass(
     return mixed / total if divide else mixed
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=1)
 def first_piece_twice(scores, values, chunk):
     """The first piece counts twice: the loop starts from it and then meets it again."""
     first, again = scores[:chunk], values[:chunk]
@@ -676,7 +676,7 @@ def first_piece_twice(scores, values, chunk):
     return sum(e @ v for e, v in parts) / sum(e.sum() for e, _ in parts)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def nothing_shrinks(scores, values, chunk):
     """The old sum and mixture never shrink when a larger score arrives. Is the old largest score overwritten before the
     factor is computed from it?
@@ -684,7 +684,7 @@ def nothing_shrinks(scores, values, chunk):
     return one_pass(scores, values, chunk, sum_factor=0.0, mix_factor=0.0)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=3)
 def factor_upside_down(scores, values, chunk):
     """The old sum and mixture grow when a larger score arrives. The factor is e to the power of old minus new, at most
     1.
@@ -692,19 +692,19 @@ def factor_upside_down(scores, values, chunk):
     return one_pass(scores, values, chunk, sum_factor=-1.0, mix_factor=-1.0)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=3)
 def only_the_sum_shrinks(scores, values, chunk):
     """The old sum was rescaled, but the old mixture was not. Both were measured against the same score."""
     return one_pass(scores, values, chunk, mix_factor=0.0)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=3)
 def only_the_mixture_shrinks(scores, values, chunk):
     """The old mixture was rescaled, but the old sum was not. Both were measured against the same score."""
     return one_pass(scores, values, chunk, sum_factor=0.0)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def measured_against_the_old(scores, values, chunk):
     """The result is NaN. Measure each piece against the new largest score, and shrink the old sum and mixture by e to
     the power of old minus new, never the reverse.
@@ -717,7 +717,7 @@ def measured_against_the_old(scores, values, chunk):
     return mixed / total
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=1)
 def largest_not_remembered(scores, values, chunk):
     """Only the last piece is in the result: the largest score so far, or the sums, are not carried over."""
     mixed, total = 0, 0
@@ -727,7 +727,7 @@ def largest_not_remembered(scores, values, chunk):
     return mixed / total
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=3)
 def divided_in_the_loop(scores, values, chunk):
     """The mixture was divided by the sum after every piece. Divide once, at the end."""
     largest, total, mixed = scores.new_tensor(-math.inf), 0.0, 0.0
@@ -740,13 +740,13 @@ def divided_in_the_loop(scores, values, chunk):
     return mixed
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=3)
 def not_divided_by_the_sum(scores, values, chunk):
     """The mixture was not divided by the sum of exponentials at the end."""
     return one_pass(scores, values, chunk, divide=False)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=1)
 def starts_at_zero(scores, values, chunk):
     """The largest score so far starts at 0, or at another number that is not low enough. If all scores are far below
     it, everything rounds to 0/0. Start below them all.
@@ -754,7 +754,7 @@ def starts_at_zero(scores, values, chunk):
     return one_pass(scores, values, chunk, start=0.0)
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def never_shifted(scores, values, chunk):
     """Right for small scores only: exp of ten thousand is infinite. Measure against the largest score so far."""
     mixed, total = 0, 0
@@ -763,7 +763,7 @@ def never_shifted(scores, values, chunk):
     return mixed / total
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def last_piece_dropped(scores, values, chunk):
     """The last, shorter piece was left out: `n // chunk` counts full pieces only."""
     level, total, mixed = (
@@ -786,7 +786,7 @@ def first_piece_alone(scores, values, chunk):
     return s.softmax(dim=-1) @ v
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def largest_of_the_first_piece(scores, values, chunk):
     """Everything was measured against the first piece's largest score. If a later one is far larger, its exp overflows:
     update the largest score in each round.
@@ -798,7 +798,7 @@ def largest_of_the_first_piece(scores, values, chunk):
     return mixed / total
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=1)
 def largest_of_this_piece(scores, values, chunk):
     """Everything was measured against the current piece's largest score. If that is far lower than before, the factor
     for the old sums overflows: keep the largest score so far.
@@ -814,7 +814,7 @@ def largest_of_this_piece(scores, values, chunk):
     return mixed / total
 
 
-@mistake("streaming_attend")
+@mistake("streaming_attend", hint=2)
 def all_at_once(scores, values, chunk):
     """The right result, but from all scores at once: `chunk` plays no part. Use only one piece at a time."""
     e = (scores - scores.max()).exp()

@@ -297,7 +297,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 # %% hints streaming_attend [markdown]
 # Which three quantities does the table above keep track of, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
 #
-# `split` cuts a tensor into pieces and leaves the last one shorter if need be. For each piece: find the new largest score, shrink what you remember, and add the piece's share to the sum and to the mixture.
+# `split` cuts a tensor into pieces and leaves the last one shorter if need be. For each piece: find the largest score so far, shrink what you remember, and add the piece's share to the sum and to the mixture.
 #
 # The factor that shrinks the old sum shrinks the old mixture as well, because both were measured against the same score. Divide once, at the end.
 

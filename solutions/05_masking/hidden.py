@@ -55,7 +55,7 @@ def hides_instead(q_len, k_len=None, *, device=None):
     return m.triu(m.size(1) - m.size(0) + 1)
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=2)
 def top_left(q_len, k_len=None, *, device=None):
     """The triangle starts at the top left. With cached keys, the last query is the newest: it lines up with the last
     key.
@@ -63,48 +63,48 @@ def top_left(q_len, k_len=None, *, device=None):
     return ones(q_len, k_len, device).tril()
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=2)
 def hides_at_the_top_left(q_len, k_len=None, *, device=None):
     """Two things: True must mean "may look", and with cached keys the triangle ends at the last key."""
     return ones(q_len, k_len, device).triu(1)
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=3)
 def not_oneself(q_len, k_len=None, *, device=None):
     """A token cannot see itself here, so the first row is empty. A query may see its own key, only not later ones."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0) - 1)
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=3)
 def one_ahead(q_len, k_len=None, *, device=None):
     """Each query sees one key too many: the next one, which is exactly the answer it must not see."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0) + 1)
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=2)
 def past_hidden(q_len, k_len=None, *, device=None):
     """Inverted: each query sees the future and not the past. Which of the two triangles is the past?"""
     m = ones(q_len, k_len, device)
     return m.triu(m.size(1) - m.size(0))
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=3)
 def floats(q_len, k_len=None, *, device=None):
     """This is a mask of floats, which PyTorch's function would add to the scores. Make it boolean."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0)).float()
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=3)
 def integers(q_len, k_len=None, *, device=None):
     """This is a mask of integers. PyTorch's function rejects those, and ~ flips their bits. Make it boolean."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0)).long()
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=3)
 def numbers_to_add(q_len, k_len=None, *, device=None):
     """Zeros and minus infinities are another convention, a mask to be added to the scores. Here a mask is True and
     False.
@@ -115,13 +115,13 @@ def numbers_to_add(q_len, k_len=None, *, device=None):
     )
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=1)
 def everything(q_len, k_len=None, *, device=None):
     """Every key is allowed. Which keys come after the query?"""
     return ones(q_len, k_len, device)
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=2)
 def own_key_only(q_len, k_len=None, *, device=None):
     """Each query sees only one key and none of the earlier ones. Looking back is allowed."""
     m = ones(q_len, k_len, device)
@@ -129,14 +129,14 @@ def own_key_only(q_len, k_len=None, *, device=None):
     return m.tril(shift) & m.triu(shift)
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=2)
 def shifted_the_wrong_way(q_len, k_len=None, *, device=None):
     """The triangle moved the wrong way: with more keys than queries its edge moves to the right, not to the left."""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(0) - m.size(1))
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=1)
 def square_only(q_len, k_len=None, *, device=None):
     """k_len was not used: the mask has as many columns as rows. It needs one column per key."""
     return ones(q_len, None, device).tril()
@@ -163,7 +163,7 @@ def axes_in_front(q_len, k_len=None, *, device=None):
     return m.tril(m.size(1) - m.size(0))[None, None]
 
 
-@mistake("causal_mask")
+@mistake("causal_mask", hint=1)
 def earlier_keys_forgotten(q_len, k_len=None, *, device=None):
     """The queries see one another but none of the cached keys. All keys before the queries are in their past."""
     m = ones(q_len, k_len, device)
@@ -186,19 +186,19 @@ def real(lengths, max_len):
     return torch.arange(max_len) < lengths[:, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=1)
 def one_too_many(lengths, max_len):
     """One padding token slips through: a length of n means positions 0 to n - 1."""
     return real(lengths + 1, max_len)[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=1)
 def one_too_few(lengths, max_len):
     """The last token of each sentence is hidden: a length of n means positions 0 to n - 1, counting from 0."""
     return real(lengths - 1, max_len)[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def a_row_per_sentence(lengths, max_len):
     """The shape is (B, S). Next to scores (B, H, L, S), its rows would be read as queries: it needs two axes in
     between.
@@ -206,25 +206,25 @@ def a_row_per_sentence(lengths, max_len):
     return real(lengths, max_len)
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def one_axis_between(lengths, max_len):
     """One axis is missing: heads and queries need one each, (B, 1, 1, S)."""
     return real(lengths, max_len)[:, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def axes_at_the_end(lengths, max_len):
     """The new axes came last, so positions line up with heads. Keys are the last axis."""
     return real(lengths, max_len)[:, :, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def queries_hidden(lengths, max_len):
     """This hides queries: the positions are on the query axis. Hide keys, which are on the last axis."""
     return real(lengths, max_len)[:, None, :, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def axes_in_front_of_all(lengths, max_len):
     """The new axes came first, so sentences line up with queries. The batch stays the first axis."""
     return real(lengths, max_len)[None, None]
@@ -236,13 +236,13 @@ def true_at_padding(lengths, max_len):
     return ~real(lengths, max_len)[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=1)
 def padded_in_front(lengths, max_len):
     """The tokens ended up at the end of the row. A sentence starts at position 0, and padding follows it."""
     return real(lengths, max_len).flip(-1)[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def keys_and_queries_hidden(lengths, max_len):
     """Queries are hidden as well: the mask has a query axis. Padding is hidden as keys, the same for all queries."""
     m = real(lengths, max_len)
@@ -268,13 +268,13 @@ def as_wide_as_the_longest(lengths, max_len):
     return (places < lengths[:, None])[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=1)
 def only_at_the_length(lengths, max_len):
     """Only one position per sentence came out True. All positions before the length hold tokens."""
     return (torch.arange(max_len) == lengths[:, None] - 1)[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=2)
 def no_column(lengths, max_len):
     """Positions and lengths were compared entry by entry. One of them has to be a column, so that every pair is
     compared.
@@ -282,13 +282,13 @@ def no_column(lengths, max_len):
     return (torch.arange(max_len) < lengths)[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=3)
 def device_forgotten(lengths, max_len):
     """The right table, but its positions are created on the default device. Create them where `lengths` is: device=."""
     return (torch.arange(max_len) < lengths[:, None])[:, None, None]
 
 
-@mistake("padding_mask")
+@mistake("padding_mask", hint=2)
 def positions_as_column(lengths, max_len):
     """Positions run down and sentences across. A sentence is a row: make the lengths the column."""
     return (torch.arange(max_len)[:, None] < lengths)[:, None, None]
@@ -321,7 +321,7 @@ def folded(masks, step):
     return result
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=2)
 def missing_ones_counted(*masks):
     """None was counted as a missing vote, so nothing is allowed next to a None. Leave None out."""
     kept = [mask for mask in masks if mask is not None]
@@ -330,7 +330,7 @@ def missing_ones_counted(*masks):
     return sum(mask.int() for mask in kept) == len(masks)
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def either(*masks):
     """Combined with "or": one permission is enough, so the future leaks in through the padding mask. Both must allow
     it.
@@ -348,25 +348,25 @@ def one_list_expected(*masks):
     )
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def exactly_one(*masks):
     """Combined with "exactly one of them": where both masks allow looking, it came out forbidden."""
     return folded(masks, lambda a, b: a ^ b)
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def numbers_multiplied(*masks):
     """The result is a mask of numbers. Boolean masks combined with & stay boolean."""
     return folded([m if m is None else m.int() for m in masks], lambda a, b: a * b)
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def floats_multiplied(*masks):
     """The result is a mask of floats, which PyTorch's function would add to the scores. & keeps masks boolean."""
     return folded([m if m is None else m.float() for m in masks], lambda a, b: a * b)
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def numbers_added(*masks):
     """The masks were added. A sum counts permissions, but all of them are needed. That is what & is for."""
     return folded([m if m is None else m.int() for m in masks], lambda a, b: a + b)
@@ -380,7 +380,7 @@ def first_only(*masks):
     return folded(masks, lambda a, b: a)
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def last_only(*masks):
     """Only the last mask counts. With `and`, Python returns one of the two; & works entry by entry."""
     return folded(masks, lambda a, b: b)
@@ -393,7 +393,7 @@ def result_turned_round(*masks):
     return None if result is None else ~result
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=2)
 def none_not_expected(*masks):
     """It failed on a mask of None, or on no masks at all. None forbids nothing: leave it out before combining."""
     result = masks[0] & masks[1]
@@ -402,7 +402,7 @@ def none_not_expected(*masks):
     return result
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=1)
 def none_forbids_everything(*masks):
     """One None among the masks made the whole result None. None means "no rule"; the other rules still hold."""
     return (
@@ -412,21 +412,21 @@ def none_forbids_everything(*masks):
     )
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=2)
 def stops_at_the_first_none(*masks):
     """The first None ended the loop, so no mask after it counts. None means "no rule": go on with the next one."""
     before = masks[: masks.index(None)] if None in masks else masks
     return folded(before, lambda a, b: a & b) if before else None
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=1)
 def true_for_nothing(*masks):
     """With no mask to combine, something other than None came back. Return None in that case."""
     result = folded(masks, lambda a, b: a & b)
     return torch.tensor(True) if result is None else result
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=2)
 def two_masks_only(*masks):
     """Right for two masks, but a third one was ignored. There may be any number of them."""
     return folded(present(masks)[:2], lambda a, b: a & b)
@@ -438,14 +438,14 @@ def full_masks_left_out(*masks):
     return folded([m for m in present(masks) if not m.all()], lambda a, b: a & b)
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def same_shapes_only(*masks):
     """It failed on masks of different shapes. & broadcasts axes of size 1 by itself; stacking needs equal shapes."""
     found = present(masks)
     return torch.stack(found).all(dim=0) if found else None
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def written_into_a_mask(*masks):
     """The combination is right, but one of the caller's masks was changed: &= works in place. Use &."""
     found = present(masks)
@@ -457,7 +457,7 @@ def written_into_a_mask(*masks):
     return found[0].logical_and_(found[0]) if found else None
 
 
-@mistake("combine_masks")
+@mistake("combine_masks", hint=3)
 def python_and(*masks):
     """`and`, `or`, `not` and `if` need a single truth value, and a mask has many. Use &, and check `is not None`."""
     found = [m for m in masks if m is not None]
@@ -502,7 +502,7 @@ def shares(scores):
     return scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(empty, 0.0)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def cut_after_softmax(scores, mask=None):
     """Weights were zeroed after softmax, so rows sum to less than 1: the hidden keys had already taken their share."""
     return scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
@@ -514,13 +514,13 @@ def visible_keys_hidden(scores, mask=None):
     return shares(hide(scores, None if mask is None else ~mask))
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def empty_row_is_nan(scores, mask=None):
     """A row with nothing to look at is NaN: softmax of nothing but minus infinity is 0/0. It should be all zeros."""
     return hide(scores, mask).softmax(dim=-1)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=3)
 def minus_a_billion(scores, mask=None):
     """The empty row spreads its weight evenly over hidden keys, as softmax does with equal scores, such as one large
     negative number. Set all its weights to 0 after softmax.
@@ -543,7 +543,7 @@ def a_score_of_zero(scores, mask=None):
     return hide(scores, mask, 0.0).softmax(dim=-1)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def scores_times_mask_then_cut(scores, mask=None):
     """Hidden scores became 0 and entered the sum; only then were their weights zeroed, so rows sum to less than 1."""
     return (
@@ -553,7 +553,7 @@ def scores_times_mask_then_cut(scores, mask=None):
     )
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def mask_added(scores, mask=None):
     """The mask was added as 0 and 1: allowed scores rose by 1 and hidden keys stayed visible."""
     return (
@@ -569,14 +569,14 @@ def mask_not_used(scores, mask=None):
     return scores.softmax(dim=-1)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def cut_and_shared_again(scores, mask=None):
     """The remaining weights were divided by their sum, which is 0 in an empty row: 0/0 is NaN."""
     w = scores.softmax(dim=-1) if mask is None else scores.softmax(dim=-1) * mask
     return w / w.sum(dim=-1, keepdim=True)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def cut_and_shared_again_safely(scores, mask=None):
     """The mask came after softmax, or after its shift by the largest score. A hidden key with a large score then takes
     all the weight, and nothing is left to share: hide first.
@@ -586,9 +586,11 @@ def cut_and_shared_again_safely(scores, mask=None):
     return torch.where(total > 0, w / total.masked_fill(total == 0, 1.0), 0.0)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def small_number_in_the_sum(scores, mask=None):
-    """Rows do not sum to exactly 1: a small number was added to the sum to avoid 0/0. Treat empty rows separately."""
+    """Rows do not sum to exactly 1: a small number was added to the sum to avoid 0/0. Only the empty row
+    needs help, and after softmax.
+    """
     e = torch.zeros_like(scores) if scores.numel() == 0 else scores.softmax(dim=-1)
     e = e if mask is None else e * mask
     return e / (e.sum(dim=-1, keepdim=True) + 1e-2)
@@ -602,7 +604,7 @@ def exponentials_by_hand(scores, mask=None):
     return torch.where(total > 0, e / total.masked_fill(total == 0, 1.0), 0.0)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def nan_replaced(scores, mask=None):
     """The values are right, but the gradient of the empty row is NaN: minus infinity was added. Write it with
     masked_fill, and zero the row.
@@ -616,7 +618,7 @@ def nan_replaced(scores, mask=None):
     )
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def zero_times_infinity(scores, mask=None):
     """NaN everywhere: infinity was multiplied by the mask, and 0 times infinity is NaN. Write it with masked_fill."""
     return (
@@ -676,13 +678,13 @@ def no_gradient(scores, mask=None):
     return shares(hide(scores.detach(), mask))
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def hidden_scores_only(scores, mask=None):
     """These are the scores with the hidden ones overwritten. Softmax is missing."""
     return hide(scores, mask)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=2)
 def zero_times_infinity_then_hidden(scores, mask=None):
     """Minus infinity was multiplied by the mask, and 0 times infinity is NaN: allowed keys became NaN. Write it with
     masked_fill.
@@ -692,7 +694,7 @@ def zero_times_infinity_then_hidden(scores, mask=None):
     return (scores + ~mask * -math.inf).softmax(dim=-1).masked_fill(~mask, 0.0)
 
 
-@mistake("masked_softmax")
+@mistake("masked_softmax", hint=3)
 def any_empty_row_zeroes_all(scores, mask=None):
     """One empty row made all rows zero. Test each row separately: any along the last axis, with keepdim."""
     if mask is None:
@@ -762,13 +764,13 @@ def weighted(query, key, value, mask=None, *, scale=None):
     return mixed(shares(hide(scaled(query, key, scale), mask)), value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=1)
 def not_scaled(query, key, value, mask=None, *, scale=None):
     """The scores were not scaled. By default the scale is 1 over the square root of d_k."""
     return attention_with(lambda q, k, v: 1.0)(query, key, value, mask, scale=scale)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=1)
 def over_d(query, key, value, mask=None, *, scale=None):
     """The scores were divided by d_k instead of its square root: the weights are too even (lesson 3)."""
     return attention_with(lambda q, k, v: 1 / q.size(-1))(
@@ -776,7 +778,7 @@ def over_d(query, key, value, mask=None, *, scale=None):
     )
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=1)
 def times_root(query, key, value, mask=None, *, scale=None):
     """The scores were multiplied by the square root of d_k. They should be divided by it."""
     return attention_with(lambda q, k, v: q.size(-1) ** 0.5)(
@@ -791,7 +793,7 @@ def given_scale_divides(query, key, value, mask=None, *, scale=None):
     return mixed(shares(hide(scaled(query, key, 1 / own), mask)), value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=1)
 def over_value_width(query, key, value, mask=None, *, scale=None):
     """Scaled by the dimension of the values. It is the dimension of queries and keys that made the scores large."""
     return attention_with(lambda q, k, v: v.size(-1) ** -0.5)(
@@ -799,7 +801,7 @@ def over_value_width(query, key, value, mask=None, *, scale=None):
     )
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=1)
 def over_number_of_keys(query, key, value, mask=None, *, scale=None):
     """Scaled by the number of keys. It is the dimension of queries and keys that made the scores large."""
     return attention_with(lambda q, k, v: k.size(-2) ** -0.5)(
@@ -821,19 +823,19 @@ def divided_by_the_scale(query, key, value, mask=None, *, scale=None):
     return mixed(shares(hide(query @ key.mT / own, mask)), value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=2)
 def scale_ignored(query, key, value, mask=None, *, scale=None):
     """Passing a scale had no effect: the argument is not used."""
     return weighted(query, key, value, mask)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=2)
 def scale_of_zero_lost(query, key, value, mask=None, *, scale=None):
     """A scale of 0.0 was taken for "not given": Python treats 0.0 as false. Test whether it is None."""
     return weighted(query, key, value, mask, scale=scale or query.size(-1) ** -0.5)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=2)
 def scaled_twice(query, key, value, mask=None, *, scale=None):
     """The given scale came on top of the default one. It should replace it."""
     own = query.size(-1) ** -0.5 * (1.0 if scale is None else scale)
@@ -894,20 +896,20 @@ def hidden_with_zero(query, key, value, mask=None, *, scale=None):
     return mixed(shares(hide(scaled(query, key, scale), mask, 0.0)), value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=3)
 def hidden_after_softmax(query, key, value, mask=None, *, scale=None):
     """Weights were zeroed after softmax: rows sum to less than 1, and hidden keys shaped the rest."""
     w = scaled(query, key, scale).softmax(dim=-1)
     return mixed(w if mask is None else w * mask, value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=3)
 def hidden_with_a_billion(query, key, value, mask=None, *, scale=None):
     """A large negative number took the place of minus infinity: a query with nothing to look at mixes hidden values."""
     return mixed(hide(scaled(query, key, scale), mask, -1e9).softmax(dim=-1), value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=3)
 def nan_in_empty_rows(query, key, value, mask=None, *, scale=None):
     """A query with nothing to look at came out as NaN. It should get zeros; exercise 5.4 has the softmax for that."""
     return mixed(hide(scaled(query, key, scale), mask).softmax(dim=-1), value)
@@ -915,13 +917,15 @@ def nan_in_empty_rows(query, key, value, mask=None, *, scale=None):
 
 @mistake("scaled_dot_product_attention")
 def nan_mended_afterwards(query, key, value, mask=None, *, scale=None):
-    """The values are right, but the gradients are NaN: the empty row was fixed after softmax. See exercise 5.4."""
+    """The values are right, but the gradients are NaN: minus infinity was added to the scores. Write it with
+    masked_fill, as in exercise 5.4.
+    """
     s = scaled(query, key, scale)
     s = s if mask is None else s + torch.zeros_like(s).masked_fill(~mask, -math.inf)
     return mixed(s.softmax(dim=-1).nan_to_num(0.0), value)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=3)
 def output_only_mended(query, key, value, mask=None, *, scale=None):
     """The output is right, but the weights of an empty row are NaN: they were fixed too late."""
     s = scaled(query, key, scale)
@@ -949,13 +953,13 @@ def query_and_key_swapped(query, key, value, mask=None, *, scale=None):
     return w.mT @ value, w
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=3)
 def pair_swapped(query, key, value, mask=None, *, scale=None):
-    """The right tensors in the wrong order: first the output, then the weights."""
+    """The right tensors in the wrong order: the output should come first, then the weights."""
     return weighted(query, key, value, mask, scale=scale)[::-1]
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=3)
 def output_alone(query, key, value, mask=None, *, scale=None):
     """Only the output came back. The exercise asks for the weights as well."""
     return weighted(query, key, value, mask, scale=scale)[0]
@@ -975,7 +979,7 @@ def scores_returned(query, key, value, mask=None, *, scale=None):
     return weighted(query, key, value, mask, scale=scale)[0], scaled(query, key, scale)
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=2)
 def mask_is_needed(query, key, value, mask=None, *, scale=None):
     """It failed when no mask was given. None allows everything."""
     return weighted(query, key, value, mask & torch.ones_like(mask), scale=scale)
@@ -992,7 +996,7 @@ def scores_before_scale_overflow(query, key, value, mask=None, *, scale=None):
     )
 
 
-@mistake("scaled_dot_product_attention")
+@mistake("scaled_dot_product_attention", hint=1)
 def masked_before_scaling(query, key, value, mask=None, *, scale=None):
     """The mask was applied before the scale: minus infinity times 0 is NaN. Scale the scores first, then hide."""
     s = hide(query @ key.mT, mask) * (
@@ -1065,19 +1069,19 @@ def finds_leak(
     return False
 
 
-@mistake("leaks")
+@mistake("leaks", hint=2)
 def last_token_only(attention, length, d_model):
     """Only the last token was changed. A leak from any other one goes unnoticed: change each token in turn."""
     return finds_leak(attention, length, d_model, changes=lambda n: [n - 1])
 
 
-@mistake("leaks")
+@mistake("leaks", hint=1)
 def first_output_only(attention, length, d_model):
     """Only the first output was watched. A leak into any other one goes unnoticed."""
     return finds_leak(attention, length, d_model, watched=lambda t: slice(0, 1))
 
 
-@mistake("leaks")
+@mistake("leaks", hint=1)
 def neighbor_only(attention, length, d_model):
     """Leaks that reach back by more than one place went unnoticed. Was only the output just before the changed token
     watched, or were signed differences averaged?
@@ -1085,7 +1089,7 @@ def neighbor_only(attention, length, d_model):
     return finds_leak(attention, length, d_model, watched=lambda t: slice(t - 1, t))
 
 
-@mistake("leaks")
+@mistake("leaks", hint=1)
 def own_output_too(attention, length, d_model):
     """An honest attention was accused. Either outputs that may move were watched too, the changed token's own or later
     ones; or the changes piled up: each round begins with a fresh copy of the original tokens.
@@ -1093,7 +1097,7 @@ def own_output_too(attention, length, d_model):
     return finds_leak(attention, length, d_model, watched=lambda t: slice(0, t + 1))
 
 
-@mistake("leaks")
+@mistake("leaks", hint=1)
 def later_outputs(attention, length, d_model):
     """Only outputs after the changed token were watched. They may depend on it, but the earlier ones must not."""
     return finds_leak(
@@ -1101,7 +1105,7 @@ def later_outputs(attention, length, d_model):
     )
 
 
-@mistake("leaks")
+@mistake("leaks", hint=3)
 def no_tolerance(attention, length, d_model):
     """Outputs were compared for exact equality. Their last digits can differ without any leak: allow a little."""
     return finds_leak(attention, length, d_model, moved=lambda a, b: not a.equal(b))
@@ -1120,7 +1124,7 @@ def change_too_small(attention, length, d_model):
     return False
 
 
-@mistake("leaks")
+@mistake("leaks", hint=2)
 def changes_pile_up(attention, length, d_model):
     """The changes pile up: `y = x` makes no copy, so tokens changed before are still changed. Begin each round with
     x.clone().
@@ -1134,13 +1138,13 @@ def changes_pile_up(attention, length, d_model):
     return False
 
 
-@mistake("leaks")
+@mistake("leaks", hint=3)
 def answer_inverted(attention, length, d_model):
     """The answer is inverted: True should mean that there is a leak."""
     return not finds_leak(attention, length, d_model)
 
 
-@mistake("leaks")
+@mistake("leaks", hint=2)
 def input_changed_in_place(attention, length, d_model):
     """The tokens were changed in place. An output that is a view of them changes too, so nothing seems to have moved:
     change a copy.
@@ -1156,7 +1160,7 @@ def input_changed_in_place(attention, length, d_model):
     return False
 
 
-@mistake("leaks")
+@mistake("leaks", hint=3)
 def first_change_decides(attention, length, d_model):
     """The answer was given after the first change. A `return False` inside the loop ends it: finish the loop."""
     return finds_leak(attention, length, d_model, changes=lambda n: range(1, min(n, 2)))
@@ -1182,13 +1186,13 @@ def signed_difference(attention, length, d_model):
     )
 
 
-@mistake("leaks")
+@mistake("leaks", hint=3)
 def last_token_never_changed(attention, length, d_model):
     """The last token was never changed. It is the one that the most outputs might see too early: change it too."""
     return finds_leak(attention, length, d_model, changes=lambda n: range(1, n - 1))
 
 
-@mistake("leaks")
+@mistake("leaks", hint=2)
 def shorter_inputs(attention, length, d_model):
     """The attention was given fewer tokens than `length`. It may take that many only; keep them all, and change one."""
     x = torch.randn(1, length, d_model)
@@ -1212,7 +1216,7 @@ def first_entry_changed(attention, length, d_model):
     return False
 
 
-@mistake("leaks")
+@mistake("leaks", hint=2)
 def never(attention, length, d_model):
     """No leak was ever found. Is the changed copy what goes through the attention the second time?"""
     return False

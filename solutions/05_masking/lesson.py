@@ -242,7 +242,7 @@ def causal_mask(
 # %% [markdown]
 # ### Sentences of different lengths
 #
-# A batch is a rectangle, but its sentences differ in length. The short ones are filled up with *padding*, a symbol that means nothing and that no query may look at.
+# A batch is a rectangle, but its sentences differ in length. The short ones are extended with *padding*, a symbol that means nothing and that no query may look at.
 #
 # A table that says which positions are tokens has the shape `(B, S)`, one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch aligns shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, there is not even an error:
 
@@ -324,7 +324,8 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     """Allow only what every mask allows.
 
     Each mask is boolean, True where a query may look, with shapes that broadcast; None forbids nothing.
-    Returns a boolean tensor of the shape they broadcast to, or None if there is no mask at all. No mask is changed.
+    Returns a boolean tensor of the shape they broadcast to, such as (B, 1, L, S), or None if there is no mask at all. No
+    mask is changed.
     """
     ### BEGIN SOLUTION
     combined = None

@@ -38,7 +38,7 @@ def fitting(x, num_heads):
     return x.size(-1) // num_heads
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=1)
 def sequence_cut(x, num_heads):
     """The sequence was split: head 0 holds pieces of a few tokens instead of a part of every token. Split the last
     axis, then move the new one.
@@ -46,41 +46,41 @@ def sequence_cut(x, num_heads):
     return x.reshape(x.size(0), num_heads, x.size(1), fitting(x, num_heads))
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=1)
 def numbers_interleaved(x, num_heads):
     """The entries are interleaved: head 0 has every third one or so. Of the two new axes, the head comes first."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), d, num_heads).permute(0, 3, 1, 2)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def heads_left_behind_tokens(x, num_heads):
     """The shape is (B, L, H, D): the heads come after the tokens. Attention would then run over the heads."""
     return x.reshape(x.size(0), x.size(1), num_heads, fitting(x, num_heads))
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def heads_first(x, num_heads):
     """The heads came first, before the sentences. The batch stays the first axis: (B, H, L, D)."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(2, 0, 1, 3)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def heads_last(x, num_heads):
     """Tokens and entries are swapped: each head is (D, L). It should be (L, D), one row per token."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 2, 3, 1)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def scrambled_after_the_move(x, num_heads):
     """The axes were moved first and split afterward, so entries of different tokens ended up in one row."""
     d = fitting(x, num_heads)
     return x.transpose(1, 2).reshape(x.size(0), num_heads, x.size(1), d)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=3)
 def any_width(x, num_heads):
     """Where num_heads does not divide E, there is an error other than ValueError, or none at all. Check before you
     split.
@@ -88,7 +88,7 @@ def any_width(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=3)
 def rest_dropped(x, num_heads):
     """An E that num_heads does not divide was accepted, or the error was returned. `raise` a ValueError."""
     d = x.size(-1) // num_heads
@@ -102,7 +102,7 @@ def assertion(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=3)
 def fitting_widths_refused(x, num_heads):
     """An E that num_heads does divide was refused. What decides is the remainder of the division, not the quotient."""
     if x.size(-1) % num_heads == 0:
@@ -110,7 +110,7 @@ def fitting_widths_refused(x, num_heads):
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def stacked_behind(x, num_heads):
     """The heads were stacked along an axis other than 1."""
     d = fitting(x, num_heads)
@@ -123,14 +123,14 @@ def list_of_heads(x, num_heads):
     return list(x.split(fitting(x, num_heads), dim=-1))
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=1)
 def number_as_width(x, num_heads):
     """num_heads was taken for the head dimension. It is the number of heads."""
     fitting(x, num_heads)
     return torch.stack(x.split(num_heads, dim=-1), dim=1)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def only_contiguous(x, num_heads):
     """It stopped on tokens that are not contiguous in memory. `view` needs them to be, `reshape` and `unflatten` do
     not.
@@ -139,21 +139,21 @@ def only_contiguous(x, num_heads):
     return x.view(-1).view(x.size(0), x.size(1), num_heads, d).transpose(1, 2)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def joined_to_the_batch(x, num_heads):
     """The heads were joined along the batch axis. They need an axis of their own: stack makes one, cat does not."""
     fitting(x, num_heads)
     return torch.cat(x.chunk(num_heads, dim=-1))
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def head_and_number_swapped(x, num_heads):
     """Heads and entries are swapped: (B, D, L, H). The heads are axis 1, and the entries of a head come last."""
     d = fitting(x, num_heads)
     return x.reshape(x.size(0), x.size(1), num_heads, d).permute(0, 3, 1, 2)
 
 
-@mistake("split_heads")
+@mistake("split_heads", hint=2)
 def heads_in_the_batch(x, num_heads):
     """The heads were merged into the batch axis: (B * H, L, D). Leave them an axis of their own: (B, H, L, D)."""
     return (
@@ -190,14 +190,14 @@ def moved_heads(merge_heads: Any, draw: Inputs) -> Any:
     )
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def tokens_scrambled(x):
     """The tokens are scrambled: rows mix entries of several. Move the heads next to the entries, then join."""
     b, h, n, d = x.shape
     return x.reshape(b, n, h * d)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def heads_added(x):
     """The heads were added up. They belong side by side: (B, L, H * D)."""
     return x.sum(dim=1)
@@ -209,13 +209,13 @@ def sentences_side_by_side(x):
     return torch.cat(list(x), dim=-1)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def heads_averaged(x):
     """The heads were averaged. They belong side by side: (B, L, H * D)."""
     return x.mean(dim=1)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=3)
 def view_of_moved_numbers(x):
     """It stopped: after a transpose the entries are no longer in memory order, which `view` needs. Use `reshape` or
     `flatten`.
@@ -228,19 +228,19 @@ def view_of_moved_numbers(x):
     )
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def numbers_interleaved_back(x):
     """The entries of the heads are interleaved. All entries of head 0 come first, then those of head 1."""
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=2)
 def tokens_behind(x):
     """The tokens came last. The result is (B, L, E), one row per token."""
     return x.transpose(1, 2).flatten(2).mT
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=2)
 def moved_only(x):
     """The axes were moved but not joined: the result has four axes and should have three."""
     return x.transpose(1, 2)
@@ -252,19 +252,19 @@ def first_head_only(x):
     return x[:, 0]
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def joined_along_tokens(x):
     """The heads were joined along the tokens, one below the other. They belong side by side, along the last axis."""
     return torch.cat(list(x.unbind(dim=1)), dim=1)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def everything_joined(x):
     """Too many axes were joined. Sentences and tokens stay separate axes."""
     return x.transpose(1, 2).flatten(1)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=1)
 def numbers_and_tokens_swapped(x):
     """Tokens and entries were swapped before joining. Swap heads and tokens instead: move the heads next to the
     entries.
@@ -273,7 +273,7 @@ def numbers_and_tokens_swapped(x):
     return x.transpose(2, 3).reshape(b, n, h * d)
 
 
-@mistake("merge_heads")
+@mistake("merge_heads", hint=2)
 def sentences_moved(x):
     """Sentences and heads were swapped. Heads and tokens should be: axes 1 and 2, counted from 0."""
     b, h, n, d = x.shape
@@ -397,7 +397,7 @@ class Heads(nn.Module):
         return output, weights if need_weights else None
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class RootOfTheWholeWidth(Heads):
     """Scaled by the root of the whole model dimension. The dot products are between vectors of ONE head: use its
     dimension.
@@ -407,7 +407,7 @@ class RootOfTheWholeWidth(Heads):
         return math.sqrt(q.size(-1) * self.num_heads)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class NotScaled(Heads):
     """The scores were not scaled. Divide by the root of the head dimension."""
 
@@ -415,7 +415,7 @@ class NotScaled(Heads):
         return 1.0
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class WidthWithoutRoot(Heads):
     """The scores were divided by the head dimension instead of its root."""
 
@@ -423,7 +423,7 @@ class WidthWithoutRoot(Heads):
         return q.size(-1)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class RootOfTheHeads(Heads):
     """Scaled by the root of the number of heads. It is the dimension of a head that makes scores large."""
 
@@ -478,7 +478,7 @@ class OverHeads(Heads):
         return x.flatten(2)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=1)
 class OneHeadOnly(Heads):
     """There is only one head, whatever num_heads says: the model dimension was never split."""
 
@@ -498,7 +498,7 @@ class HeadsAveraged(Heads):
         return output, weights.mean(dim=1) if need_weights else None
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class SecondSequenceIgnored(Heads):
     """The second sequence had no effect: keys and values came from the query. Does `forward` use key and value?"""
 
@@ -506,7 +506,7 @@ class SecondSequenceIgnored(Heads):
         return query, query, query
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class ValueFromTheQuery(Heads):
     """A missing value was replaced by the query. It defaults to the KEY, which may be a different sequence."""
 
@@ -514,7 +514,7 @@ class ValueFromTheQuery(Heads):
         return query, query if key is None else key, query if value is None else value
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class ProjectedTwice(Heads):
     """A missing key or value was taken from what had been projected already, so it went through two projections.
     Settle the defaults first, then project.
@@ -529,7 +529,7 @@ class ProjectedTwice(Heads):
         return self.finish(self.merge(self.drop(weights) @ v)), weights
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class DefaultsNotProjected(Heads):
     """A missing key was replaced by the projected query, or a missing value by the projected key. Settle the defaults
     first: each role has its own projection.
@@ -544,7 +544,7 @@ class DefaultsNotProjected(Heads):
         return self.finish(self.merge(self.drop(weights) @ v)), weights
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class RowsTakenForSentences(Heads):
     """A mask (L, S) was read as if its rows were sentences: axes were put behind the first. Its rows are queries, and
     it lines up with the scores as it is.
@@ -569,7 +569,7 @@ class ValueNotProjected(Heads):
         return self.finish(self.merge(self.drop(weights) @ v)), weights
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class ValueIgnored(Heads):
     """The values that were passed in had no effect: the keys were mixed instead."""
 
@@ -578,7 +578,7 @@ class ValueIgnored(Heads):
         return query, key, key
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class KeysNeeded(Heads):
     """It stopped when only a query was given. The key defaults to the query, and the value to the key."""
 
@@ -610,7 +610,7 @@ class AsLongAsTheQueries(Heads):
         return self.finish(self.merge(self.drop(weights) @ v)), weights
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class MaskWithoutHeadAxis(Heads):
     """The batch axis of a (B, L, S) mask lined up with the heads. Give the mask a head axis after the batch: (B, 1, L,
     S).
@@ -620,7 +620,7 @@ class MaskWithoutHeadAxis(Heads):
         return mask
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class HeadAxisForEveryMask(Heads):
     """Every mask was given a head axis. Only one with three axes needs it. The others line up as they are."""
 
@@ -638,7 +638,7 @@ class MaskTurnedRound(Heads):
         )
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class MaskIgnored(Heads):
     """The mask had no effect. Is the result of masked_fill used, and does softmax come after it?"""
 
@@ -646,7 +646,7 @@ class MaskIgnored(Heads):
         return scores.softmax(dim=-1)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class EmptyRowIsNan(Heads):
     """A query with no visible keys came out as NaN. Its weights should be zeros, as in exercise 5.4."""
 
@@ -656,7 +656,7 @@ class EmptyRowIsNan(Heads):
         ).softmax(dim=-1)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class LargeNegativeNumber(Heads):
     """A query with no visible keys looked at hidden ones: a large negative number is finite. Hide with minus infinity,
     then zero the weights.
@@ -668,7 +668,7 @@ class LargeNegativeNumber(Heads):
         ).softmax(dim=-1)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class CutAfterSoftmax(Heads):
     """The weights were zeroed after softmax, so rows sum to less than 1. Hide the scores, before softmax."""
 
@@ -676,10 +676,10 @@ class CutAfterSoftmax(Heads):
         return scores.softmax(dim=-1) * (1.0 if mask is None else self.axes(mask))
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class MendedAfterwards(Heads):
-    """The values are right, but the gradients are NaN: a row with no visible keys was fixed after softmax. See exercise
-    5.4.
+    """The values are right, but the gradients are NaN: minus infinity was added to the scores. Write it with
+    masked_fill, as in exercise 5.4.
     """
 
     def share(self, scores, mask):
@@ -707,7 +707,7 @@ class AlwaysDropping(Heads):
         return functional.dropout(weights, self.p)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class NeverDropping(Heads):
     """In training, dropout does not act on the weights. It belongs after softmax, on the weights that mix values."""
 
@@ -715,7 +715,7 @@ class NeverDropping(Heads):
         return weights
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class OutputDropped(Heads):
     """Dropout acts on the output instead of the weights: single entries vanish where a whole value should."""
 
@@ -726,7 +726,7 @@ class OutputDropped(Heads):
         return functional.dropout(x.transpose(1, 2).flatten(2), self.p, self.training)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class ScoresDropped(Heads):
     """Dropout acts on the scores, before softmax: a score of 0 is a score like any other. It belongs after softmax, on
     the weights that mix the values.
@@ -743,7 +743,7 @@ class ScoresDropped(Heads):
         return self.finish(self.merge(weights @ v)), weights
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=3)
 class DroppedWeightsReturned(Heads):
     """The returned weights were taken after dropout, so their rows do not sum to 1. Return those from before it."""
 
@@ -769,7 +769,7 @@ class ShareThatIsKept(Heads):
         return functional.dropout(weights, 1 - self.p, self.training)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=1)
 class PlainList(Heads):
     """No parameters are registered, so nothing would be learned: nn.Module does not see plain tensors or layers in a
     plain list. Store each nn.Linear as an attribute.
@@ -935,7 +935,7 @@ class VisibleKeysHidden(Heads):
         return hidden.softmax(dim=-1)
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class MaskAdded(Heads):
     """The mask was added to the scores as 0 and 1, so hidden keys stay visible. Overwrite their scores with minus
     infinity.
@@ -969,14 +969,14 @@ class QueryProjectionForKeys(Heads):
 
 @mistake("MultiHeadAttention")
 class PairSwapped(Heads):
-    """These are the right tensors in the wrong order: the output comes first, then the weights or None."""
+    """These are the right tensors in the wrong order: the output should come first, then the weights or None."""
 
     def forward(self, query, key=None, value=None, mask=None, need_weights=False):
         output, weights = self.attend(query, key, value, mask)
         return weights if need_weights else None, output
 
 
-@mistake("MultiHeadAttention")
+@mistake("MultiHeadAttention", hint=2)
 class OutputOnlyMended(Heads):
     """The output of a query with no visible keys was fixed, but its weights are still NaN. Zero the weights too."""
 
@@ -1047,7 +1047,7 @@ def transposed(mine, reference):
     copied(mine, [w.mT for w in parts(reference)], bias_parts(reference))
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def cut_across(mine, reference):
     """The stacked matrix was split along the wrong axis. Rows belong to outputs: split along axis 0."""
     pieces = [
@@ -1057,13 +1057,13 @@ def cut_across(mine, reference):
     copied(mine, [*pieces, reference.out_proj.weight], bias_parts(reference))
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def chunked_across(mine, reference):
     """It stopped because the stacked matrix was split along the wrong axis: split (3E, E) along its rows, axis 0."""
     copied(mine, [*reference.in_proj_weight.chunk(3, dim=1), reference.out_proj.weight])
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def another_order(mine, reference):
     """The parts are in the wrong order. From top to bottom, the stack holds queries, keys, values."""
     q, k, v, out = parts(reference)
@@ -1071,7 +1071,7 @@ def another_order(mine, reference):
     copied(mine, (k, q, v, out), biases and (biases[1], biases[0], *biases[2:]))
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def keys_and_values_mixed_up(mine, reference):
     """Keys and values are swapped. From top to bottom, the stack holds queries, keys, values."""
     q, k, v, out = parts(reference)
@@ -1081,7 +1081,7 @@ def keys_and_values_mixed_up(mine, reference):
     )
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def values_first(mine, reference):
     """The order is reversed. From top to bottom, the stack holds queries, keys, values."""
     q, k, v, out = parts(reference)
@@ -1089,7 +1089,7 @@ def values_first(mine, reference):
     copied(mine, (v, k, q, out), biases and (*biases[2::-1], biases[3]))
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def every_third_row(mine, reference):
     """The rows are mixed up: the queries are the first E rows of the stack, not every third one."""
     w, b = reference.in_proj_weight, reference.in_proj_bias
@@ -1097,7 +1097,7 @@ def every_third_row(mine, reference):
     copied(mine, (w[0::3], w[1::3], w[2::3], reference.out_proj.weight), biases)
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=3)
 def output_forgotten(mine, reference):
     """out_proj was not copied. It is a separate layer in both modules."""
     biases = bias_parts(reference)
@@ -1107,7 +1107,7 @@ def output_forgotten(mine, reference):
     )
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def first_part_everywhere(mine, reference):
     """All three layers got the same part of the stack. Each has its own rows."""
     q, _, _, out = parts(reference)
@@ -1115,21 +1115,21 @@ def first_part_everywhere(mine, reference):
     copied(mine, (q, q, q, out), biases and (*[biases[0]] * 3, biases[3]))
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=3)
 def biases_forgotten(mine, reference):
     """The weights are right, but the biases were not copied. in_proj_bias is stacked like the weights."""
     biases = bias_parts(reference)
     copied(mine, parts(reference), biases and [b * 0 for b in biases])
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=3)
 def output_bias_forgotten(mine, reference):
     """The bias of out_proj was not copied, or those of the three projections were not."""
     biases = bias_parts(reference)
     copied(mine, parts(reference), biases and (*biases[:3], biases[3] * 0))
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=3)
 def biases_expected(mine, reference):
     """It stopped where there are no biases: in_proj_bias is None then. Check for that first."""
     copied(
@@ -1139,7 +1139,7 @@ def biases_expected(mine, reference):
     )
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=2)
 def layer_taken_over(mine, reference):
     """out_proj is now the reference's own layer: training one module would change the other. Copy its entries into the
     layer that is there.
@@ -1148,7 +1148,7 @@ def layer_taken_over(mine, reference):
     mine.out_proj = reference.out_proj
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=2)
 def shared_numbers(mine, reference):
     """Both modules now share their tensors: training one would change the other. Copy the entries, with copy_."""
     for layer, weight in zip(
@@ -1166,7 +1166,7 @@ def shared_numbers(mine, reference):
             layer.bias.data = bias.data
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=2)
 def new_parameters(mine, reference):
     """The parameters were replaced by new objects: an optimizer would go on training the old ones. Use copy_."""
     layers = (mine.q_proj, mine.k_proj, mine.v_proj, mine.out_proj)
@@ -1177,13 +1177,13 @@ def new_parameters(mine, reference):
             layer.bias = nn.Parameter(bias.detach().clone())
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=2)
 def autograd_in_the_way(mine, reference):
     """It stopped: a parameter that learns cannot be overwritten while autograd is recording. Use torch.no_grad()."""
     mine.q_proj.weight.copy_(reference.in_proj_weight.chunk(3)[0])
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=2)
 def frozen(mine, reference):
     """The copied parameters no longer learn: requires_grad was turned off and never turned back on."""
     mine.requires_grad_(False)
@@ -1211,61 +1211,61 @@ def large_models(count_parameters: Any, draw: Inputs) -> Any:
     ]
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def three_matrices(d_model, num_heads, bias):
     """Three matrices were counted. There is a fourth: out_proj."""
     return 3 * (d_model * d_model + d_model * bias)
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def times_heads(d_model, num_heads, bias):
     """Each head was counted as if it had matrices of full size. The heads share four E × E matrices."""
     return 4 * num_heads * (d_model * d_model + d_model * bias)
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=2)
 def three_biases(d_model, num_heads, bias):
     """Three biases were counted. out_proj has one too."""
     return 4 * d_model * d_model + 3 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=2)
 def one_bias(d_model, num_heads, bias):
     """One bias was counted. Each of the four layers has its own."""
     return 4 * d_model * d_model + d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=2)
 def biases_for_each_head(d_model, num_heads, bias):
     """Four biases were counted for each head. There are four in all, with one entry per output of their layer."""
     return 4 * d_model * d_model + num_heads * 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def one_head(d_model, num_heads, bias):
     """This counts D × D matrices, with the dimension of one head. The layers go from E to E."""
     return 4 * (d_model // num_heads) ** 2 + 4 * (d_model // num_heads) * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def narrow_inputs(d_model, num_heads, bias):
     """This counts E × D per layer, for one head only. All heads together have dimension E."""
     return 4 * d_model * (d_model // num_heads) + 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def three_narrow_layers(d_model, num_heads, bias):
     """q_proj, k_proj and v_proj were counted for one head only, E × D. For all heads together they are E × E."""
     return (3 * (d_model // num_heads) + d_model) * (d_model + bias)
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def matrices_times_heads(d_model, num_heads, bias):
     """The matrices were counted once per head. The heads share four E × E matrices, cut into strips."""
     return 4 * num_heads * d_model * d_model + 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def projection_matrices_times_heads(d_model, num_heads, bias):
     """The matrices of q_proj, k_proj and v_proj were counted once per head. Each is one E × E matrix that all heads
     share, cut into strips.
@@ -1273,13 +1273,13 @@ def projection_matrices_times_heads(d_model, num_heads, bias):
     return (3 * num_heads + 1) * d_model * d_model + 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def narrow_out(d_model, num_heads, bias):
     """out_proj was counted as D × E. It reads all heads side by side, so it is E × E."""
     return d_model * (3 * d_model + d_model // num_heads) + 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def projections_times_heads(d_model, num_heads, bias):
     """q_proj, k_proj and v_proj were counted once per head. Each is one E × E matrix that all heads share, cut into
     strips.
@@ -1287,7 +1287,7 @@ def projections_times_heads(d_model, num_heads, bias):
     return (3 * num_heads + 1) * (d_model * d_model + d_model * bias)
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def square_heads(d_model, num_heads, bias):
     """Each head was given D × D matrices. A head reads all E entries of a token, so its part of a layer is E × D."""
     narrow = 3 * num_heads * (d_model // num_heads) ** 2 + d_model * d_model
@@ -1300,7 +1300,7 @@ def caret(d_model, num_heads, bias):
     return ((4 * d_model) ^ 2) + 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=2)
 def bias_ignored(d_model, num_heads, bias):
     """Right without bias. With bias there are four more vectors."""
     return 4 * d_model * d_model
@@ -1312,25 +1312,25 @@ def bias_always(d_model, num_heads, bias):
     return 4 * d_model * d_model + 4 * d_model
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=2)
 def one_number_per_bias(d_model, num_heads, bias):
     """A bias was counted as a single number. It has one entry per output of its layer."""
     return 4 * d_model * d_model + 4 * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=2)
 def bias_as_a_matrix(d_model, num_heads, bias):
     """A bias was counted like a matrix, E × E. It is a vector: one entry per output of its layer."""
     return 4 * d_model * d_model * (2 if bias else 1)
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def sides_added(d_model, num_heads, bias):
     """The two sides of a matrix were added. A matrix with E rows and E columns has E times E entries."""
     return 8 * d_model + 4 * d_model * bias
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=3)
 def bytes_not_numbers(d_model, num_heads, bias):
     """These are bytes, four per number. Count the numbers themselves."""
     return 16 * (d_model * d_model + d_model * bias)
@@ -1350,19 +1350,19 @@ def precedence(d_model, num_heads, bias):
     return 4 * d_model * d_model + 4 * d_model if bias else 0
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=3)
 def tensors_counted(d_model, num_heads, bias):
     """The tensors were counted. How many numbers does each one hold?"""
     return 8 if bias else 4
 
 
-@mistake("count_parameters")
+@mistake("count_parameters", hint=1)
 def whole_layer(d_model, num_heads, bias):
     """The feed-forward network of a transformer layer was counted too. This module has attention's matrices only."""
     return 12 * d_model * d_model + 4 * d_model * bias
 
 
-@mistake("copy_torch_weights")
+@mistake("copy_torch_weights", hint=1)
 def names_that_fit(mine, reference):
     """Only out_proj was copied. `strict=False` passes over names that do not match, and in_proj_weight has no
     counterpart here: cut it in three yourself.

@@ -335,7 +335,7 @@ scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 # %% hints MultiHeadAttention [markdown]
 # Which objects hold the learned parameters, and how does `nn.Module` find out about them? What else does `forward` need to know that `__init__` could store?
 #
-# Keys default to the query and values to the *keys*, in this order. A mask with three axes gets a head axis. Hide scores as in lesson 5, and remember queries with no visible keys.
+# Keys default to the query and values to the *keys*, in this order and before anything is projected. A mask with three axes gets a head axis. Hide scores as in lesson 5, and remember queries with no visible keys.
 #
 # Keep two tables: the weights that are returned, and what dropout makes of them, which mixes the values. Divide by the root of the head dimension.
 

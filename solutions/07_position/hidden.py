@@ -53,14 +53,14 @@ def powers(exponents, d_model, base):
     return base ** (exponents / d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def sines_then_cosines(length, d_model, base=10_000.0):
     """All sines came first, then all cosines, as in some libraries. Here they alternate: sine, cosine, sine, cosine."""
     turns = angles(length, d_model, base)
     return torch.cat([turns.sin(), turns.cos()[:, : d_model // 2]], dim=-1)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def cosine_first(length, d_model, base=10_000.0):
     """Sine and cosine are swapped. The even entries, 0, 2, 4, are the sines."""
     turns = angles(length, d_model, base)
@@ -70,32 +70,32 @@ def cosine_first(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def cosines_then_sines(length, d_model, base=10_000.0):
     """All cosines came first, then all sines. Here they alternate, and the sine comes first."""
     turns = angles(length, d_model, base)
     return torch.cat([turns.cos(), turns.sin()[:, : d_model // 2]], dim=-1)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def only_sines(length, d_model, base=10_000.0):
     """Every entry is a sine. The odd entries are the cosines of the same angles."""
     return angles(length, d_model, base).sin().repeat_interleave(2, 1)[:, :d_model]
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def only_cosines(length, d_model, base=10_000.0):
     """Every entry is a cosine. The even entries are the sines of the same angles."""
     return angles(length, d_model, base).cos().repeat_interleave(2, 1)[:, :d_model]
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def angles_themselves(length, d_model, base=10_000.0):
     """These are the angles. What is asked for is the sine and the cosine of each."""
     return angles(length, d_model, base).repeat_interleave(2, 1)[:, :d_model]
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def exponent_of_each_entry(length, d_model, base=10_000.0):
     """Sine and cosine of a pair have different angles: each entry got an exponent of its own. Entries 2i and 2i + 1
     share the exponent 2i / d_model.
@@ -105,7 +105,7 @@ def exponent_of_each_entry(length, d_model, base=10_000.0):
     return torch.where(even, turns.sin(), turns.cos())
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def exponent_of_the_next_entry(length, d_model, base=10_000.0):
     """The cosine of a pair uses the exponent of the next pair. It has the angle of its sine: 2i, not 2i + 2."""
     turns = torch.arange(length)[:, None] / powers(
@@ -115,7 +115,7 @@ def exponent_of_the_next_entry(length, d_model, base=10_000.0):
     return torch.where(even, turns[:, :-1].sin(), turns[:, 1:].roll(-1, 1).cos())
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def i_over_d_model(length, d_model, base=10_000.0):
     """The exponent is i / d_model, where i counts the pairs. It should be 2i / d_model."""
     pair = torch.arange((d_model + 1) // 2)
@@ -123,7 +123,7 @@ def i_over_d_model(length, d_model, base=10_000.0):
     return table(turns, d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def doubled_twice(length, d_model, base=10_000.0):
     """The exponents are twice too large, as if 2i had been doubled once more. What does your i count: pairs, or entries
     in steps of 2?
@@ -159,7 +159,7 @@ def one_speed(length, d_model, base=10_000.0):
     return table(turns.float(), d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def slowest_reaches_the_base(length, d_model, base=10_000.0):
     """The exponents run from 0 to 1, so the last pair turns by p / base, as in some libraries. Here pair i has the
     exponent 2i / d_model, which stays below 1.
@@ -206,9 +206,9 @@ def from_position_one(length, d_model, base=10_000.0):
     return table(angles(length, d_model, base, first=1), d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def length_in_the_exponent(length, d_model, base=10_000.0):
-    """The exponent was divided by the length of the sequence. Divide 2i by d_model."""
+    """In the exponent, 2i was divided by the length of the sequence. Divide it by d_model."""
     return table(
         torch.arange(length)[:, None]
         / powers(torch.arange(0, d_model, 2), length, base),
@@ -216,7 +216,7 @@ def length_in_the_exponent(length, d_model, base=10_000.0):
     )
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def roles_swapped(length, d_model, base=10_000.0):
     """Positions and entries changed roles: the position is in the exponent, and the number of the pair is divided."""
     pair = torch.arange((d_model + 1) // 2)
@@ -224,7 +224,7 @@ def roles_swapped(length, d_model, base=10_000.0):
     return table(turns, d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=1)
 def lying_on_its_side(length, d_model, base=10_000.0):
     """The table is transposed: (d_model, length). There is one row per position."""
     return table(angles(length, d_model, base), d_model).mT.contiguous()
@@ -260,7 +260,7 @@ def in_float64(length, d_model, base=10_000.0):
     return table(angles(length, d_model, base).double(), d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def odd_not_expected(length, d_model, base=10_000.0):
     """It stopped where d_model is odd: there is one cosine fewer than sines. How many odd entries are there?"""
     turns = angles(length, d_model, base)
@@ -270,7 +270,7 @@ def odd_not_expected(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def odd_not_expected_pairs(length, d_model, base=10_000.0):
     """It stopped where d_model is odd: d_model // 2 pairs leave the last sine without an angle."""
     turns = angles(length, d_model, base)[:, : d_model // 2]
@@ -280,21 +280,21 @@ def odd_not_expected_pairs(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def one_entry_too_many(length, d_model, base=10_000.0):
     """Where d_model is odd, there is one entry too many: the last sine has no cosine."""
     turns = angles(length, d_model, base)
     return torch.stack([turns.sin(), turns.cos()], dim=-1).flatten(1)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def one_entry_too_few(length, d_model, base=10_000.0):
     """Where d_model is odd, the last entry is missing: a sine without its cosine."""
     turns = angles(length, d_model, base)[:, : d_model // 2]
     return torch.stack([turns.sin(), turns.cos()], dim=-1).flatten(1)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def last_entry_zero(length, d_model, base=10_000.0):
     """Where d_model is odd, the last entry is 0 at every position. It is a sine, of an angle of its own."""
     made = table(angles(length, d_model, base), d_model)
@@ -303,7 +303,7 @@ def last_entry_zero(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def last_entry_cosine(length, d_model, base=10_000.0):
     """Where d_model is odd, the last entry is a cosine. Entry d_model - 1 is even then, so it is a sine."""
     made = table(angles(length, d_model, base), d_model)
@@ -312,18 +312,18 @@ def last_entry_cosine(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def made_even_first(length, d_model, base=10_000.0):
-    """Where d_model is odd, the angles are those of a table with one more entry. The exponent is divided by d_model as
-    it is.
+    """Where d_model is odd, the angles are those of a table with one more entry. Divide 2i by d_model
+    as it is.
     """
     even = d_model + d_model % 2
     return table(angles(length, even, base), even)[:, :d_model]
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def rounded_down_to_even(length, d_model, base=10_000.0):
-    """Where d_model is odd, the exponents are divided by d_model rounded down. Divide 2i by d_model as it is."""
+    """Where d_model is odd, 2i was divided by d_model rounded down to even. Divide it by d_model as it is."""
     turns = torch.arange(length)[:, None] / powers(
         torch.arange(0, d_model, 2), max(d_model // 2 * 2, 1), base
     )
@@ -345,14 +345,14 @@ def caret(length, d_model, base=10_000.0):
     return table(torch.arange(length)[:, None] / (base ^ (even / d_model)), d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def pairs_on_an_axis(length, d_model, base=10_000.0):
     """Sines and cosines came back on an axis of their own. Interleave them along the last axis: (length, d_model)."""
     turns = angles(length, d_model, base)
     return torch.stack([turns.sin(), turns.cos()], dim=-1)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def sine_and_cosine_apart(length, d_model, base=10_000.0):
     """Sines and cosines came back as two tensors. They belong in one table, in turn."""
     turns = angles(length, d_model, base)
@@ -365,13 +365,13 @@ def one_position_too_many(length, d_model, base=10_000.0):
     return table(angles(length + 1, d_model, base), d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=1)
 def one_position_only(length, d_model, base=10_000.0):
     """Only the last position came back: one vector. The table has a row for each of them."""
     return table(angles(1, d_model, base, first=length - 1), d_model)[0]
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def exponent_from_the_entry(length, d_model, base=10_000.0):
     """The exponent is 2j / d_model with j the number of the entry. In 2i / d_model, i counts pairs: entries 2i and
     2i + 1 share it.
@@ -415,7 +415,7 @@ def times_the_exponent(length, d_model, base=10_000.0):
     return table(torch.arange(length)[:, None] * fraction / base, d_model)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def cosines_never_written(length, d_model, base=10_000.0):
     """The odd entries are still 0. They are the cosines of the same angles."""
     made = torch.zeros(length, d_model)
@@ -423,7 +423,7 @@ def cosines_never_written(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def sines_never_written(length, d_model, base=10_000.0):
     """The even entries are still 0. They are the sines of the same angles."""
     made = torch.zeros(length, d_model)
@@ -431,7 +431,7 @@ def sines_never_written(length, d_model, base=10_000.0):
     return made
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=2)
 def angles_one_after_the_other(length, d_model, base=10_000.0):
     """Sines and cosines alternate, but the angles do not come in pairs: they were repeated as a whole, 0, 1, 2, 0, 1,
     2, where 0, 0, 1, 1, 2, 2 is needed.
@@ -454,7 +454,7 @@ def positions_backward(length, d_model, base=10_000.0):
     return table(angles(length, d_model, base), d_model).flip(0)
 
 
-@mistake("sinusoidal_positions")
+@mistake("sinusoidal_positions", hint=3)
 def first_cosine_dropped(length, d_model, base=10_000.0):
     """Where d_model is odd, the wrong cosine was left out: the first instead of the last. The last sine is alone."""
     turns = angles(length, d_model, base)
@@ -551,7 +551,7 @@ def half_quarter(x):
     return torch.cat([-second, first], dim=-1)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def rotated_halves(x, positions=None, base=10_000.0):
     """Entry i was paired with entry i + D/2. That is the layout of other libraries, and valid there; here the pairs are
     adjacent: 0 and 1, 2 and 3.
@@ -561,20 +561,20 @@ def rotated_halves(x, positions=None, base=10_000.0):
     return (x * cos + half_quarter(x) * sin).to(x.dtype)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def written_back_as_halves(x, positions=None, base=10_000.0):
     """The pairs were rotated correctly but written back in two halves. Interleave them again: entry 2i, then 2i + 1."""
     made = rope(x, positions, base)
     return torch.cat([made[..., 0::2], made[..., 1::2]], dim=-1)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def halves_written_back_as_pairs(x, positions=None, base=10_000.0):
     """Entry i was paired with entry i + D/2 and then written next to it. A pair is 2i and 2i + 1 before and after."""
     return rope(torch.stack(halves(x), dim=-1).flatten(-2), positions, base)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def angles_in_halves(x, positions=None, base=10_000.0):
     """Two layouts are mixed: the pairs are adjacent, but the angles are lined up for halves, so the two entries of a
     pair turn by different angles.
@@ -584,7 +584,7 @@ def angles_in_halves(x, positions=None, base=10_000.0):
     return (x * cos + interleaved_quarter(x) * sin).to(x.dtype)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def halves_with_angles_of_pairs(x, positions=None, base=10_000.0):
     """Two layouts are mixed: the angles are lined up for adjacent pairs, but entry i was paired with entry i + D/2."""
     turns = turns_of(x, positions, base)
@@ -654,13 +654,13 @@ def overwritten_too_early_second(x, positions=None, base=10_000.0):
     return torch.stack([first, second], dim=-1).flatten(-2).to(x.dtype)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def one_angle_for_all_pairs(x, positions=None, base=10_000.0):
     """All pairs turn by the same angle. The angle of pair i is p / base^(2i / D): later pairs turn more slowly."""
     return rope(x, positions, base, step=0.0)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def angle_of_each_entry(x, positions=None, base=10_000.0):
     """The two entries of a pair have different angles: each entry got an exponent of its own. A pair shares one."""
     entry = torch.arange(x.size(-1), device=x.device) / x.size(-1)
@@ -723,7 +723,7 @@ def whole_circles(x, positions=None, base=10_000.0):
     return turned(x, turns.cos(), turns.sin())
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def angle_without_position(x, positions=None, base=10_000.0):
     """Every token turns by the same angle: the position plays no part. Multiply each frequency by the position."""
     return rope(x, torch.ones(x.size(-2), dtype=torch.long, device=x.device), base)
@@ -735,7 +735,7 @@ def left_as_it_was(x, positions=None, base=10_000.0):
     return x.clone()
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def first_pair_only(x, positions=None, base=10_000.0):
     """Only the first pair was rotated. Every pair turns, each at its own speed."""
     return torch.cat([rope(x, positions, base)[..., :2], x[..., 2:]], dim=-1)
@@ -792,27 +792,27 @@ def heads_as_positions(x, positions=None, base=10_000.0):
     return rope(x.transpose(-2, -3), None, base).transpose(-2, -3)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def tokens_paired(x, positions=None, base=10_000.0):
     """Neighboring tokens were mixed with each other. A pair is two entries of the same token: slice the last axis."""
     return rope(x.mT[..., : x.size(-2) // 2 * 2], None, base).mT
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def three_axes_expected(x, positions=None, base=10_000.0):
     """It stopped unless x has exactly four axes. There may be fewer in front, or none: write x[...]."""
     _, _, _, _ = x.shape
     return rope(x, positions, base)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def exactly_three_axes(x, positions=None, base=10_000.0):
     """It stopped unless x has exactly three axes. There may be none in front, or several: write x[...]."""
     _, _, _ = x.shape
     return rope(x, positions, base)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def exactly_two_axes(x, positions=None, base=10_000.0):
     """It stopped where there are sentences and heads in front. Write x[...], and count axes from the end."""
     _, _ = x.shape
@@ -865,7 +865,7 @@ def none_as_positions(x, positions=None, base=10_000.0):
     return rope(x, positions[..., :], base)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def outer_product(x, positions=None, base=10_000.0):
     """It stopped on positions of each sentence: torch.outer takes vectors only. Give the positions a last axis of size
     1 and broadcast.
@@ -876,7 +876,7 @@ def outer_product(x, positions=None, base=10_000.0):
     return rope(x, positions, base)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def axis_in_second_place(x, positions=None, base=10_000.0):
     """The new axis of the positions is the second one, which is last only for a vector. Count from the end: pairs are
     the last axis.
@@ -894,7 +894,7 @@ def base_not_used(x, positions=None, base=10_000.0):
     return rope(x, positions, 10_000.0)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def x_overwritten(x, positions=None, base=10_000.0):
     """The values are right, but x itself was changed: the rotation was written into it. Its owner still needs it."""
     made = rope(x.detach(), positions, base)
@@ -903,7 +903,7 @@ def x_overwritten(x, positions=None, base=10_000.0):
     return x
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def x_overwritten_on_the_way(x, positions=None, base=10_000.0):
     """The rotation was written into x, and its second half was computed from entries already overwritten. Write into a
     new tensor.
@@ -915,7 +915,7 @@ def x_overwritten_on_the_way(x, positions=None, base=10_000.0):
     return x
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def angles_in_half_precision(x, positions=None, base=10_000.0):
     """The angles were computed in half precision, which cannot tell position 2101 from 2102. Compute them in float32,
     then convert the result.
@@ -927,13 +927,13 @@ def angles_in_half_precision(x, positions=None, base=10_000.0):
     return turned(x, turns.cos(), turns.sin())
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def everything_in_float32(x, positions=None, base=10_000.0):
     """The result is float32 whatever x is. Compute in float32 if you like, but return the dtype of x."""
     return rope(x, positions, base).float()
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def half_promoted(x, positions=None, base=10_000.0):
     """Half precision went in and float32 came out: the angles promoted it. Convert the result to the dtype of x."""
     turns = turns_of(x, positions, base)
@@ -953,13 +953,13 @@ def created_on_the_cpu(x, positions=None, base=10_000.0):
     return turned(x, turns.cos(), turns.sin())
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def pairs_left_apart(x, positions=None, base=10_000.0):
     """The pairs came back on an axis of their own: (..., L, D / 2, 2). Flatten the last two axes."""
     return rope(x, positions, base).unflatten(-1, (-1, 2))
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=3)
 def stacked_before_flattening(x, positions=None, base=10_000.0):
     """First and second entries were stacked along an axis other than the last, so flattening did not alternate them."""
     made = rope(x, positions, base)
@@ -973,7 +973,7 @@ def query_and_key(x, positions=None, base=10_000.0):
     return made, made
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def halves_clockwise(x, positions=None, base=10_000.0):
     """Two things: entry i was paired with entry i + D/2, where the pairs should be adjacent, 0 and 1, and the rotation
     is clockwise.
@@ -983,7 +983,7 @@ def halves_clockwise(x, positions=None, base=10_000.0):
     return (x * cos - half_quarter(x) * sin).to(x.dtype)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def last_pair_left_out(x, positions=None, base=10_000.0):
     """The last pair was not rotated. There are D / 2 pairs: does a loop stop one too early?"""
     return torch.cat([rope(x, positions, base)[..., :-2], x[..., -2:]], dim=-1)
@@ -1025,14 +1025,14 @@ def real_and_imaginary_mixed_up(x, positions=None, base=10_000.0):
     return rope(x, positions, base).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def angles_meet_all_entries(x, positions=None, base=10_000.0):
     """It stopped: there are D / 2 angles, and they met all D entries. Each angle belongs to two entries, a pair."""
     turns = turns_of(x, positions, base)
     return x * turns.cos() + x * turns.sin()
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=2)
 def positions_flattened(x, positions=None, base=10_000.0):
     """It stopped on positions of each sentence: they were made into one long vector. Keep their axes, and add one at
     the end.
@@ -1060,7 +1060,7 @@ def power_before_fraction(x, positions=None, base=10_000.0):
     return turned(x, turns.cos(), turns.sin())
 
 
-@mistake("apply_rope")
+@mistake("apply_rope", hint=1)
 def rolled_by_one(x, positions=None, base=10_000.0):
     """The sine met the entry before, not the other one of the pair: the last axis was moved by one as a whole."""
     turns = turns_of(x, positions, base).repeat_interleave(2, dim=-1)
@@ -1116,13 +1116,13 @@ def biased(slopes, distance):
     return -slopes[:, None, None] * distance
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def distant_keys_win(num_heads, q_len, k_len):
     """The bias is positive, so distant keys win. It is minus the slope times the distance."""
     return -biased(slopes_of(num_heads), steps_back(q_len, k_len).abs())
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def one_slope(num_heads, q_len, k_len):
     """All heads have the same slope. Each head has its own: some look far, some near."""
     return biased(
@@ -1137,13 +1137,13 @@ def slopes_in_a_line(num_heads, q_len, k_len):
     return biased(slopes, steps_back(q_len, k_len).abs())
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def no_slope(num_heads, q_len, k_len):
     """This is minus the distance itself. The slope of the head is missing."""
     return biased(torch.ones(num_heads), steps_back(q_len, k_len).abs())
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=2)
 def top_left(num_heads, q_len, k_len):
     """The first query is at position 0. With cached keys, the queries are the newest tokens: the last query is at the
     last key.
@@ -1163,7 +1163,7 @@ def steepest_last(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads).flip(0), steps_back(q_len, k_len).abs())
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def later_keys_rewarded(num_heads, q_len, k_len):
     """Keys after their query get a positive bias: the difference of the positions is negative there. A distance is
     never negative.
@@ -1171,7 +1171,7 @@ def later_keys_rewarded(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len))
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def earlier_keys_rewarded(num_heads, q_len, k_len):
     """The bias is positive for earlier keys and negative for later ones: it has the sign of a difference. A distance is
     never negative.
@@ -1179,7 +1179,7 @@ def earlier_keys_rewarded(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), -steps_back(q_len, k_len))
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def later_keys_at_zero(num_heads, q_len, k_len):
     """Keys after their query have a bias of 0. They have a distance too; hiding them is the causal mask's task."""
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).clamp(min=0))
@@ -1277,13 +1277,13 @@ def distance_squared(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len) ** 2)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def distance_from_one(num_heads, q_len, k_len):
     """Every distance is one too large. A token has distance 0 to itself, and so a bias of 0."""
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs() + 1)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=2)
 def one_step_too_late(num_heads, q_len, k_len):
     """The last query is one place after the last key. It is at the last key: its distance there is 0."""
     return biased(
@@ -1291,7 +1291,7 @@ def one_step_too_late(num_heads, q_len, k_len):
     )
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=2)
 def one_step_too_early(num_heads, q_len, k_len):
     """The last query is one place before the last key. It is at the last key: its distance there is 0."""
     return biased(
@@ -1299,13 +1299,13 @@ def one_step_too_early(num_heads, q_len, k_len):
     )
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=2)
 def shifted_the_wrong_way(num_heads, q_len, k_len):
     """With more keys than queries, the queries moved to the left, before the first key. They are the newest tokens."""
     return biased(slopes_of(num_heads), steps_back(q_len, k_len, q_len - k_len).abs())
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=1)
 def from_the_first_key(num_heads, q_len, k_len):
     """The bias depends on the key alone: its distance to the first key. After softmax that can amount to the same for
     causal attention, but here the distance to the query is asked for.
@@ -1314,20 +1314,20 @@ def from_the_first_key(num_heads, q_len, k_len):
     return -biased(slopes_of(num_heads), keys)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=1)
 def from_the_last_key(num_heads, q_len, k_len):
     """The bias depends on the key alone: its distance to the last key. Each query measures from its own position."""
     keys = (k_len - 1 - torch.arange(k_len)).expand(q_len, k_len)
     return biased(slopes_of(num_heads), keys)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=1)
 def one_row_of_keys(num_heads, q_len, k_len):
     """The bias has a single row of keys, as in some libraries: (H, 1, S). Each query has its own row."""
     return -biased(slopes_of(num_heads), torch.arange(k_len)[None])
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def factors(num_heads, q_len, k_len):
     """These are factors between 0 and 1, exp of the bias, to multiply weights by. The bias itself is added to the
     scores.
@@ -1335,13 +1335,13 @@ def factors(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).exp()
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=2)
 def square_only(num_heads, q_len, k_len):
     """There are as many rows as keys. There is one row per query: the last q_len of these."""
     return biased(slopes_of(num_heads), steps_back(k_len, k_len).abs())
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=1)
 def keys_ignored(num_heads, q_len, k_len):
     """There are as many columns as queries. There is one column per key."""
     return biased(slopes_of(num_heads), steps_back(q_len, q_len).abs())
@@ -1353,19 +1353,19 @@ def keys_down(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).mT
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def heads_last(num_heads, q_len, k_len):
     """The heads are the last axis. They come first: (H, L, S)."""
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).permute(1, 2, 0)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def heads_in_the_middle(num_heads, q_len, k_len):
     """The heads are in the middle. They come first: (H, L, S)."""
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).transpose(0, 1)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def heads_missing(num_heads, q_len, k_len):
     """The axis of the heads is missing. Each head has a table of its own: (H, L, S)."""
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs())[0]
@@ -1377,13 +1377,13 @@ def batch_in_front_too(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs())[None]
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def slopes_meet_the_keys(num_heads, q_len, k_len):
     """It stopped: the slopes met the axis of the keys. Give them two axes of size 1 behind: (H, 1, 1)."""
     return -slopes_of(num_heads) * steps_back(q_len, k_len).abs()
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def slopes_with_one_axis(num_heads, q_len, k_len):
     """It stopped: the slopes have one axis behind them and need two, (H, 1, 1), to meet queries and keys."""
     return -slopes_of(num_heads)[:, None] * steps_back(q_len, k_len).abs()
@@ -1401,13 +1401,13 @@ def whole_numbers(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).long()
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def slopes_returned(num_heads, q_len, k_len):
     """These are the slopes alone, one number per head. Multiply them by the distances: (H, L, S)."""
     return slopes_of(num_heads)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=3)
 def earlier_keys_at_zero(num_heads, q_len, k_len):
     """Keys before their query have a bias of 0, and only later ones lose. A distance counts in both directions."""
     return biased(slopes_of(num_heads), (-steps_back(q_len, k_len)).clamp(min=0))
@@ -1468,7 +1468,7 @@ def softmax_applied(num_heads, q_len, k_len):
     return biased(slopes_of(num_heads), steps_back(q_len, k_len).abs()).softmax(dim=-1)
 
 
-@mistake("alibi_bias")
+@mistake("alibi_bias", hint=2)
 def positive_at_the_top_left(num_heads, q_len, k_len):
     """Two things: the bias should be negative, and the last query is at the last key, not the first at the first."""
     return -biased(slopes_of(num_heads), steps_back(q_len, k_len, 0).abs())

@@ -98,7 +98,7 @@ class Block(nn.Module):
         return self.second(self.first(x, mask))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class PostNorm(Block):
     """This is post-norm: each norm came after the addition. In a pre-norm block a norm acts on what enters a branch,
     and nothing acts on the sum.
@@ -111,7 +111,7 @@ class PostNorm(Block):
         return self.norm2(x + self.drop(self.feed(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NoResidual(Block):
     """There is no residual connection: each branch replaced what came in. It should be added to what came in."""
 
@@ -122,7 +122,7 @@ class NoResidual(Block):
         return self.drop(self.feed(self.norm2(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class AttentionNotAdded(Block):
     """The output of attention replaced x. It is a branch, like the feed-forward network: add x to it."""
 
@@ -130,7 +130,7 @@ class AttentionNotAdded(Block):
         return self.drop(self.attend(self.norm1(x), mask))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NetworkNotAdded(Block):
     """The second residual connection is missing: the feed-forward network's output was returned on its own."""
 
@@ -138,7 +138,7 @@ class NetworkNotAdded(Block):
         return self.drop(self.feed(self.norm2(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NormalizedAndAdded(Block):
     """The branches were added to the normalized x. The residual stream is x itself, which no norm has touched."""
 
@@ -151,7 +151,7 @@ class NormalizedAndAdded(Block):
         return x + self.drop(self.feed(x))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class FirstNormKept(Block):
     """Attention was added to norm1's output instead of x. Did `x` get overwritten by its norm?"""
 
@@ -160,7 +160,7 @@ class FirstNormKept(Block):
         return x + self.drop(self.attend(x, mask))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class SecondNormKept(Block):
     """The network was added to norm2's output. Only the branch reads the normalized sum, the residual stream does
     not.
@@ -171,7 +171,7 @@ class SecondNormKept(Block):
         return x + self.drop(self.feed(x))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NormOnTheBranch(Block):
     """Each norm acted on the output of its branch. It belongs in front of the branch, on what goes in."""
 
@@ -182,7 +182,7 @@ class NormOnTheBranch(Block):
         return x + self.drop(self.norm2(self.feed(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class FirstNormOnTheBranch(Block):
     """norm1 acted on the output of attention. It belongs in front, on what goes in."""
 
@@ -190,7 +190,7 @@ class FirstNormOnTheBranch(Block):
         return x + self.drop(self.norm1(self.attend(x, mask)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class SecondNormOnTheFirstBranch(Block):
     """norm2 acted on the output of attention, inside the first branch. It belongs in front of the network."""
 
@@ -201,7 +201,7 @@ class SecondNormOnTheFirstBranch(Block):
         return x + self.drop(self.feed(x))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class OnlyKeyNotNormed(Block):
     """The keys came from x itself. In self-attention queries, keys and values all come from norm1(x): pass it alone."""
 
@@ -210,7 +210,7 @@ class OnlyKeyNotNormed(Block):
         return x + self.drop(self.attention(n, x, n, mask)[0])
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NormedTwice(Block):
     """The sum was normalized once more at the end, with norm2. The block returns the residual stream as it is."""
 
@@ -218,7 +218,7 @@ class NormedTwice(Block):
         return self.norm2(x + self.drop(self.feed(self.norm2(x))))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class SecondPostNorm(Block):
     """norm2 came after the second addition. It belongs in front of the feed-forward network, as norm1 is in front of
     attention.
@@ -228,7 +228,7 @@ class SecondPostNorm(Block):
         return self.norm2(x + self.drop(self.feed(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class FirstPostNorm(Block):
     """norm1 came after the first addition. It belongs in front of attention, as norm2 is in front of the network."""
 
@@ -236,7 +236,7 @@ class FirstPostNorm(Block):
         return self.norm1(x + self.drop(self.attend(x, mask)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NoNorms(Block):
     """Neither norm was used. Each branch reads a normalized x."""
 
@@ -247,7 +247,7 @@ class NoNorms(Block):
         return x + self.drop(self.feed(x))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class FirstNormMissing(Block):
     """Attention read x as it was: norm1 is missing in front of it."""
 
@@ -255,7 +255,7 @@ class FirstNormMissing(Block):
         return x + self.drop(self.attend(x, mask))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class SecondNormMissing(Block):
     """The feed-forward network read the sum as it was: norm2 is missing in front of it."""
 
@@ -311,7 +311,7 @@ class RootMeanSquareNorm(Block):
         self.norm1, self.norm2 = nn.RMSNorm(d_model), nn.RMSNorm(d_model)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NormOfTheHidden(Block):
     """norm2 has d_ff entries: it would normalize inside the network. It acts on x, in front of linear1."""
 
@@ -363,7 +363,7 @@ class GELUInstead(Block):
         return self.linear2(functional.gelu(self.linear1(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class MaskIgnored(Block):
     """The mask had no effect: it was not passed on to the attention."""
 
@@ -379,7 +379,7 @@ class MaskInverted(Block):
         return self.attention(x, mask=None if mask is None else ~mask)[0]
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class MaskAsKey(Block):
     """The mask was passed in a place where the attention takes its key or its value. Pass it by its name."""
 
@@ -415,7 +415,7 @@ class HeadAxisAdded(Block):
         return self.attention(x, mask=None if mask is None else mask.unsqueeze(1))[0]
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class KeyNotNormed(Block):
     """Only the query was normalized: keys and values came from x itself. In self-attention all three read norm1(x)."""
 
@@ -423,7 +423,7 @@ class KeyNotNormed(Block):
         return x + self.drop(self.attention(self.norm1(x), x, x, mask)[0])
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class ValueNotNormed(Block):
     """The values came from x itself. In self-attention queries, keys and values all come from norm1(x)."""
 
@@ -432,7 +432,7 @@ class ValueNotNormed(Block):
         return x + self.drop(self.attention(n, n, x, mask)[0])
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class PairAdded(Block):
     """It stopped when x met a tuple: the attention returns two things, the output and the weights or None."""
 
@@ -440,7 +440,7 @@ class PairAdded(Block):
         return x + self.attention(self.norm1(x), mask=mask)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class PairDropped(Block):
     """It stopped in dropout, which was given a tuple. The attention returns a pair, and the first of it is the
     output.
@@ -450,7 +450,7 @@ class PairDropped(Block):
         return x + self.drop(self.attention(self.norm1(x), mask=mask))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class PairReturned(Block):
     """A tuple came back. Unlike the attention, the block returns one tensor, without weights."""
 
@@ -458,7 +458,7 @@ class PairReturned(Block):
         return super().forward(x, mask), None
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class WeightsAdded(Block):
     """It stopped when None was to be added: the output is the FIRST thing that the attention returns."""
 
@@ -466,7 +466,7 @@ class WeightsAdded(Block):
         return x + self.attention(self.norm1(x), mask=mask)[1]
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=2)
 class WeightsDropped(Block):
     """It stopped in dropout, which was given None: of the two things that the attention returns, the output is the
     first.
@@ -513,7 +513,7 @@ class MaskOfNumbers(Block):
         return self.attention(x, mask=None if mask is None else mask.to(x.dtype))[0]
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class Parallel(Block):
     """Both branches read the same x. The feed-forward network should read the sum of x and attention."""
 
@@ -521,7 +521,7 @@ class Parallel(Block):
         return x + self.drop(self.attend(self.norm1(x), mask)) + self.second(x) - x
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class AddedToTheOldX(Block):
     """The network's output was added to the x that came in, so what attention added is lost. Add it to the sum."""
 
@@ -529,7 +529,7 @@ class AddedToTheOldX(Block):
         return x + self.drop(self.feed(self.norm2(self.first(x, mask))))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class SumNotRead(Block):
     """The network read norm2 of attention's output without x. It should read the sum of the two."""
 
@@ -538,7 +538,7 @@ class SumNotRead(Block):
         return x + a + self.drop(self.feed(self.norm2(a)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NormedXAgain(Block):
     """The network read norm1(x), which was computed before attention. It reads norm2 of the sum."""
 
@@ -555,7 +555,7 @@ class NetworkFirst(Block):
         return self.first(self.second(x), mask)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class NetworkMissing(Block):
     """The second half is missing: the feed-forward network was not applied, or its result was not used."""
 
@@ -563,7 +563,7 @@ class NetworkMissing(Block):
         return self.first(x, mask)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class AttentionMissing(Block):
     """The attention was never called, or its result was not used: positions do not see one another."""
 
@@ -571,7 +571,7 @@ class AttentionMissing(Block):
         return self.second(x)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class ResidualAtTheVeryEnd(Block):
     """x was added once, around both branches together. Each branch has its own residual connection."""
 
@@ -580,7 +580,7 @@ class ResidualAtTheVeryEnd(Block):
         return x + self.drop(self.feed(self.norm2(a)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=1)
 class AddedTwice(Block):
     """x was added twice: once around each branch, and once more at the end."""
 
@@ -615,7 +615,7 @@ class ResidualCutOff(Block):
         return x.detach() + self.drop(self.attend(self.norm1(x), mask))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class AlwaysDropping(Block):
     """Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass self.training."""
 
@@ -623,7 +623,7 @@ class AlwaysDropping(Block):
         return functional.dropout(x, self.p)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class NoDropoutOnBranches(Block):
     """In training, dropout acts on the attention weights alone. It also acts on what each branch adds."""
 
@@ -631,7 +631,7 @@ class NoDropoutOnBranches(Block):
         return x
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class NoDropoutOnTheNetwork(Block):
     """In training, what the feed-forward network adds is not dropped. Dropout acts on both branches."""
 
@@ -639,7 +639,7 @@ class NoDropoutOnTheNetwork(Block):
         return x + self.feed(self.norm2(x))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class NoDropoutOnAttention(Block):
     """In training, what attention adds is not dropped. Dropout inside the attention is on its weights, not on its
     output.
@@ -658,7 +658,7 @@ class NoDropoutOnWeights(Block):
         self.attention = MultiHeadAttention(d_model, num_heads)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class NoDropoutAnywhere(Block):
     """The argument `dropout` has no effect. It goes to the attention and acts on what each branch adds."""
 
@@ -666,7 +666,7 @@ class NoDropoutAnywhere(Block):
         super().__init__(d_model, num_heads, d_ff)
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class DroppedAfterAdding(Block):
     """Dropout acts on the sum, so the residual stream itself loses entries. Drop what a branch adds, before adding."""
 
@@ -677,7 +677,7 @@ class DroppedAfterAdding(Block):
         return self.drop(x + self.feed(self.norm2(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class DroppedOnTheWayIn(Block):
     """Dropout acts on what goes into the branches. It acts on what comes out of them, before it is added."""
 
@@ -688,7 +688,7 @@ class DroppedOnTheWayIn(Block):
         return x + self.feed(self.drop(self.norm2(x)))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class DroppedInsideTheNetwork(Block):
     """Dropout acts between linear1 and linear2, and not on what the network adds. It belongs after linear2."""
 
@@ -696,7 +696,7 @@ class DroppedInsideTheNetwork(Block):
         return x + self.linear2(self.drop(self.linear1(self.norm2(x)).relu()))
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class DroppedTwice(Block):
     """In training, what the network adds is neither 0 nor its output scaled up. Does dropout act between linear1 and
     linear2 too, or does the network not read the sum that dropout left?
@@ -807,7 +807,7 @@ class AttentionWithBias(Block):
         )
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class NetworkInSequential(Block):
     """The feed-forward network is a Sequential, so its layers have other names. Make linear1 and linear2 attributes
     of the block.
@@ -836,7 +836,7 @@ class PyTorchsAttention(Block):
         return self.attention(x, x, x, attn_mask=mask)[0]
 
 
-@mistake("TransformerBlock")
+@mistake("TransformerBlock", hint=3)
 class PyTorchsLayer(nn.TransformerEncoderLayer):
     """This is PyTorch's own layer, whose parts have other names. Build the block from the layers that the docstring
     lists.
@@ -977,7 +977,7 @@ class Decoder(nn.Module):
         return self.third(x)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryIgnored(Decoder):
     """The memory had no effect: in cross-attention, keys and values came from x. They come from the memory."""
 
@@ -985,7 +985,7 @@ class MemoryIgnored(Decoder):
         return self.cross_attention(x)[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class QueryFromMemory(Decoder):
     """In cross-attention, the queries came from the memory, so its output is as long as the memory and cannot be added
     to x. Queries come from x.
@@ -995,7 +995,7 @@ class QueryFromMemory(Decoder):
         return self.cross_attention(memory, x, mask=mask)[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class ValueFromX(Decoder):
     """In cross-attention, the values came from x although the keys came from the memory. Both come from the memory."""
 
@@ -1003,7 +1003,7 @@ class ValueFromX(Decoder):
         return self.cross_attention(x, memory, x, mask=mask)[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class KeyFromX(Decoder):
     """In cross-attention, the keys came from x although the values came from the memory. Both come from the memory."""
 
@@ -1011,7 +1011,7 @@ class KeyFromX(Decoder):
         return self.cross_attention(x, x, memory, mask=mask)[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class SelfMaskOnMemory(Decoder):
     """self_mask met the length of the memory: it was used in cross-attention, or combined with memory_mask. Each mask
     goes to its own attention.
@@ -1021,7 +1021,7 @@ class SelfMaskOnMemory(Decoder):
         return self.third(self.second(self.first(x, self_mask), memory, self_mask))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class MasksSwapped(Decoder):
     """The masks are swapped: self_mask is for self-attention, memory_mask for cross-attention."""
 
@@ -1029,7 +1029,7 @@ class MasksSwapped(Decoder):
         return self.third(self.second(self.first(x, memory_mask), memory, self_mask))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class MasksIgnored(Decoder):
     """Neither mask had an effect. Each is passed on to its own attention."""
 
@@ -1037,7 +1037,7 @@ class MasksIgnored(Decoder):
         return self.third(self.second(self.first(x, None), memory, None))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class SelfMaskIgnored(Decoder):
     """self_mask had no effect: it was not passed on to self-attention, so positions see later ones."""
 
@@ -1045,7 +1045,7 @@ class SelfMaskIgnored(Decoder):
         return super().first(x, None)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class MemoryMaskIgnored(Decoder):
     """memory_mask had no effect: it was not passed on to cross-attention, so padding of the memory is read."""
 
@@ -1053,7 +1053,7 @@ class MemoryMaskIgnored(Decoder):
         return super().second(x, memory, None)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class MemoryMaskOnlyWithoutSelfMask(Decoder):
     """With both masks, only one of them had an effect. They belong to different attentions: pass on each by itself."""
 
@@ -1115,7 +1115,7 @@ class CausalByItself(Decoder):
         return super().own(x, causal if mask is None else mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=3)
 class CausalOverMemory(Decoder):
     """Cross-attention was causal: early positions saw little of the memory. It is complete, and all of it may be
     read.
@@ -1126,7 +1126,7 @@ class CausalOverMemory(Decoder):
         return super().far(x, memory, causal if mask is None else mask & causal)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryNormalized(Decoder):
     """The memory went through norm2. The encoder has already normalized it: only x does."""
 
@@ -1134,7 +1134,7 @@ class MemoryNormalized(Decoder):
         return super().second(x, self.norm2(memory), mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryNormalizedOnly(Decoder):
     """norm2 was applied to the memory instead of x. It belongs on x, which asks; the memory stays as it is."""
 
@@ -1142,7 +1142,7 @@ class MemoryNormalizedOnly(Decoder):
         return x + self.drop(self.far(x, self.norm2(memory), mask))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryThroughThirdNorm(Decoder):
     """The memory went through norm3, which belongs to the feed-forward network. The memory is not normalized again."""
 
@@ -1150,7 +1150,7 @@ class MemoryThroughThirdNorm(Decoder):
         return super().second(x, self.norm3(memory), mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryThroughFirstNorm(Decoder):
     """The memory went through norm1, which belongs to self-attention. The memory is not normalized again."""
 
@@ -1158,7 +1158,7 @@ class MemoryThroughFirstNorm(Decoder):
         return super().second(x, self.norm1(memory), mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class OnlySelfAttentionRead(Decoder):
     """Cross-attention read what self-attention added, without x. Its queries come from the sum of the two."""
 
@@ -1179,7 +1179,7 @@ class AxesForTheMemoryMask(Decoder):
         return super().far(x, memory, mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class CrossFirst(Decoder):
     """Cross-attention came before self-attention, each with its own norm. Self-attention comes first."""
 
@@ -1188,7 +1188,7 @@ class CrossFirst(Decoder):
         return self.third(x)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class CrossFirstWithFirstNorm(Decoder):
     """Cross-attention came before self-attention, with norm1 in front of it. Self-attention is the first branch."""
 
@@ -1197,7 +1197,7 @@ class CrossFirstWithFirstNorm(Decoder):
         return self.third(x + self.drop(self.own(self.norm2(x), self_mask)))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class CrossLast(Decoder):
     """Cross-attention came last. The order is self-attention, cross-attention, feed-forward network."""
 
@@ -1206,7 +1206,7 @@ class CrossLast(Decoder):
         return self.second(x, memory, memory_mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class NetworkBeforeCross(Decoder):
     """The feed-forward network came before cross-attention, with norm2 in front. It is the last branch, with norm3."""
 
@@ -1265,7 +1265,7 @@ class FirstNormEverywhere(Decoder):
         return x + self.drop(self.feed(self.norm1(x)))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class QueryNotNormalized(Decoder):
     """norm2 is missing: cross-attention read x as it was."""
 
@@ -1365,7 +1365,7 @@ class CrossAddedToTheOldX(Decoder):
         return self.third(x + self.drop(self.far(n, memory, memory_mask)))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class QueryFromTheOldX(Decoder):
     """Cross-attention read the x that came in. Its queries come from the sum that self-attention was added to."""
 
@@ -1375,7 +1375,7 @@ class QueryFromTheOldX(Decoder):
         return self.third(x + a + b)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class QueryFromTheFirstNorm(Decoder):
     """Cross-attention read norm1(x), computed before self-attention. Its queries are norm2 of the sum."""
 
@@ -1393,7 +1393,7 @@ class CrossNormKept(Decoder):
         return super().second(x, memory, mask) - x + self.norm2(x)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class CrossPostNorm(Decoder):
     """norm2 came after cross-attention was added. It belongs in front, on what asks."""
 
@@ -1401,7 +1401,7 @@ class CrossPostNorm(Decoder):
         return self.norm2(x + self.drop(self.far(x, memory, mask)))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class BranchesInParallel(Decoder):
     """Each branch alone is right, but all three read the same x. Each reads the sum that the one before it left."""
 
@@ -1419,7 +1419,7 @@ class MemoryDropped(Decoder):
         return super().far(x, self.drop(memory), mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryCut(Decoder):
     """Only a part of the memory was read, as much as x is long. Cross-attention may read all of it."""
 
@@ -1427,7 +1427,7 @@ class MemoryCut(Decoder):
         return self.cross_attention(x, memory[:, : x.size(1)])[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryAveraged(Decoder):
     """The memory was averaged before it was read. Cross-attention chooses among its positions: pass it on whole."""
 
@@ -1435,7 +1435,7 @@ class MemoryAveraged(Decoder):
         return self.cross_attention(x, memory.mean(dim=1, keepdim=True))[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class NetworkTwice(Decoder):
     """The feed-forward network was applied after each attention. It comes once, as the last branch."""
 
@@ -1451,7 +1451,7 @@ class NoReturn(Decoder):
         super().forward(x, memory, self_mask, memory_mask)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class SelfAttentionTwice(Decoder):
     """self_attention was called for the memory too. Cross-attention has a layer with weights of its own."""
 
@@ -1459,7 +1459,7 @@ class SelfAttentionTwice(Decoder):
         return self.self_attention(x, memory, mask=mask)[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class AttentionsSwapped(Decoder):
     """self_attention and cross_attention are swapped: cross_attention is the one that reads the memory."""
 
@@ -1470,7 +1470,7 @@ class AttentionsSwapped(Decoder):
         return self.self_attention(x, memory, mask=mask)[0]
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class BothReadTheMemory(Decoder):
     """Both attentions read the memory. In self-attention, queries, keys and values all come from x."""
 
@@ -1489,7 +1489,7 @@ class OneAttentionObject(Decoder):
         self.cross_attention = self.self_attention
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class CrossMissing(Decoder):
     """Nothing of the memory reached the output: cross-attention is missing, or its result was not used."""
 
@@ -1497,7 +1497,7 @@ class CrossMissing(Decoder):
         return x
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class SelfMissing(Decoder):
     """Self-attention is missing, or its result was not used: positions of x never see one another."""
 
@@ -1505,7 +1505,7 @@ class SelfMissing(Decoder):
         return x
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class FeedForwardMissing(Decoder):
     """The feed-forward network is missing: the block returned what cross-attention left."""
 
@@ -1513,7 +1513,7 @@ class FeedForwardMissing(Decoder):
         return x
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryAdded(Decoder):
     """It stopped when the memory was added to x: they differ in length. Only cross-attention brings them together."""
 
@@ -1521,7 +1521,7 @@ class MemoryAdded(Decoder):
         return super().second(x, memory, mask) + memory
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class OneLongSequence(Decoder):
     """x and memory were joined into one sequence. Here each has its own attention, and keys of cross-attention are the
     memory's alone.
@@ -1700,7 +1700,7 @@ class NothingDropped(Decoder):
         super().__init__(d_model, num_heads, d_ff)
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=1)
 class ThirdNormNotMade(Decoder):
     """There is no norm3. Three branches need three norms."""
 
@@ -1712,7 +1712,7 @@ class ThirdNormNotMade(Decoder):
         return x + self.drop(self.feed(self.norm2(x)))
 
 
-@mistake("DecoderBlock")
+@mistake("DecoderBlock", hint=2)
 class MemoryNorm(Decoder):
     """There is a fourth norm. Three precede the branches, and the memory needs none."""
 
@@ -1836,7 +1836,7 @@ def written(step, start, length, batch, best=best_of):
     return tokens
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def position_0(step, start, length, batch):
     """All tokens of a sentence are the same: position 0 was read each time, or step was given the start token alone.
     Append each token, and read the last position.
@@ -1848,7 +1848,7 @@ def position_0(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def position_ahead(step, start, length, batch):
     """It stopped because there is no position t + 1 yet. Position t holds the logits for token t + 1: read the last."""
     tokens = begun(start, batch)
@@ -1858,7 +1858,7 @@ def position_ahead(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def newest_in_front(step, start, length, batch):
     """Each new token was put in front of the others, so `step` read the sentence backward. Append it at the end."""
     tokens = begun(start, batch)
@@ -1868,7 +1868,7 @@ def newest_in_front(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def positions_added(step, start, length, batch):
     """The logits of all positions were added up or averaged. Those of the last position alone are for the next
     token.
@@ -1934,7 +1934,7 @@ def pair_of_max(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def last_three(step, start, length, batch):
     """step was given the last three tokens. It needs all tokens so far, from the start token on."""
     tokens = begun(start, batch)
@@ -1949,7 +1949,7 @@ def nothing_returned(step, start, length, batch):
     written(step, start, length, batch)
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def start_doubled(step, start, length, batch):
     """The sentences began with the start token twice. It comes once."""
     tokens = begun(start, batch).expand(batch, 2)
@@ -1958,7 +1958,7 @@ def start_doubled(step, start, length, batch):
     return tokens[:, 2:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def one_position_early(step, start, length, batch):
     """The logits came from the last position but one, and those are for a token that is already there. Use the last."""
 
@@ -1969,13 +1969,13 @@ def one_position_early(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def start_included(step, start, length, batch):
     """The start token was returned too. It begins the sentence, but it was not written: leave it out."""
     return written(step, start, length, batch)
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def start_counted(step, start, length, batch):
     """The start token came back as the first of the tokens, and the last one is missing. `length` does not count the
     start.
@@ -1989,13 +1989,13 @@ def one_too_many(step, start, length, batch):
     return written(step, start, length + 1, batch)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def one_too_few(step, start, length, batch):
     """One token too few was written: the start token was counted. `length` says how many there are without it."""
     return written(step, start, length - 1, batch)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def first_one_dropped(step, start, length, batch):
     """The first token is missing, and one too many stands at the end. Only the start token is to be left out."""
     return written(step, start, length + 1, batch)[:, 2:]
@@ -2061,7 +2061,7 @@ def over_sentences_and_back(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def over_positions(step, start, length, batch):
     """argmax ran over the positions, axis 1, so its results are positions. Take the last position, then the largest
     entry of the vocabulary.
@@ -2073,7 +2073,7 @@ def over_positions(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def positions_with_vocabulary(step, start, length, batch):
     """Too many tokens: argmax over the positions leaves a number for each word of the vocabulary. Take the last
     position first.
@@ -2106,7 +2106,7 @@ def first_sentence_for_all(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def newest_only(step, start, length, batch):
     """step was given the newest token alone. It needs all tokens so far: what comes next depends on each of them."""
     best, rest = begun(start, batch), []
@@ -2116,7 +2116,7 @@ def newest_only(step, start, length, batch):
     return torch.cat(rest, dim=1)
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def without_the_start(step, start, length, batch):
     """After the first token, step no longer got the start token. It stays the first of the tokens so far."""
     tokens = best_of(step(begun(start, batch)))
@@ -2125,7 +2125,7 @@ def without_the_start(step, start, length, batch):
     return tokens
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def start_and_newest(step, start, length, batch):
     """step was given the start token and the newest one, without those between. It needs all tokens so far."""
     tokens = begun(start, batch)
@@ -2135,7 +2135,7 @@ def start_and_newest(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def last_two(step, start, length, batch):
     """step was given the last two tokens. It needs all tokens so far."""
     tokens = begun(start, batch)
@@ -2144,7 +2144,7 @@ def last_two(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def start_repeated(step, start, length, batch):
     """step was given the start token in every place. A token has to be known, and fed back, before the next one can
     be.
@@ -2158,13 +2158,13 @@ def start_repeated(step, start, length, batch):
     )
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def several_best(step, start, length, batch):
     """These are the best few tokens for the FIRST place. Write one token at a time, and feed it back."""
     return step(begun(start, batch))[:, -1].topk(length, dim=-1).indices
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def doubled(step, start, length, batch):
     """The tokens of all positions were appended in each step. Only that of the last position is new."""
     tokens = begun(start, batch)
@@ -2173,7 +2173,7 @@ def doubled(step, start, length, batch):
     return tokens[:, 1 : length + 1]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def doubled_without_end(step, start, length, batch):
     """There are too many tokens: each step appended one for every position. Only that of the last position is new."""
     tokens = begun(start, batch)
@@ -2182,7 +2182,7 @@ def doubled_without_end(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def in_front(step, start, length, batch):
     """New tokens were put in front of the others. They come after them: the start token stays first."""
     tokens = begun(start, batch)
@@ -2191,13 +2191,13 @@ def in_front(step, start, length, batch):
     return tokens[:, :-1]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def backward(step, start, length, batch):
     """The right tokens in reverse order."""
     return written(step, start, length, batch)[:, 1:].flip(1)
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def padded(step, start, length, batch):
     """step was given places that are not yet written, and the logits came from the last of them. Pass it the tokens so
     far, or read position t.
@@ -2209,7 +2209,7 @@ def padded(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=2)
 def padded_with_start(step, start, length, batch):
     """Places that are not yet written held the start token, and the logits came from the last of them. Position t holds
     those for token t + 1.
@@ -2232,19 +2232,19 @@ def softmax_over_positions(step, start, length, batch):
     return written(step, start, length, batch, best)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def begun_with_zero(step, start, length, batch):
     """The sentences began with token 0 instead of `start`."""
     return written(step, 0, length, batch)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def begun_with_one(step, start, length, batch):
     """The sentences began with token 1 instead of `start`: torch.ones holds ones."""
     return written(step, 1, length, batch)[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def sentence_numbers(step, start, length, batch):
     """The sentences began with different tokens. Each one begins with `start`."""
     tokens = torch.arange(batch)[:, None] + start
@@ -2253,13 +2253,13 @@ def sentence_numbers(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def one_sentence(step, start, length, batch):
     """step was given a single sentence. All `batch` sentences are written at once, one row for each."""
     return written(step, start, length, 1)[:, 1:].expand(batch, length)
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def without_positions(step, start, length, batch):
     """step was given one axis only. It takes (B, T): one row per sentence, at first with a single token."""
     return torch.stack(
@@ -2267,7 +2267,7 @@ def without_positions(step, start, length, batch):
     )
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=1)
 def batch_last(step, start, length, batch):
     """step was given (T, B). The sentences are the first axis: (B, T)."""
     tokens = torch.full((1, batch), start)
@@ -2293,7 +2293,7 @@ def floats_returned(step, start, length, batch):
     return written(step, start, length, batch)[:, 1:].float()
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def axis_lost(step, start, length, batch):
     """It stopped: argmax took an axis away, so (B,) met (B, T). Keep it with keepdim, or add one."""
     tokens = begun(start, batch)
@@ -2302,7 +2302,7 @@ def axis_lost(step, start, length, batch):
     return tokens[:, 1:]
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def appended_to_the_batch(step, start, length, batch):
     """It stopped: the new tokens were joined along the batch, so step got too many sentences. Join them along the
     positions, axis 1.
@@ -2335,7 +2335,7 @@ def list_of_lists(step, start, length, batch):
     return written(step, start, length, batch)[:, 1:].tolist()
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def stacked_in_front(step, start, length, batch):
     """The result is (length, B): stack puts a new axis first unless it is told otherwise. Sentences come first."""
     return written(step, start, length, batch)[:, 1:].mT
@@ -2353,7 +2353,7 @@ def squeezed(step, start, length, batch):
     return written(step, start, length, batch)[:, 1:].squeeze()
 
 
-@mistake("greedy_decode")
+@mistake("greedy_decode", hint=3)
 def last_token_only(step, start, length, batch):
     """Only the last token came back. Return all of them, in the order in which they were written."""
     return written(step, start, length, batch)[:, -1:]

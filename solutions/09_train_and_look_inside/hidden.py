@@ -72,7 +72,7 @@ def row_by_row(batch, length, generator, min_period, row):
     return torch.stack(rows), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def one_period_for_all(batch, length, vocab, *, generator, min_period=6):
     """All rows of a batch have the same period. Then position alone tells where to look, and nothing needs to be
     compared: draw one for each row.
@@ -81,21 +81,21 @@ def one_period_for_all(batch, length, vocab, *, generator, min_period=6):
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def fixed_period(batch, length, vocab, *, generator, min_period=6):
     """Every row of every batch has the same period. Then position alone solves the task. Draw a period for each row."""
     periods = torch.full((batch,), min_period)
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def largest_period_left_out(batch, length, vocab, *, generator, min_period=6):
     """The largest period never occurs: randint leaves its upper limit out, but length // 2 is included."""
     periods = torch.randint(min_period, length // 2, (batch,), generator=generator)
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def smallest_period_left_out(batch, length, vocab, *, generator, min_period=6):
     """The smallest period never occurs. It may be min_period itself."""
     periods = torch.randint(
@@ -104,7 +104,7 @@ def smallest_period_left_out(batch, length, vocab, *, generator, min_period=6):
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def smaller_by_one(batch, length, vocab, *, generator, min_period=6):
     """Every period is smaller by one than it should be, at both ends of the range. Which limit does randint include?"""
     periods = torch.randint(min_period - 1, length // 2, (batch,), generator=generator)
@@ -121,7 +121,7 @@ def periods_too_long(batch, length, vocab, *, generator, min_period=6):
     return first.gather(1, torch.arange(length) % periods[:, None]), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def one_too_long(batch, length, vocab, *, generator, min_period=6):
     """The largest period is one too long: the sequence then ends before its first period has come twice. Stop at
     length // 2.
@@ -142,7 +142,7 @@ def periods_up_to_the_length(batch, length, vocab, *, generator, min_period=6):
 
 @mistake("make_repeating_batch")
 def min_period_ignored(batch, length, vocab, *, generator, min_period=6):
-    """min_period had no effect: there are shorter periods than the one asked for, or none as short."""
+    """min_period had no effect: the shortest period drawn is not the one that was asked for."""
     periods = periods_of(batch, length, generator, min(6, length // 2))
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
@@ -154,7 +154,7 @@ def periods_from_one(batch, length, vocab, *, generator, min_period=6):
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def tokens_twice(batch, length, vocab, *, generator, min_period=6):
     """Within one period, a token occurs twice, so it has two successors. Draw without replacement, as from a shuffled
     vocabulary.
@@ -164,7 +164,7 @@ def tokens_twice(batch, length, vocab, *, generator, min_period=6):
     return repeated(order, periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def one_token_held(batch, length, vocab, *, generator, min_period=6):
     """Each token is written a whole period long before the next one comes: that is division. You want the remainder."""
     periods = periods_of(batch, length, generator, min_period)
@@ -172,7 +172,7 @@ def one_token_held(batch, length, vocab, *, generator, min_period=6):
     return order.gather(1, torch.arange(length) // periods[:, None]), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def token_by_token(batch, length, vocab, *, generator, min_period=6):
     """Each token is written several times in a row before the next one comes. Repeat the whole run of tokens, not its
     entries.
@@ -185,7 +185,7 @@ def token_by_token(batch, length, vocab, *, generator, min_period=6):
     return row_by_row(batch, length, generator, min_period, row)
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def generator_ignored(batch, length, vocab, *, generator, min_period=6):
     """Equal generators gave different batches: what was drawn did not come from the generator. Pass it to every call
     that draws.
@@ -197,21 +197,21 @@ def generator_ignored(batch, length, vocab, *, generator, min_period=6):
     ), p
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def tokens_without_the_generator(batch, length, vocab, *, generator, min_period=6):
     """The periods come from the generator, the tokens do not. Every call that draws needs it."""
     periods = periods_of(batch, length, generator, min_period)
     return repeated(orders_of(batch, vocab, None), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def periods_without_the_generator(batch, length, vocab, *, generator, min_period=6):
     """The tokens come from the generator, the periods do not. Every call that draws needs it."""
     periods = periods_of(batch, length, None, min_period)
     return repeated(orders_of(batch, vocab, generator), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def seed_of_its_own(batch, length, vocab, *, generator, min_period=6):
     """Every call gives the same batch, whatever the generator. Draw from the one that is passed in, and do not seed
     it.
@@ -221,7 +221,7 @@ def seed_of_its_own(batch, length, vocab, *, generator, min_period=6):
     return repeated(orders_of(batch, vocab, own), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def started_again(batch, length, vocab, *, generator, min_period=6):
     """Two calls with one generator gave the same batch: a model would see no other. Draw from the generator itself, not
     from a copy or its seed.
@@ -231,7 +231,7 @@ def started_again(batch, length, vocab, *, generator, min_period=6):
     return repeated(orders_of(batch, vocab, own), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def same_tokens_in_every_batch(batch, length, vocab, *, generator, min_period=6):
     """Every batch has the same tokens: only the periods come from the generator. The orders have to be drawn from it
     too, anew in each call.
@@ -241,7 +241,7 @@ def same_tokens_in_every_batch(batch, length, vocab, *, generator, min_period=6)
     return repeated(orders_of(batch, vocab, own), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def one_order_for_all(batch, length, vocab, *, generator, min_period=6):
     """All rows begin with the same tokens. A model could learn them by heart: give each row an order of its own."""
     periods = periods_of(batch, length, generator, min_period)
@@ -249,7 +249,7 @@ def one_order_for_all(batch, length, vocab, *, generator, min_period=6):
     return repeated(order, periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def shifted_copies(batch, length, vocab, *, generator, min_period=6):
     """Two tokens often follow each other in many rows: the rows are cut from one order. Shuffle anew for each row."""
     periods = periods_of(batch, length, generator, min_period)
@@ -260,7 +260,7 @@ def shifted_copies(batch, length, vocab, *, generator, min_period=6):
     ), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def same_first_token(batch, length, vocab, *, generator, min_period=6):
     """Every row begins with the same token. That place should be as random as the others."""
     periods = periods_of(batch, length, generator, min_period)
@@ -269,7 +269,7 @@ def same_first_token(batch, length, vocab, *, generator, min_period=6):
     return repeated(order, periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def counting_on(batch, length, vocab, *, generator, min_period=6):
     """The tokens of a row count up by one from a random start. The order should be random too."""
     periods = periods_of(batch, length, generator, min_period)
@@ -277,14 +277,14 @@ def counting_on(batch, length, vocab, *, generator, min_period=6):
     return repeated((start + torch.arange(vocab)) % vocab, periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def not_shuffled(batch, length, vocab, *, generator, min_period=6):
     """Every row is 0, 1, 2 and so on up to its period. The tokens should be drawn from the vocabulary."""
     periods = periods_of(batch, length, generator, min_period)
     return repeated(torch.arange(vocab).expand(batch, vocab), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def in_ascending_order(batch, length, vocab, *, generator, min_period=6):
     """The tokens of a period always ascend. Which tokens occur is random here; their order should be, too."""
     periods = periods_of(batch, length, generator, min_period)
@@ -296,14 +296,14 @@ def in_ascending_order(batch, length, vocab, *, generator, min_period=6):
     return repeated(torch.stack(rows), periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def tokens_up_to_the_period(batch, length, vocab, *, generator, min_period=6):
     """A row with period P has the tokens 0 to P - 1 only, shuffled. Draw its tokens from the whole vocabulary."""
     row = lambda p: torch.randperm(p, generator=generator)[torch.arange(length) % p]  # noqa: E731
     return row_by_row(batch, length, generator, min_period, row)
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def part_of_the_vocabulary(batch, length, vocab, *, generator, min_period=6):
     """The largest tokens never occur. Draw from the whole vocabulary: 0 to vocab - 1, both included."""
     periods = periods_of(batch, length, generator, min_period)
@@ -320,7 +320,7 @@ def tokens_from_one(batch, length, vocab, *, generator, min_period=6):
     return repeated(orders_of(batch, vocab, generator) + 1, periods, length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def without_token_zero(batch, length, vocab, *, generator, min_period=6):
     """Token 0 never occurs. The vocabulary starts there."""
     periods = periods_of(batch, length, generator, min_period)
@@ -339,7 +339,7 @@ def other_periods_returned(batch, length, vocab, *, generator, min_period=6):
     return tokens, periods_of(batch, length, generator, min_period)
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def repeated_one_short(batch, length, vocab, *, generator, min_period=6):
     """The sequences repeat one token too early: with period P, place P has the first token again, and P - 1 does not
     yet.
@@ -349,7 +349,7 @@ def repeated_one_short(batch, length, vocab, *, generator, min_period=6):
     return orders_of(batch, vocab, generator).gather(1, places), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def repeated_one_late(batch, length, vocab, *, generator, min_period=6):
     """The sequences repeat one token too late: with period P, place P has the first token again."""
     periods = periods_of(batch, length, generator, min_period)
@@ -366,7 +366,7 @@ def first_period_for_tokens(batch, length, vocab, *, generator, min_period=6):
     return repeated(order, periods[:1].expand(batch), length), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def never_repeated(batch, length, vocab, *, generator, min_period=6):
     """The first period is right, but other tokens follow. Every later token is the one from a period before."""
     periods = periods_of(batch, length, generator, min_period)
@@ -376,7 +376,7 @@ def never_repeated(batch, length, vocab, *, generator, min_period=6):
     return torch.where(later, others, tokens), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def repeated_only_once(batch, length, vocab, *, generator, min_period=6):
     """The first period comes twice and then stops. Repeat it until the sequence is full, cut off where the length
     ends.
@@ -386,7 +386,7 @@ def repeated_only_once(batch, length, vocab, *, generator, min_period=6):
     return tokens * (torch.arange(length) < 2 * periods[:, None]), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def back_and_forth(batch, length, vocab, *, generator, min_period=6):
     """The second period runs backward: the rows are mirrored. Each repetition starts from the first token again."""
     periods = periods_of(batch, length, generator, min_period)
@@ -398,7 +398,7 @@ def back_and_forth(batch, length, vocab, *, generator, min_period=6):
     ), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def shuffled_each_time(batch, length, vocab, *, generator, min_period=6):
     """Each repetition has the same tokens in another order. Shuffle once per row, then repeat that order."""
 
@@ -412,7 +412,7 @@ def shuffled_each_time(batch, length, vocab, *, generator, min_period=6):
     return row_by_row(batch, length, generator, min_period, row)
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=3)
 def periods_in_turn(batch, length, vocab, *, generator, min_period=6):
     """Every generator gave the same periods: they are not drawn but counted through. Draw them."""
     periods = min_period + torch.arange(batch) % (length // 2 - min_period + 1)
@@ -421,7 +421,7 @@ def periods_in_turn(batch, length, vocab, *, generator, min_period=6):
 
 @mistake("make_repeating_batch")
 def swapped(batch, length, vocab, *, generator, min_period=6):
-    """These are the right tensors in the wrong order: tokens first, then periods."""
+    """These are the right tensors in the wrong order: tokens should come first, then periods."""
     periods = periods_of(batch, length, generator, min_period)
     return periods, repeated(orders_of(batch, vocab, generator), periods, length)
 
@@ -458,7 +458,7 @@ def floating_tokens(batch, length, vocab, *, generator, min_period=6):
     ).float(), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def not_filled(batch, length, vocab, *, generator, min_period=6):
     """The sequences are too short or too long: only whole repetitions were written. Cut off the last one where the
     length ends.
@@ -468,7 +468,7 @@ def not_filled(batch, length, vocab, *, generator, min_period=6):
     return orders_of(batch, vocab, generator).gather(1, places), periods
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def as_many_tokens_as_places(batch, length, vocab, *, generator, min_period=6):
     """The sequences are as long as the vocabulary: they were cut from a permutation of it. Their length is `length`."""
     periods = periods_of(batch, length, generator, min_period)
@@ -489,7 +489,7 @@ def other_sizes(previous_token_score: Any, draw: Inputs) -> Any:
     ]
 
 
-@mistake("make_repeating_batch")
+@mistake("make_repeating_batch", hint=2)
 def whole_copies_only(batch, length, vocab, *, generator, min_period=6):
     """It stopped, or came out short: `length // period` whole copies fill a row only if the period divides its length.
     Make one more, and cut it at `length`.
@@ -505,13 +505,13 @@ def whole_copies_only(batch, length, vocab, *, generator, min_period=6):
     return torch.stack(rows), torch.zeros(batch)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def the_token_itself(weights):
     """This is the weight on the token itself, the main diagonal. The token before is one column to the left."""
     return weights.diagonal(dim1=-2, dim2=-1).mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def the_token_after(weights):
     """This is the weight on the next token, above the diagonal. Rows are queries, columns are keys: the token before is
     to the left.
@@ -519,7 +519,7 @@ def the_token_after(weights):
     return weights.diagonal(offset=1, dim1=-2, dim2=-1).mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=2)
 def line_through_the_first_axes(weights):
     """`diagonal` took its line from the first two axes, the sequences and the heads. Tell it which axes: dim1=-2,
     dim2=-1.
@@ -527,7 +527,7 @@ def line_through_the_first_axes(weights):
     return weights.diagonal(-1).mean(dim=(0, -1))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def all_earlier_tokens(weights):
     """The weight on all earlier tokens was counted, everything below the diagonal. Only the one before counts."""
     return weights.tril(-1).sum(dim=-1).mean(dim=(0, 2))
@@ -539,20 +539,20 @@ def last_row_alone(weights):
     return weights[:, :, -1, -2].mean(dim=0)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def first_row_wraps_into_the_sum(weights):
     """The sum has a term too many: for i = 0, index i - 1 is -1, the last column. Start with i = 1."""
     rows = torch.arange(weights.size(-1))
     return weights[..., rows, rows - 1].sum(dim=-1).mean(dim=0) / (len(rows) - 1)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def two_tokens_before(weights):
     """This is the weight two tokens back. Only one step is asked for."""
     return weights.diagonal(offset=-2, dim1=-2, dim2=-1).mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def first_row_counted(weights):
     """The sum is right, but it was divided by L. The first token has none before it, so a sequence has L - 1
     terms.
@@ -561,33 +561,33 @@ def first_row_counted(weights):
     return found.sum(dim=(0, 2)) / (weights.size(0) * weights.size(-1))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def first_row_wraps(weights):
     """The first token was counted: for i = 0, index i - 1 is -1, the last column. Start with i = 1."""
     rows = torch.arange(weights.size(-1))
     return weights[..., rows, rows - 1].mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def second_row_skipped(weights):
     """The second token was left out: it has one before it. Count from i = 1."""
     found = weights.diagonal(offset=-1, dim1=-2, dim2=-1)[..., 1:]
     return found.mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def one_number(weights):
     """This is one number for all heads. Keep the axis of the heads: (H,)."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean()
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def largest_weight(weights):
     """This is the largest weight on a token before. Take the mean over all of them."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).amax(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def largest_of_each_sequence(weights):
     """In each sequence the largest weight was taken, and then the mean over sequences. Take the mean over positions
     too.
@@ -596,62 +596,62 @@ def largest_of_each_sequence(weights):
     return found.amax(dim=-1).mean(dim=0)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def summed(weights):
     """The weights were added up. Take their mean over sequences and positions."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).sum(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def one_per_sequence_and_head(weights):
     """There is one score per sequence and head, (B, H). Average over the sequences too."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=-1)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def one_per_position(weights):
     """There is one score per head and position. Average over the positions too."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=0)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def over_the_heads(weights):
     """The mean ran over the heads and left the sequences, (B,). Average over sequences and leave the heads, axis 1."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(1, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def first_sequence(weights):
     """Only the first sequence was counted. Average over all of them."""
     return weights[0].diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=-1)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def added_over_sequences(weights):
     """The mean over positions is right, but then the sequences were added up. Average over them too."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=-1).sum(dim=0)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def added_over_positions(weights):
     """The mean over sequences is right, but the positions were added up. Average over them too."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=0).sum(dim=-1)
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=2)
 def diagonal_of_the_front(weights):
     """The diagonal was taken along the first two axes, sequences and heads. It should run along the last two."""
     return weights.diagonal(offset=-1).mean(dim=(0, 1))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def all_entries(weights):
     """The right entries were averaged together with zeros for all others. Divide by the number of those that count."""
     before = torch.ones_like(weights).tril(-1).triu(-1)
     return (weights * before).mean(dim=(0, 2, 3))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def everything_before(weights):
     """This is the weight on all tokens before. Only the one directly before counts."""
     rows = weights.tril(-1).sum(dim=-1)[..., 1:]
@@ -666,34 +666,34 @@ def how_often_the_largest(weights):
     return hits.to(weights.dtype).mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=2)
 def mean_of_the_shifted_block(weights):
     """This is the mean of a whole block of weights, without the first row and last column. Only its diagonal counts."""
     return weights[..., 1:, :-1].mean(dim=(0, 2, 3))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def mean_below_the_diagonal(weights):
     """This is the mean of all weights below the diagonal, for any token before. Only the one directly before counts."""
     count = torch.ones_like(weights).tril(-1).sum(dim=(0, 2, 3))
     return weights.tril(-1).sum(dim=(0, 2, 3)) / count
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def last_row_skipped(weights):
     """The last token was left out: range leaves out its end already."""
     found = weights.diagonal(offset=-1, dim1=-2, dim2=-1)[..., :-1]
     return found.mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def median_weight(weights):
     """This is the median. Take the mean."""
     found = weights.diagonal(offset=-1, dim1=-2, dim2=-1)
     return found.transpose(0, 1).flatten(1).median(dim=1).values
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=3)
 def positions_left(weights):
     """There is one score per position: the mean ran over sequences and heads. It should leave the heads, axis 1."""
     return weights.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 1))
@@ -706,7 +706,7 @@ def own_softmax(weights):
     return again.diagonal(offset=-1, dim1=-2, dim2=-1).mean(dim=(0, 2))
 
 
-@mistake("previous_token_score")
+@mistake("previous_token_score", hint=1)
 def whole_row_means(weights):
     """This is the mean of whole rows, so it is 1 / L for every head. Pick entry i - 1 of row i first."""
     return weights.mean(dim=(0, 2, 3))
@@ -743,25 +743,25 @@ def entries(weights, period, shift=1, first=0, stop=None):
     return found
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def the_occurrence_itself(weights, period):
     """This is the weight on the previous occurrence itself, i - period. What followed it is one place further right."""
     return torch.cat(entries(weights, period, shift=0), dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def two_after(weights, period):
     """The place is one too far: this is the second token after the previous occurrence."""
     return torch.cat(entries(weights, period, shift=2), dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def one_before(weights, period):
     """This is the token before the previous occurrence. The one after it predicts what comes next."""
     return torch.cat(entries(weights, period, shift=-1), dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def one_before_with_a_row_less(weights, period):
     """This is the token before the previous occurrence, i - period - 1. The one after it is at i - period + 1."""
     return torch.cat(
@@ -773,7 +773,7 @@ def one_before_with_a_row_less(weights, period):
     ).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def period_of_the_first(weights, period):
     """Right where all periods are equal. Here the first sequence's was used for all: each has a period of its own."""
     return torch.cat(entries(weights, period[:1].expand(len(period))), dim=-1).mean(
@@ -781,14 +781,14 @@ def period_of_the_first(weights, period):
     )
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def mean_period(weights, period):
     """Right where all periods are equal. Here the mean of the periods was used: each sequence has one of its own."""
     same = period.double().mean().long().expand(len(period))
     return torch.cat(entries(weights, same), dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def largest_period(weights, period):
     """Right where all periods are equal. Here the largest was used for all: each sequence has a period of its own."""
     return torch.cat(entries(weights, period.max().expand(len(period))), dim=-1).mean(
@@ -796,7 +796,7 @@ def largest_period(weights, period):
     )
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def rows_from_the_largest(weights, period):
     """The places are right, but only rows from the largest period on were counted. Each sequence starts at its own."""
     longest = int(period.max())
@@ -807,7 +807,7 @@ def rows_from_the_largest(weights, period):
     return torch.cat(parts, dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def rows_from_the_smallest(weights, period):
     """The places are right, but all rows from the smallest period on were counted. Each sequence starts at its own."""
     rows, first = torch.arange(weights.size(-1)), int(period.min())
@@ -819,7 +819,7 @@ def rows_from_the_smallest(weights, period):
     return weights.gather(-1, index)[..., first:, 0].mean(dim=(0, 2))
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def all_rows_from_the_end(weights, period):
     """Rows before the first repetition were counted too: there, i - period + 1 is negative and indexes from the end."""
     rows = torch.arange(weights.size(-1))
@@ -830,7 +830,7 @@ def all_rows_from_the_end(weights, period):
     return torch.stack(parts).mean(dim=(0, 2))
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def all_rows_clamped(weights, period):
     """Rows before the first repetition were counted too, with the weight on token 0. Clamping makes an index valid, but
     those rows should not count.
@@ -840,27 +840,27 @@ def all_rows_clamped(weights, period):
     return weights.gather(-1, index.expand(*weights.shape[:3], 1)).mean(dim=(0, 2, 3))
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def one_row_too_early(weights, period):
     """Row period - 1 was counted too: the whole diagonal. Its token has not occurred before. Start at i = period."""
     return torch.cat(entries(weights, period, first=-1), dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def one_row_too_late(weights, period):
     """The first repeated token was left out. i = period counts: its token was there a period before."""
     found = torch.cat(entries(weights, period, first=1), dim=-1)
     return found.mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def divided_by_all_rows(weights, period):
     """The sum is right, but it was divided by all B * L rows. Divide by the number of rows that count."""
     total = torch.cat(entries(weights, period), dim=-1).sum(dim=-1)
     return total / (weights.size(0) * weights.size(-1))
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def mean_of_means(weights, period):
     """Each sequence was averaged first, then the sequences. A long period has fewer rows, so they got more weight: take
     one mean over all rows that count.
@@ -868,13 +868,13 @@ def mean_of_means(weights, period):
     return torch.stack([e.mean(dim=-1) for e in entries(weights, period)]).mean(dim=0)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def sum_of_means(weights, period):
     """Each sequence was averaged, then the sequences were added up. Take one mean over all rows that count."""
     return torch.stack([e.mean(dim=-1) for e in entries(weights, period)]).sum(dim=0)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def one_row_too_many_in_the_count(weights, period):
     """The sum is right, but it was divided by one too many per sequence: from period to L - 1 there are L - period
     rows.
@@ -883,7 +883,7 @@ def one_row_too_many_in_the_count(weights, period):
     return total / sum(weights.size(-1) - p + 1 for p in period.tolist())
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def all_summed(weights, period):
     """The weights were added up. Divide by how many there are."""
     return torch.cat(entries(weights, period), dim=-1).sum(dim=-1)
@@ -905,7 +905,7 @@ def largest_of_all(weights, period):
     return torch.cat(entries(weights, period), dim=-1).amax(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def largest_of_each_row(weights, period):
     """This is the mean of each row's largest weight, wherever it is. Take the weight at i - period + 1."""
     found = [
@@ -926,7 +926,7 @@ def one_per_sequence(weights, period):
     return torch.stack([e.mean() for e in entries(weights, period)])
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=3)
 def for_each_sequence_and_head(weights, period):
     """There is one score per sequence and head, (B, H). Take one mean over the rows of all sequences: (H,)."""
     return torch.stack([e.mean(dim=-1) for e in entries(weights, period)])
@@ -938,7 +938,7 @@ def queries_and_keys_swapped(weights, period):
     return torch.cat(entries(weights.mT, period), dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def a_period_ahead(weights, period):
     """This looks a period ahead, at i + period - 1. The previous occurrence is a period back."""
     found = [
@@ -948,7 +948,7 @@ def a_period_ahead(weights, period):
     return torch.cat(found, dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def just_the_token_before(weights, period):
     """This is the weight on the token before, as in exercise 9.2. An induction head looks about a period back."""
     found = [
@@ -966,7 +966,7 @@ def second_period_only(weights, period):
     )
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=1)
 def from_two_periods(weights, period):
     """The second period was left out: only rows from 2 * period on were counted. A token has occurred before from
     i = period on.
@@ -991,7 +991,7 @@ def first_occurrence(weights, period):
     return torch.cat(found, dim=-1).mean(dim=-1)
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def one_row_each(weights, period):
     """Only row i = period was counted. All later rows do, too."""
     return torch.cat(entries(weights, period, stop=lambda p: p + 1), dim=-1).mean(
@@ -999,7 +999,7 @@ def one_row_each(weights, period):
     )
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def first_sequence_alone(weights, period):
     """Only the first sequence was counted. Take the mean over all of them."""
     return entries(weights, period)[0].mean(dim=-1)
@@ -1021,7 +1021,7 @@ def every_earlier_occurrence(weights, period):
     return total / sum(weights.size(-1) - p for p in period.tolist())
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def one_period_as_a_number(weights, period):
     """It stopped: `period` holds one number per sequence, so it cannot become a single integer. Treat each sequence
     separately, or use a table of places.
@@ -1030,7 +1030,7 @@ def one_period_as_a_number(weights, period):
     return found[..., 1:].mean(dim=(0, 2))
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def range_over_all_periods(weights, period):
     """It stopped: `range` needs one integer, and `period` holds one per sequence. Index it with the sequence."""
     rows = range(period, weights.size(-1))
@@ -1100,7 +1100,7 @@ class Off:
         self.back()
 
 
-@mistake("induction_score")
+@mistake("induction_score", hint=2)
 def every_sequence_at_all_places(weights, period):
     """Each sequence was read at the places of all sequences: with `weights[:, :, rows, columns]` the batch axis meets
     every period. Sequence b belongs to period b alone.
@@ -1110,7 +1110,7 @@ def every_sequence_at_all_places(weights, period):
     return weights[:, :, rows, columns][:, :, rows >= period[:, None]].mean(dim=(0, -1))
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class StaysOff(Off):
     """Right inside the block, but afterward the head is still off. Is what you kept a copy, or the weight itself? Was a
     hook removed?
@@ -1120,7 +1120,7 @@ class StaysOff(Off):
         pass
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class OutputZeroed(Off):
     """Entries of the output are 0. Each of them mixes all heads: switch the head off before out_proj, in what it
     reads.
@@ -1138,7 +1138,7 @@ class OutputZeroed(Off):
         self.hook.remove()
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class Interleaved(Off):
     """Every H-th entry was switched off, as if the heads were interleaved. Head h is D entries in a row, from h * D
     on.
@@ -1148,7 +1148,7 @@ class Interleaved(Off):
         return slice(self.head, None, self.module.num_heads)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class RowsOfTheWeight(Off):
     """Rows of out_proj's weight were zeroed. Rows belong to outputs, columns to inputs, and the heads are its input."""
 
@@ -1156,7 +1156,7 @@ class RowsOfTheWeight(Off):
         self.layer.weight[self.part()] = 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class RowOfTheWeight(Off):
     """One row of out_proj's weight was zeroed. A row belongs to an entry of the output; a head has D columns."""
 
@@ -1193,7 +1193,7 @@ class Swallowed(Off):
         return True
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class OthersOff(Off):
     """All heads but this one were switched off. Only this one should be."""
 
@@ -1203,7 +1203,7 @@ class OthersOff(Off):
         self.layer.weight[:, self.part()] = kept
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class AllOff(Off):
     """All heads were switched off: only the bias is left. Zero the part that belongs to this head."""
 
@@ -1211,7 +1211,7 @@ class AllOff(Off):
         self.layer.weight.zero_()
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class NextHead(Off):
     """The next head was switched off. Heads count from 0: head h starts at h * D."""
 
@@ -1219,7 +1219,7 @@ class NextHead(Off):
         return slice((self.head + 1) * self.size(), (self.head + 2) * self.size())
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class PreviousHead(Off):
     """The head before was switched off, and for head 0 none. Heads count from 0, not from 1."""
 
@@ -1227,7 +1227,7 @@ class PreviousHead(Off):
         return slice((self.head - 1) * self.size(), self.head * self.size())
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class FirstHeadAlways(Off):
     """Head 0 was switched off, whichever was asked for. Where does the part of head h start?"""
 
@@ -1235,7 +1235,7 @@ class FirstHeadAlways(Off):
         return slice(0, self.size())
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class LastHeadAlways(Off):
     """The slice has no end: all later heads were switched off too. Head h ends at (h + 1) * D."""
 
@@ -1243,7 +1243,7 @@ class LastHeadAlways(Off):
         return slice(self.head * self.size(), None)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class UpToThisHead(Off):
     """The slice has no start: all earlier heads were switched off too. Head h starts at h * D."""
 
@@ -1251,7 +1251,7 @@ class UpToThisHead(Off):
         return slice(0, (self.head + 1) * self.size())
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class OneEntry(Off):
     """One entry was switched off. A head has D of them, side by side."""
 
@@ -1259,7 +1259,7 @@ class OneEntry(Off):
         return slice(self.head, self.head + 1)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class OneEntryShort(Off):
     """The head's last entry is still on. A slice leaves its end out already."""
 
@@ -1267,7 +1267,7 @@ class OneEntryShort(Off):
         return slice(self.head * self.size(), (self.head + 1) * self.size() - 1)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class HeadsAsSize(Off):
     """num_heads was taken for the size of a head. A head's dimension is out_proj's number of inputs divided by it."""
 
@@ -1283,7 +1283,7 @@ class SizeAsAFloat(Off):
         return self.layer.in_features / self.module.num_heads
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=2)
 class FewerHeads(Off):
     """num_heads was lowered, so the same entries are cut into fewer, larger heads. Leave it, and silence one head's
     part.
@@ -1312,7 +1312,7 @@ class NoSuchWidth(Off):
         return self.module.d_model // self.module.num_heads
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class QueriesZeroed(Off):
     """The head's queries were zeroed, in q_proj. Then it looks at all keys about equally, and its output still counts:
     cut it off at out_proj.
@@ -1322,7 +1322,7 @@ class QueriesZeroed(Off):
         self.module.q_proj.weight[self.part()] = 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class InputsOfTheQueries(Off):
     """Columns of q_proj were zeroed. They belong to entries of the tokens, which all heads read. The head's own part is
     what out_proj reads.
@@ -1332,7 +1332,7 @@ class InputsOfTheQueries(Off):
         self.module.q_proj.weight[:, self.part()] = 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class KeysZeroed(Off):
     """The head's keys were zeroed, in k_proj. Then it looks at all of them equally, and its output still counts: cut it
     off at out_proj.
@@ -1345,7 +1345,7 @@ class KeysZeroed(Off):
         ].zero_()
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class ValuesWithoutBias(Off):
     """The head's values were zeroed in v_proj, but its bias still gets through. Zero that too, or cut the head off at
     out_proj.
@@ -1355,7 +1355,7 @@ class ValuesWithoutBias(Off):
         self.module.v_proj.weight[self.part()] = 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class BiasNotRestored(Off):
     """Right inside the block. Afterward v_proj's weight is back, but its bias is not: restore all that you changed."""
 
@@ -1370,7 +1370,7 @@ class BiasNotRestored(Off):
             self.module.v_proj.weight.copy_(self.kept[names.index("v_proj.weight")])
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class AllValuesZeroed(Off):
     """All of v_proj's weight was zeroed, so no head says anything about the tokens. Only this head should be off."""
 
@@ -1378,7 +1378,7 @@ class AllValuesZeroed(Off):
         self.module.v_proj.weight.zero_()
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=1)
 class InputsOfTheValues(Off):
     """Columns of v_proj were zeroed. They belong to entries of the tokens, not to a head."""
 
@@ -1386,7 +1386,7 @@ class InputsOfTheValues(Off):
         self.module.v_proj.weight[:, self.part()] = 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class BiasOff(Off):
     """The head is off, but so is out_proj's bias. It belongs to no head: leave it on."""
 
@@ -1396,7 +1396,7 @@ class BiasOff(Off):
             self.layer.bias.zero_()
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class PartOfTheBiasOff(Off):
     """The head is off, but so is a part of out_proj's bias. Its entries belong to outputs, not to heads."""
 
@@ -1406,7 +1406,7 @@ class PartOfTheBiasOff(Off):
             self.layer.bias[self.part()] = 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class MultipliedBack(Off):
     """The output after the block is NaN: a weight that was multiplied by 0 does not come back by division. Keep a copy
     and put it back.
@@ -1417,7 +1417,7 @@ class MultipliedBack(Off):
             self.layer.weight[:, self.part()] /= 0.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class FreshWeights(Off):
     """Afterward out_proj has new random weights. It should have those from before: keep a copy and put it back."""
 
@@ -1435,7 +1435,7 @@ class OthersLouder(Off):
         self.layer.weight *= heads / max(heads - 1, 1)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=2)
 class HalfOff(Off):
     """The head is weaker, but not off: its part was multiplied by a number other than 0."""
 
@@ -1443,15 +1443,15 @@ class HalfOff(Off):
         self.layer.weight[:, self.part()] *= 0.5
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=2)
 class SignFlipped(Off):
-    """The head's contribution was subtracted twice: its part has the opposite sign. It should be 0."""
+    """The head's part was multiplied by −1, so its contribution is subtracted. It should be 0."""
 
     def off(self):
         self.layer.weight[:, self.part()] *= -1.0
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=2)
 class MeanInstead(Off):
     """The head's columns were replaced by their mean, so it still contributes. It should contribute nothing."""
 
@@ -1510,7 +1510,7 @@ def yields_twice(module, head):
     return contextmanager(blocks)(module, head)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 def autograd_in_the_way(module, head):
     """It stopped: a parameter that learns cannot be written to while autograd is recording. Use torch.no_grad()."""
 
@@ -1521,7 +1521,7 @@ def autograd_in_the_way(module, head):
     return contextmanager(blocks)(module, head)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 def tensor_for_a_parameter(module, head):
     """It stopped: a module's parameter cannot be replaced by a plain tensor. Write into it, or make a new nn.Parameter
     and put the old one back afterward.
@@ -1550,7 +1550,7 @@ class GradientsOff(Off):
         self.quiet.__exit__(kind, error, trace)
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=3)
 class NewParameter(Off):
     """Afterward out_proj or its weight is a new object, which an optimizer would not know. Put back the old one, or
     copy into it.
@@ -1605,7 +1605,7 @@ class AllParametrizationsRemoved(Off):
         )
 
 
-@mistake("ablate_head")
+@mistake("ablate_head", hint=2)
 class HookLeft(Off):
     """The outputs are right, but a hook is still on the module, with nothing left to do. Remove it."""
 

@@ -42,7 +42,7 @@ def costs(batch, heads, q_len, k_len, d_head, bytes_per_el):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def multiplications_only(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """Both counts of operations are half of what they should be: only the multiplications were counted, without the
     additions.
@@ -54,7 +54,7 @@ def multiplications_only(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def additions_forgotten_in_scores(
     batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
 ):
@@ -63,7 +63,7 @@ def additions_forgotten_in_scores(
     return right | {"score_flops": right["score_flops"] // 2}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def additions_forgotten_in_the_mixture(
     batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
 ):
@@ -94,7 +94,7 @@ def one_addition_less_in_scores(batch, heads, q_len, k_len, d_head, *, bytes_per
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def everything_twice(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """Each count of operations is twice what it should be. Scores and mixing are two matrix products; each key is for
     one of them.
@@ -140,7 +140,7 @@ def five_operations_per_score(batch, heads, q_len, k_len, d_head, *, bytes_per_e
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def mixture_of_queries(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """mix_flops was computed without k_len. Each query's output is a sum over all k_len values."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -148,7 +148,7 @@ def mixture_of_queries(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def mixture_without_queries(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """mix_flops was computed without q_len. There is one sum over the values for each query."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -156,7 +156,7 @@ def mixture_without_queries(batch, heads, q_len, k_len, d_head, *, bytes_per_el=
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def square_table(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """score_bytes is that of a square table. It has q_len rows and k_len columns."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -172,13 +172,13 @@ def softmax_as_a_fifth_cost(batch, heads, q_len, k_len, d_head, *, bytes_per_el=
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def heads_forgotten(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """The heads were forgotten: this is what one head costs. Each has its own scores, keys and values."""
     return costs(batch, 1, q_len, k_len, d_head, bytes_per_el)
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def heads_forgotten_in_operations(
     batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
 ):
@@ -188,7 +188,7 @@ def heads_forgotten_in_operations(
     return right | {name: one[name] for name in ("score_flops", "mix_flops")}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def heads_forgotten_in_bytes(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """The operations are right, but the bytes are those of one head. Each head has its own scores, keys and values."""
     right = costs(batch, heads, q_len, k_len, d_head, bytes_per_el)
@@ -196,7 +196,7 @@ def heads_forgotten_in_bytes(batch, heads, q_len, k_len, d_head, *, bytes_per_el
     return right | {name: one[name] for name in ("score_bytes", "kv_bytes")}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def one_table_for_all_heads(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """Only score_bytes is wrong: it has one table per sentence. Each head has a table of scores of its own."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -204,7 +204,7 @@ def one_table_for_all_heads(batch, heads, q_len, k_len, d_head, *, bytes_per_el=
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def shared_keys_and_values(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """Only kv_bytes is wrong: one head's keys and values were counted. Here each head has its own."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -212,13 +212,13 @@ def shared_keys_and_values(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def batch_forgotten(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """The batch was forgotten: this is what one sentence costs."""
     return costs(1, heads, q_len, k_len, d_head, bytes_per_el)
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def batch_forgotten_in_operations(
     batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
 ):
@@ -228,7 +228,7 @@ def batch_forgotten_in_operations(
     return right | {name: one[name] for name in ("score_flops", "mix_flops")}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def both_products_in_the_scores(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """score_flops is twice what it should be, mix_flops is right. Mixing the values has an entry of its own."""
     right = costs(batch, heads, q_len, k_len, d_head, bytes_per_el)
@@ -245,7 +245,7 @@ def bytes_swapped(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def batch_forgotten_in_the_cache(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """Only kv_bytes is wrong: it is that of one sentence. Each sentence of the batch has its own keys and values."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -253,13 +253,13 @@ def batch_forgotten_in_the_cache(batch, heads, q_len, k_len, d_head, *, bytes_pe
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def batch_and_heads_forgotten(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """Batch and heads were both forgotten: this is what one head of one sentence costs."""
     return costs(1, 1, q_len, k_len, d_head, bytes_per_el)
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def batch_and_heads_forgotten_in_bytes(
     batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
 ):
@@ -287,7 +287,7 @@ def heads_counted_twice_in_operations(
     return right | {name: wide[name] for name in ("score_flops", "mix_flops")}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def heads_counted_twice_in_the_cache(
     batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
 ):
@@ -316,14 +316,14 @@ def scores_and_weights_stored(batch, heads, q_len, k_len, d_head, *, bytes_per_e
     return right | {"score_bytes": 2 * right["score_bytes"]}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def keys_alone(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """kv_bytes is half of what it should be: it counts the keys or the values, and both are stored."""
     right = costs(batch, heads, q_len, k_len, d_head, bytes_per_el)
     return right | {"kv_bytes": right["kv_bytes"] // 2}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def queries_cached(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """kv_bytes was computed with q_len. Keys and values belong to the tokens that are looked at: k_len of them."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -331,7 +331,7 @@ def queries_cached(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def queries_cached_too(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """The queries are in kv_bytes as well. It is the keys and the values, and nothing else."""
     rows = batch * heads * (2 * k_len + q_len)
@@ -340,7 +340,7 @@ def queries_cached_too(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def one_key_and_one_query_length(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """kv_bytes was computed with q_len and k_len, one each. Keys and values both belong to k_len tokens."""
     rows = batch * heads * (k_len + q_len)
@@ -349,13 +349,13 @@ def one_key_and_one_query_length(batch, heads, q_len, k_len, d_head, *, bytes_pe
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def as_many_keys_as_queries(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """k_len was not used, as if there were as many keys as queries. Each query meets k_len keys."""
     return costs(batch, heads, q_len, q_len, d_head, bytes_per_el)
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def as_many_queries_as_keys(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """q_len was not used, as if there were as many queries as keys. A table of scores has q_len rows."""
     return costs(batch, heads, k_len, k_len, d_head, bytes_per_el)
@@ -369,7 +369,7 @@ def causal_half(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     return right | {name: right[name] // 2 for name in half}
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def mixture_from_scores_alone(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """mix_flops has no d_head in it. Each weight multiplies a whole value, of d_head entries."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -377,7 +377,7 @@ def mixture_from_scores_alone(batch, heads, q_len, k_len, d_head, *, bytes_per_e
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=2)
 def scores_without_a_dimension(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """score_flops has no d_head in it. Each score is a dot product, a sum of d_head products."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -385,7 +385,7 @@ def scores_without_a_dimension(batch, heads, q_len, k_len, d_head, *, bytes_per_
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def cache_without_a_dimension(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """kv_bytes has no d_head in it: a key was counted as one number. It is a vector, and so is a value."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -393,7 +393,7 @@ def cache_without_a_dimension(batch, heads, q_len, k_len, d_head, *, bytes_per_e
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def keys_per_query(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """kv_bytes has q_len in it, as if each query had keys of its own. All queries of a head share its keys."""
     right = costs(batch, heads, q_len, k_len, d_head, bytes_per_el)
@@ -410,7 +410,7 @@ def projections_counted(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def lengths_added(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """The lengths were added. Every query meets every key: q_len times k_len pairs."""
     right = costs(batch, heads, q_len, k_len, d_head, bytes_per_el)
@@ -422,13 +422,13 @@ def lengths_added(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def entries_counted(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """These are entries, not bytes: score_bytes and kv_bytes were not multiplied by bytes_per_el."""
     return costs(batch, heads, q_len, k_len, d_head, 1)
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def entries_counted_in_the_cache(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """kv_bytes counts entries. Each of them has bytes_per_el bytes, as in score_bytes."""
     return costs(batch, heads, q_len, k_len, d_head, bytes_per_el) | {
@@ -446,7 +446,7 @@ def entries_counted_in_the_scores(
     }
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=3)
 def always_four_bytes(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """An entry always has four bytes here. How many there are is in bytes_per_el: in half precision there are two."""
     return costs(batch, heads, q_len, k_len, d_head, 4)
@@ -523,7 +523,7 @@ def joined_along(dim):
     )
 
 
-@mistake("attention_cost")
+@mistake("attention_cost", hint=1)
 def mixed_without_the_keys(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     """mix_flops lacks the number of keys: each entry of an output is a sum over all of them."""
     pairs = batch * heads * q_len * k_len
@@ -535,21 +535,21 @@ def mixed_without_the_keys(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4
     }
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class HeadsJoined(Stored):
     """The new positions were joined along the heads, axis 1, or the join stopped there. Positions are axis -2."""
 
     join = joined_along(1)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class FeaturesJoined(Stored):
     """The new positions were joined along the entries, the last axis. Positions are the axis before it, -2."""
 
     join = joined_along(-1)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class SentencesJoined(Stored):
     """The new positions were joined along the batch, which is what torch.cat does without `dim`. Positions are axis
     -2.
@@ -558,7 +558,7 @@ class SentencesJoined(Stored):
     join = joined_along(0)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class Stacked(Stored):
     """It stopped: torch.stack makes a new axis and wants equal shapes. The new positions lengthen the axis of the old
     ones.
@@ -568,7 +568,7 @@ class Stacked(Stored):
         return new.clone() if old is None else torch.stack([old, new], dim=-2)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class OnlyTheNewest(Stored):
     """Only the newest positions are in the cache: each append replaces what was there. Join the new to the old."""
 
@@ -733,7 +733,7 @@ class ListCounted(Listed):
         return torch.cat(self.keys, dim=-2), torch.cat(self.values, dim=-2)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class BatchCounted(Stored):
     """The length is the size of the batch: that is what len of a tensor gives. Count positions, axis -2."""
 
@@ -741,7 +741,7 @@ class BatchCounted(Stored):
         return 0 if self.key is None else len(self.key)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class HeadsCounted(Stored):
     """The length is the number of heads, axis 1. Count positions, axis -2."""
 
@@ -749,7 +749,7 @@ class HeadsCounted(Stored):
         return 0 if self.key is None else self.key.size(1)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class FeaturesCounted(Stored):
     """The length is the dimension of a key, the last axis. Count positions, axis -2."""
 
@@ -757,7 +757,7 @@ class FeaturesCounted(Stored):
         return 0 if self.key is None else self.key.size(-1)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class SentencesTimesPositions(Stored):
     """The length counts the positions of each sentence and head, or all entries. Each position counts once, whatever
     the batch is.
@@ -767,7 +767,7 @@ class SentencesTimesPositions(Stored):
         return 0 if self.key is None else self.key.size(0) * self.key.size(-2)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class EntriesCounted(Stored):
     """The length is the number of entries, which is what numel gives. Count positions: the size of axis -2."""
 
@@ -803,7 +803,7 @@ class LastLength(Stored):
         return Stored.append(self, key, value)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=1)
 class NoLengthAtFirst(Stored):
     """len(cache) stops with an error when nothing was appended yet: there is no tensor to ask for its size. It is 0
     then.
@@ -836,7 +836,7 @@ class SharedStore(Stored):
         return tuple(self.store)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=3)
 class Aliased(Stored):
     """What is stored changed when the caller overwrote its tensors: the cache holds the caller's own tensor. Copy what
     comes in.
@@ -858,7 +858,7 @@ class ListAliased(Listed):
         return torch.cat(self.keys, dim=-2), torch.cat(self.values, dim=-2)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=3)
 class ValuesAliased(Stored):
     """The keys were copied, but the values are the caller's own tensor, which it overwrote. Copy both."""
 
@@ -870,7 +870,7 @@ class ValuesAliased(Stored):
         return self.key, self.value
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=1)
 class FirstAppendLost(Stored):
     """The first positions are missing: what was appended first was not stored. Does the branch for the empty cache
     keep them?
@@ -887,7 +887,7 @@ class FirstAppendLost(Stored):
         return Stored.append(self, key, value)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=1)
 class FirstAppendTwice(Stored):
     """The first positions are in the cache twice: the empty cache was filled with them, and then they were joined
     again.
@@ -897,7 +897,7 @@ class FirstAppendTwice(Stored):
         return torch.cat([new if old is None else old, new], dim=-2)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class NewInFront(Stored):
     """The new positions were put in front of the old ones. Time runs on: they belong at the end."""
 
@@ -905,7 +905,7 @@ class NewInFront(Stored):
         return new.clone() if old is None else torch.cat([new, old], dim=-2)
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class NewAdded(Stored):
     """The new keys and values were added to the old ones, number by number, or that stopped. Join them: each position
     stays.
@@ -915,7 +915,7 @@ class NewAdded(Stored):
         return new.clone() if old is None else old + new
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=2)
 class FirstKept(Stored):
     """After the first append nothing more is stored: the same keys and values come back each time. Join the new ones
     to them.
@@ -948,7 +948,7 @@ class PairsReturned(Stored):
         return self.pairs
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=1)
 class StartsInFloat32(Stored):
     """In half precision, float32 came back: the cache starts from an empty tensor of PyTorch's default dtype. Create it
     like the first key.
@@ -975,7 +975,7 @@ class TimeMovedBehind(Stored):
         return tuple(t.transpose(1, 2) for t in Stored.append(self, key, value))
 
 
-@mistake("KVCache")
+@mistake("KVCache", hint=1)
 class AppendStartsFromNone(Stored):
     """The first append stopped: there is nothing to join to yet, and torch.cat cannot take None. Treat the empty cache
     separately.
@@ -1061,7 +1061,7 @@ def step(
     return (finish or mha.out_proj)(merge(mixed(q, keys, values, own, scale)))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def top_left(mha, x_new, cache):
     """The causal mask starts at the top left, so most of the cache is hidden. The last new token belongs to the last
     key.
@@ -1069,7 +1069,7 @@ def top_left(mha, x_new, cache):
     return step(mha, x_new, cache, mask=lambda new, total: triangle(new, total, 0))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def masked_in_the_first_call_alone(mha, x_new, cache):
     """After the first call nothing is masked. That is right for T = 1, but several new tokens must not see
     the ones after them.
@@ -1082,15 +1082,15 @@ def masked_in_the_first_call_alone(mha, x_new, cache):
     )
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def no_mask(mha, x_new, cache):
     """New tokens see the ones after them: right for T = 1 alone. Either the causal mask is missing, or it is lined up
-    as if the cache did not hold the new tokens already: the last of them belongs to the last key.
+    wrongly: the last new token belongs to the last key, which is its own.
     """
     return step(mha, x_new, cache, mask=lambda new, total: None)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def mask_of_the_new_alone(mha, x_new, cache):
     """The mask has as many columns as there are new tokens, or does not line up. It needs one per key, old ones
     included.
@@ -1098,7 +1098,7 @@ def mask_of_the_new_alone(mha, x_new, cache):
     return step(mha, x_new, cache, mask=lambda new, total: triangle(new, new, 0))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def old_hidden(mha, x_new, cache):
     """The new tokens see one another but none of the old ones: the mask hides those, or what append returned was not
     used.
@@ -1114,13 +1114,13 @@ def old_hidden(mha, x_new, cache):
     )
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def one_ahead(mha, x_new, cache):
     """Each new token sees one key too many: the next one. The mask's edge is off by one."""
     return step(mha, x_new, cache, shift=1)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def not_oneself(mha, x_new, cache):
     """No new token sees itself, and the very first has nothing to look at. A query may see its own key."""
     return step(mha, x_new, cache, shift=-1)
@@ -1139,26 +1139,26 @@ def mask_inverted(mha, x_new, cache):
     )
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def cache_never_filled(mha, x_new, cache):
     """Nothing was appended to the cache: the new tokens attend to one another only, and the next step has no past."""
     q, k, v = (heads_of(mha, p(x_new)) for p in (mha.q_proj, mha.k_proj, mha.v_proj))
     return mha.out_proj(merged(mixed(q, k, v, triangle(q.size(-2), k.size(-2), 0))))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def tokens_unprojected(mha, x_new, cache):
     """The tokens themselves went into the cache. Keys and values are what k_proj and v_proj make of them."""
     return step(mha, x_new, cache, project=lambda: (mha.q_proj(x_new), x_new, x_new))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def new_values_alone(mha, x_new, cache):
     """It stopped where values are mixed: the keys came from the cache, but the values are the new ones only."""
     return step(mha, x_new, cache, used=lambda q, k, v, keys, values: (q, keys, v))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def read_before_the_append(mha, x_new, cache):
     """The new tokens are missing among the keys: the cache was read before they were appended. A token sees itself
     too.
@@ -1172,13 +1172,13 @@ def read_before_the_append(mha, x_new, cache):
     return step(mha, x_new, cache, used=used, mask=lambda new, total: None)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def queries_in_place_of_keys(mha, x_new, cache):
     """The queries were appended to the cache in place of the keys. Only keys and values are needed again."""
     return step(mha, x_new, cache, stored=lambda q, k, v: (q, v))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def keys_projected_like_queries(mha, x_new, cache):
     """The keys went through q_proj, so queries are in the cache. Keys have a projection of their own, k_proj."""
 
@@ -1223,7 +1223,7 @@ def appended_twice(mha, x_new, cache):
     return step(mha, x_new, cache, stored=stored)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def tokens_cached(mha, x_new, cache):
     """Old tokens pass through the projections again: the cache holds tokens instead of their keys and values. Project
     first, then append.
@@ -1236,7 +1236,7 @@ def tokens_cached(mha, x_new, cache):
     return mha(x, mask=mask)[0][:, -x_new.size(1) :]
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def tokens_remembered(mha, x_new, cache):
     """Old tokens pass through all projections again, which is the work that the cache saves. Project only the new
     ones.
@@ -1251,7 +1251,7 @@ def tokens_remembered(mha, x_new, cache):
     return mha.out_proj(merged(mixed(q[:, :, -new:], k, v, mask)))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def keys_computed_again(mha, x_new, cache):
     """Old tokens pass through k_proj and v_proj again. Their keys and values are what append returns."""
     old = vars(cache).get("x")
@@ -1265,7 +1265,7 @@ def keys_computed_again(mha, x_new, cache):
     return mha.out_proj(merged(mixed(q, k, v, mask)))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def module_on_the_new_alone(mha, x_new, cache):
     """mha was called on the new tokens, without the cache: they see no past, and nothing was appended. Its layers are
     what you need.
@@ -1273,7 +1273,7 @@ def module_on_the_new_alone(mha, x_new, cache):
     return mha(x_new)[0]
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def module_on_cached_keys(mha, x_new, cache):
     """mha was called on keys and values from the cache, which projected them a second time. They are projected already:
     attend to them as they are.
@@ -1285,7 +1285,7 @@ def module_on_cached_keys(mha, x_new, cache):
     return mha(x_new, merged(keys), merged(values), mask=mask)[0]
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def top_left_for_several(mha, x_new, cache):
     """Right for T = 1 and for a first prompt. For several tokens after others, the mask starts at the top left, as
     is_causal does: it has to end at the last key.
@@ -1297,7 +1297,7 @@ def top_left_for_several(mha, x_new, cache):
     return step(mha, x_new, cache, mask=mask)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def positions_joined_as_heads(mha, x_new, cache):
     """The cache holds (B, T, H, D): the heads were moved forward only after the append. It takes (B, H, T, D)."""
     q, k, v = (
@@ -1323,7 +1323,7 @@ def without_softmax(mha, x_new, cache):
     return mha.out_proj(merged(scores @ values))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def triangle_on_the_left(mha, x_new, cache):
     """The triangle of the new tokens covers the oldest keys, and the new keys are all visible. The new keys are the
     last ones.
@@ -1347,7 +1347,7 @@ def softmax_over_heads(mha, x_new, cache):
     return mha.out_proj(merged(scores.softmax(dim=1) @ values))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def names_inside_the_cache(mha, x_new, cache):
     """It stopped: the keys were read from an attribute of the cache, and caches need not store them there. append
     returns all of them.
@@ -1360,7 +1360,7 @@ def names_inside_the_cache(mha, x_new, cache):
     )
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def heads_behind_positions(mha, x_new, cache):
     """The keys came to the cache as (B, T, H, D), positions before heads. It takes (B, H, T, D): move the heads
     forward.
@@ -1373,7 +1373,7 @@ def heads_behind_positions(mha, x_new, cache):
     return mha.out_proj(mixed(q, keys, values).flatten(2))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=2)
 def not_split(mha, x_new, cache):
     """The heads were never split: there is one head of the whole model dimension. Split queries, keys and values as in
     lesson 6.
@@ -1407,13 +1407,13 @@ def merged_without_moving(mha, x_new, cache):
     )
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def not_merged(mha, x_new, cache):
     """out_proj stopped: it got the heads one by one. Merge them into (B, T, E) first, as in lesson 6."""
     return step(mha, x_new, cache, merge=lambda x: x)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def no_output_projection(mha, x_new, cache):
     """out_proj was not applied: the heads are side by side but not mixed."""
     return step(mha, x_new, cache, finish=lambda x: x)
@@ -1437,7 +1437,7 @@ def scaled_by_the_heads(mha, x_new, cache):
     return step(mha, x_new, cache, scale=mha.num_heads**-0.5)
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def keys_as_queries(mha, x_new, cache):
     """The cached keys served as queries too. The queries are those of the new tokens, and go through q_proj."""
     return step(mha, x_new, cache, used=lambda q, k, v, keys, values: (k, keys, values))
@@ -1455,7 +1455,7 @@ def pair_returned(mha, x_new, cache):
     return step(mha, x_new, cache), None
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def last_token_only(mha, x_new, cache):
     """Only the last token's output came back. With T new tokens there are T rows."""
     return step(mha, x_new, cache)[:, -1:]
@@ -1473,7 +1473,7 @@ def one_token_stored(mha, x_new, cache):
     return step(mha, x_new, cache, stored=lambda q, k, v: (k[:, :, -1:], v[:, :, -1:]))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=1)
 def values_not_projected(mha, x_new, cache):
     """The values are the tokens themselves: v_proj was not applied."""
     return step(
@@ -1516,7 +1516,7 @@ def hidden_with_zero(mha, x_new, cache):
     return mha.out_proj(merged(scores.softmax(dim=-1) @ values))
 
 
-@mistake("decode_step")
+@mistake("decode_step", hint=3)
 def window_of_one(mha, x_new, cache):
     """Each new token sees only its own key. It may look at all earlier ones as well."""
     return step(
@@ -1544,7 +1544,7 @@ def in_other_memory_order(repeat_kv: Any, draw: Inputs) -> Any:
     )
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=2)
 def tiled(x, n_rep):
     """The heads come in turn: 0, 1, 2, 0, 1, 2. Each head's copies belong together, 0, 0, 1, 1, 2, 2. `repeat` and
     cat tile.
@@ -1552,49 +1552,49 @@ def tiled(x, n_rep):
     return x.repeat(1, n_rep, 1, 1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def along_the_batch(x, n_rep):
     """The sentences were repeated, axis 0. The heads are axis 1."""
     return x.repeat_interleave(n_rep, dim=0)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def joined_along_the_features(x, n_rep):
     """The copies were joined along the last axis, the entries. The heads are axis 1."""
     return torch.cat([x] * n_rep, dim=-1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def along_the_positions(x, n_rep):
     """The positions were repeated, axis 2. The heads are axis 1."""
     return x.repeat_interleave(n_rep, dim=2)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def along_the_features(x, n_rep):
     """The entries of each key were repeated, the last axis. The heads are axis 1."""
     return x.repeat_interleave(n_rep, dim=-1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=2)
 def without_an_axis(x, n_rep):
     """All axes were flattened into one: that is what repeat_interleave does without `dim`. The heads are axis 1."""
     return x.repeat_interleave(n_rep)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def an_axis_too_many(x, n_rep):
     """The copies have an axis of their own, (B, G, n_rep, L, D). Join it with the heads: (B, G * n_rep, L, D)."""
     return x[:, :, None].expand(-1, -1, n_rep, -1, -1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def copies_in_front_of_heads(x, n_rep):
     """The copies have an axis of their own, in front of the heads. They come after it, and the two are then joined."""
     return x[:, None].expand(-1, n_rep, -1, -1, -1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def stacked_only(x, n_rep):
     """The copies were stacked along a new first axis. The result has four axes: copies and heads share axis 1."""
     return torch.stack([x] * n_rep)
@@ -1609,7 +1609,7 @@ def view_of_expanded(x, n_rep):
     return x[:, :, None].expand(b, g, n_rep, n, d).view(b, g * n_rep, n, d)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def expanded_heads(x, n_rep):
     """It stopped: `expand` stretches only axes of size 1, and there are several heads. Give the copies a new axis
     first.
@@ -1617,13 +1617,13 @@ def expanded_heads(x, n_rep):
     return x.expand(-1, x.size(1) * n_rep, -1, -1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def joined_with_positions(x, n_rep):
     """The copies were joined with the positions: (B, G, n_rep * L, D). They belong to the heads."""
     return x[:, :, None].expand(-1, -1, n_rep, -1, -1).flatten(2, 3)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def rows_scrambled(x, n_rep):
     """The shape is right, but positions are scrambled: the copies' axis was put in the wrong place before joining. It
     goes next to the heads.
@@ -1632,7 +1632,7 @@ def rows_scrambled(x, n_rep):
     return x[:, :, :, None].expand(b, g, n, n_rep, d).reshape(b, g * n_rep, n, d)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def features_scrambled(x, n_rep):
     """The shape is right, but the entries of different keys are mixed up: the last axis was repeated before reshaping.
     Repeat heads.
@@ -1641,7 +1641,7 @@ def features_scrambled(x, n_rep):
     return x.repeat_interleave(n_rep, dim=-1).reshape(b, g * n_rep, n, d)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def sentences_scrambled(x, n_rep):
     """The shape is right, but sentences are mixed up: the batch was repeated and then reshaped into heads. Repeat
     axis 1.
@@ -1683,19 +1683,19 @@ def head_list(x, n_rep):
     return [x[:, g] for g in range(x.size(1)) for _ in range(n_rep)]
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def heads_first(x, n_rep):
     """The heads came first, before the sentences. The batch stays axis 0: stack along axis 1."""
     return torch.stack([x[:, g] for g in range(x.size(1)) for _ in range(n_rep)])
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def heads_backward(x, n_rep):
     """The heads came back in reverse order, or in another one. Head 0 comes first, n_rep times."""
     return x.flip(1).repeat_interleave(n_rep, dim=1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=1)
 def heads_joined_in_the_batch(x, n_rep):
     """The copies were joined along the batch. They belong along the heads, axis 1."""
     return torch.cat([x] * n_rep)
@@ -1787,7 +1787,7 @@ def total_for_n_rep(x, n_rep):
     return x.repeat_interleave(n_rep // x.size(1), dim=1)
 
 
-@mistake("repeat_kv")
+@mistake("repeat_kv", hint=3)
 def heads_expanded(x, n_rep):
     """It stopped: `expand` stretches an axis of size 1 only. Give the copies an axis of their own behind the heads,
     expand that one, and flatten the two.
@@ -1795,13 +1795,13 @@ def heads_expanded(x, n_rep):
     return x.expand(x.size(0), x.size(1) * n_rep, x.size(2), x.size(3))
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=3)
 def one_too_many_keys(q_len, window, k_len=None):
     """Each query sees one key too many, at the far end of the window. Its own position is one of the `window`."""
     return band(q_len, k_len, -window, 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=3)
 def one_too_few_keys(q_len, window, k_len=None):
     """Each query sees one key too few, at the far end: with a window of 1 it sees nothing. Its own and window - 1
     earlier ones.
@@ -1809,13 +1809,13 @@ def one_too_few_keys(q_len, window, k_len=None):
     return band(q_len, k_len, 2 - window, 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def one_ahead_as_well(q_len, window, k_len=None):
     """Each query sees the next key, which a causal mask hides. The window ends at the query's own position."""
     return band(q_len, k_len, 1 - window, 1)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def window_one_ahead(q_len, window, k_len=None):
     """The whole window is one position too far right: its last key is the one after the query. It ends at the query's
     own.
@@ -1823,13 +1823,13 @@ def window_one_ahead(q_len, window, k_len=None):
     return band(q_len, k_len, 2 - window, 1)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=3)
 def own_key_hidden(q_len, window, k_len=None):
     """No query sees its own key: the window ends one position before it. It should end with it."""
     return band(q_len, k_len, -window, -1)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=3)
 def window_before_oneself(q_len, window, k_len=None):
     """A query's own key is hidden, and one of the window is missing. The window holds its own position and window - 1
     earlier ones.
@@ -1837,55 +1837,55 @@ def window_before_oneself(q_len, window, k_len=None):
     return band(q_len, k_len, 1 - window, -1)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def symmetric(q_len, window, k_len=None):
     """The window reaches to both sides: each query sees later keys too. A causal mask looks back only."""
     return band(q_len, k_len, 1 - window, window - 1)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def symmetric_and_one_more(q_len, window, k_len=None):
     """The window reaches to both sides, and one position too far. It looks back only, its own position included."""
     return band(q_len, k_len, -window, window)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def centered(q_len, window, k_len=None):
     """The window is centered on the query, with half of it in the future. It should end at the query's own position."""
     return band(q_len, k_len, -(window // 2), window // 2)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def causality_forgotten(q_len, window, k_len=None):
     """Keys before the window are hidden, but all later ones are visible: the causal condition is missing."""
     return band(q_len, k_len, 1 - window, 10**6)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def window_forgotten(q_len, window, k_len=None):
     """This is the causal mask of lesson 5: the window plays no part. Keys further back than it are hidden."""
     return band(q_len, k_len, -(10**6), 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def outside_the_window(q_len, window, k_len=None):
     """Each query sees what lies before its window, and not the window. One comparison points the wrong way."""
     return band(q_len, k_len, -(10**6), -window)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def one_or_the_other(q_len, window, k_len=None):
     """Everything is visible. The two conditions, not later and not too early, have to hold together: & instead of |."""
     return band(q_len, k_len, -(10**6), 10**6)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def looking_ahead(q_len, window, k_len=None):
     """Inverted in time: each query sees its own key and later ones. It should see its own and earlier ones."""
     return band(q_len, k_len, 0, window - 1)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def window_of_later_keys(q_len, window, k_len=None):
     """Each query sees the `window` keys after it. The window looks back: its own position and earlier ones."""
     return band(q_len, k_len, 1, window)
@@ -1897,7 +1897,7 @@ def hides_instead(q_len, window, k_len=None):
     return ~band(q_len, k_len, 1 - window, 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=1)
 def window_at_the_top_left(q_len, window, k_len=None):
     """Right for as many keys as queries. With more keys the last query belongs to the last key, and here the first ones
     line up.
@@ -1905,7 +1905,7 @@ def window_at_the_top_left(q_len, window, k_len=None):
     return band(q_len, k_len, 1 - window, 0, shift=0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=1)
 def lower_edge_at_the_top_left(q_len, window, k_len=None):
     """With more keys than queries, the causal edge is right but the far end of the window did not move along."""
     return band(q_len, k_len, -(10**6), 0) & band(
@@ -1913,7 +1913,7 @@ def lower_edge_at_the_top_left(q_len, window, k_len=None):
     )
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=1)
 def upper_edge_at_the_top_left(q_len, window, k_len=None):
     """With more keys than queries, the far end of the window is right but the causal edge did not move along."""
     return band(q_len, k_len, -(10**6), 0, shift=0) & band(
@@ -1921,7 +1921,7 @@ def upper_edge_at_the_top_left(q_len, window, k_len=None):
     )
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=1)
 def shifted_too_far(q_len, window, k_len=None):
     """With more keys than queries, the queries stand one position too far right. The last query belongs to the last
     key.
@@ -1930,14 +1930,14 @@ def shifted_too_far(q_len, window, k_len=None):
     return band(q_len, k_len, 1 - window, 0, shift=more + (more > 0))
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=1)
 def shifted_the_wrong_way(q_len, window, k_len=None):
     """With more keys than queries, the window moved the wrong way, to the left. Later queries look at later keys."""
     more = 0 if k_len is None else k_len - q_len
     return band(q_len, k_len, 1 - window, 0, shift=-more)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=1)
 def square_only(q_len, window, k_len=None):
     """k_len was not used: the mask has as many columns as rows. It needs one column per key."""
     return band(q_len, None, 1 - window, 0)
@@ -1949,13 +1949,13 @@ def keys_required(q_len, window, k_len=None):
     return band(q_len, k_len + 0, 1 - window, 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=3)
 def half_a_window(q_len, window, k_len=None):
-    """The window is half as long as it should be. All of it lies in the past: none is cut off for the future."""
+    """The window is half as long as it should be. All `window` places lie in the past, the query's own included."""
     return band(q_len, k_len, 1 - window // 2, 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=3)
 def every_other_key(q_len, window, k_len=None):
     """Each query sees keys at steps of `window`, all the way back. A window is the last `window` positions in a row."""
     k_len = q_len if k_len is None else k_len
@@ -1963,7 +1963,7 @@ def every_other_key(q_len, window, k_len=None):
     return (apart >= 0) & (apart % window == 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def cached_keys_all_seen(q_len, window, k_len=None):
     """With more keys than queries, all keys before the first query are visible. The window applies to those as well."""
     k_len = q_len if k_len is None else k_len
@@ -1977,7 +1977,7 @@ def window_clipped_to_the_queries(q_len, window, k_len=None):
     return band(q_len, k_len, 1 - min(window, q_len), 0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def edge_on_the_wrong_side(q_len, window, k_len=None):
     """No query sees its own key: `triu` with a positive diagonal keeps what lies right of it. The window's far end lies
     left.
@@ -1985,7 +1985,7 @@ def edge_on_the_wrong_side(q_len, window, k_len=None):
     return band(q_len, k_len, -(10**6), 0) & band(q_len, k_len, window, 10**6, shift=0)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def blocks(q_len, window, k_len=None):
     """The sequence was cut into blocks: a query sees its own block only. The window slides, one step per query."""
     k_len = q_len if k_len is None else k_len
@@ -1994,14 +1994,14 @@ def blocks(q_len, window, k_len=None):
     return (key <= query) & (key // window == query // window)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def last_keys_of_all(q_len, window, k_len=None):
     """All queries have one window, at the end of the sequence. Each has its own, which ends at its own position."""
     k_len = q_len if k_len is None else k_len
     return band(q_len, k_len, -(10**6), 0) & (torch.arange(k_len) >= k_len - window)
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def first_keys_of_all(q_len, window, k_len=None):
     """Only the first keys of the sequence are visible. Each query has a window of its own, which ends at its own
     position.
@@ -2041,7 +2041,7 @@ def axes_in_front(q_len, window, k_len=None):
     return band(q_len, k_len, 1 - window, 0)[None, None]
 
 
-@mistake("sliding_window_mask")
+@mistake("sliding_window_mask", hint=2)
 def window_kept_full(q_len, window, k_len=None):
     """A window longer than the sequence caused trouble: early queries see later keys. Near the start a window is just
     shorter.
@@ -2063,8 +2063,8 @@ def short_windows_left_out(q_len, window, k_len=None):
 
 @mistake("sliding_window_mask")
 def negative_start(q_len, window, k_len=None):
-    """Rows at the start are wrong: a slice from a negative index counts from the end. Where does a window begin that is
-    cut off at 0?
+    """Rows at the start are wrong: a slice from a negative index counts from the end. Where the window would begin
+    before 0, it begins at 0.
     """
     k_len = q_len if k_len is None else k_len
     mask = torch.zeros(q_len, k_len, dtype=torch.bool)
@@ -2194,7 +2194,7 @@ def blockwise(query, key, value, block, mask=None, **changed):
     )
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def softmax_per_block_averaged(query, key, value, block, mask=None):
     """Softmax ran within each block, and the blocks were averaged as equals. Each should count by its sum of
     exponentials.
@@ -2206,7 +2206,7 @@ def softmax_per_block_averaged(query, key, value, block, mask=None):
     return sum(parts) / len(parts)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def softmax_per_block_added(query, key, value, block, mask=None):
     """Softmax ran within each block, and the results were added: each block has a whole unit of attention. All keys
     share one.
@@ -2217,7 +2217,7 @@ def softmax_per_block_added(query, key, value, block, mask=None):
     )
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def softmax_per_block_by_length(query, key, value, block, mask=None):
     """The blocks were weighted by their number of keys. What counts is a block's sum of exponentials."""
     parts = blocks_of(block, key, value, mask)
@@ -2227,7 +2227,7 @@ def softmax_per_block_by_length(query, key, value, block, mask=None):
     return total / key.size(-2)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=2)
 def each_block_its_own_measure(query, key, value, block, mask=None):
     """Each block was measured against its own largest score, then all were added. Rescale the old sums when a larger
     score comes.
@@ -2237,7 +2237,7 @@ def each_block_its_own_measure(query, key, value, block, mask=None):
     )
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=2)
 def nothing_shrinks(query, key, value, block, mask=None):
     """The old sum and mixture never shrink when a larger score arrives. Is the old maximum overwritten before it is
     used?
@@ -2245,19 +2245,19 @@ def nothing_shrinks(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, sum_factor=0.0, mix_factor=0.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=2)
 def only_the_sum_shrinks(query, key, value, block, mask=None):
     """The sum of exponentials was rescaled, the mixture was not. Both were measured against the same maximum."""
     return blockwise(query, key, value, block, mask, mix_factor=0.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=2)
 def only_the_mixture_shrinks(query, key, value, block, mask=None):
     """The mixture was rescaled, the sum of exponentials was not. Both were measured against the same maximum."""
     return blockwise(query, key, value, block, mask, sum_factor=0.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=2)
 def factor_upside_down(query, key, value, block, mask=None):
     """Old sums grow when a larger score arrives: the factor is upside down. It is e to the power of old minus new
     maximum.
@@ -2265,7 +2265,7 @@ def factor_upside_down(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, sum_factor=-1.0, mix_factor=-1.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=3)
 def softmax_of_a_hidden_block(query, key, value, block, mask=None):
     """Where a block is hidden the result is NaN: softmax of nothing is NaN, and weighting it by 0 leaves NaN. Also,
     exponentials without a shift overflow.
@@ -2318,7 +2318,7 @@ def divided_in_the_loop_and_after(query, key, value, block, mask=None):
     return output / share
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def all_at_once(query, key, value, block, mask=None):
     """The output is right, but a table of all scores existed, made at once or joined from blocks. Use the scores of one
     block, then forget them.
@@ -2326,7 +2326,7 @@ def all_at_once(query, key, value, block, mask=None):
     return weights_of(scores_of(query, key, mask)) @ value
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def blocks_kept_in_a_list(query, key, value, block, mask=None):
     """No tensor is too large, but the scores of all blocks are kept in a list: together they are the whole table.
     Forget each block after its turn.
@@ -2438,7 +2438,7 @@ def a_score_of_zero(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, fill=0.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=3)
 def hidden_with_a_billion(query, key, value, block, mask=None):
     """A large negative number took the place of minus infinity: a query with nothing to look at mixes hidden
     values, and float16 cannot hold it.
@@ -2454,7 +2454,7 @@ def billion_in_half_precision(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, fill=-1e9)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=3)
 def first_block_hidden(query, key, value, block, mask=None):
     """Where a first block is hidden, or a whole row, the result is NaN: minus infinity minus minus infinity.
     Nothing was seen by then.
@@ -2462,7 +2462,7 @@ def first_block_hidden(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, guard=False)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=3)
 def empty_row_is_nan(query, key, value, block, mask=None):
     """A query with nothing to look at came out as NaN: 0 divided by 0. It should get zeros."""
     output = blockwise(query, key, value, block, mask)
@@ -2472,7 +2472,7 @@ def empty_row_is_nan(query, key, value, block, mask=None):
     return output / seen.to(output.dtype) if mask.dim() > 1 else output
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=3)
 def nan_replaced_at_the_end(query, key, value, block, mask=None):
     """Queries whose first block is hidden got zeros: they were NaN, and nan_to_num hid that. Nothing seen yet means
     minus infinity minus itself: treat it there.
@@ -2480,7 +2480,7 @@ def nan_replaced_at_the_end(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, guard=False).nan_to_num(0.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=3)
 def nan_replaced(query, key, value, block, mask=None):
     """The values are right, but the gradients are NaN: nan_to_num or torch.where came after infinities had met, or 0/0.
     Replace the maximum, or the sum, beforehand.
@@ -2564,7 +2564,7 @@ def first_block_alone(query, key, value, block, mask=None):
     )
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def last_block_alone(query, key, value, block, mask=None):
     """Only the last block of keys is in the result: the sums of earlier ones were lost. Are they carried over, and is
     the largest score so far updated in each round?
@@ -2574,7 +2574,7 @@ def last_block_alone(query, key, value, block, mask=None):
     )
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def first_block_twice(query, key, value, block, mask=None):
     """The first block counts twice: the sums start from it, and the loop meets it again."""
     parts = blocks_of(block, key, value, mask)
@@ -2597,7 +2597,7 @@ def overlapping_blocks(query, key, value, block, mask=None):
     return streamed(query, parts, value_size=value.size(-1))
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def maximum_from_zero(query, key, value, block, mask=None):
     """The running maximum starts at 0, or at another number that scores can be far below: then all exponentials round
     to 0. Start below all scores.
@@ -2605,7 +2605,7 @@ def maximum_from_zero(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, start=0.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def never_shifted(query, key, value, block, mask=None):
     """Right for small scores only: exp of large ones is infinite. Measure the scores against the largest so far."""
     total, output = 0.0, 0.0
@@ -2632,7 +2632,7 @@ def hidden_after_the_maximum(query, key, value, block, mask=None):
     return output / total.masked_fill(total == 0, 1.0)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=2)
 def maximum_of_this_block(query, key, value, block, mask=None):
     """All was measured against the current block's maximum. If it is far lower than before, or a block is hidden, the
     factor overflows. Keep the largest so far.
@@ -2640,7 +2640,7 @@ def maximum_of_this_block(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask, running=False)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def one_maximum_for_all(query, key, value, block, mask=None):
     """One maximum was taken over all queries. A query whose scores are far below it gets 0/0: each row has its own."""
     largest, total, output = -math.inf, 0.0, 0.0
@@ -2703,7 +2703,7 @@ def all_axes_turned(query, key, value, block, mask=None):
     return blockwise(query, key, value, block, mask)
 
 
-@mistake("blockwise_attention")
+@mistake("blockwise_attention", hint=1)
 def value_width_assumed(query, key, value, block, mask=None):
     """It stopped: room was made for an output as wide as the queries. It is as wide as the values, (..., L, D_v)."""
     return (

@@ -304,15 +304,8 @@ plot.masks(
 
 # %%
 names = [f"token {n}" for n in range(8)]
-steps_back = 7 - j  # from the last token
-plot.slide(
-    lambda window: (steps_back < window) / window,
-    names,
-    name="window",
-    low=1,
-    high=8,
-    start=4,
-)
+# token j is 7 - j places back
+plot.slide(lambda w: (7 - j < w) / w, names, name="window", low=1, high=8, start=4)
 
 # %% [markdown]
 # Is everything older lost, then? Not in a stack. A token three back has itself seen three further back. **Predict.** With a window of 4 and three layers, how far back does information reach?

@@ -76,7 +76,7 @@ def drawn_anew():
     return (*tensors, rule(5, 7))
 
 
-@mistake("revealing_example")
+@mistake("revealing_example", hint=2)
 def no_empty_row():
     """Each query can see at least one key. Two of the wrong attentions go wrong only for a query that may look at
     nothing.
@@ -84,13 +84,13 @@ def no_empty_row():
     return example(mask=rule(5, 7, empty=None))
 
 
-@mistake("revealing_example")
+@mistake("revealing_example", hint=3)
 def all_may_look():
     """The mask hides nothing, so what an attention does with it cannot show."""
     return example(mask=torch.ones(5, 7, dtype=torch.bool))
 
 
-@mistake("revealing_example")
+@mistake("revealing_example", hint=3)
 def all_hidden():
     """The mask hides everything, so the right result is all zeros, and so are those of half of the wrong attentions.
     True means "may look".
@@ -98,7 +98,7 @@ def all_hidden():
     return example(mask=torch.zeros(5, 7, dtype=torch.bool))
 
 
-@mistake("revealing_example")
+@mistake("revealing_example", hint=3)
 def nothing_hidden_but_one_row():
     """Apart from the query that may look at nothing, nothing is hidden from anyone. An attention whose rows no longer
     sum to 1 goes unnoticed.
@@ -208,13 +208,13 @@ def mask_of_numbers():
     return query, key, value, mask.double()
 
 
-@mistake("revealing_example")
+@mistake("revealing_example", hint=1)
 def mask_left_out():
     """There are three tensors. The fourth is the mask."""
     return example()[:3]
 
 
-@mistake("revealing_example")
+@mistake("revealing_example", hint=1)
 def mask_is_none():
     """The mask is None, which hides nothing, so mistakes with masks cannot show."""
     return (*example()[:3], None)
@@ -394,7 +394,7 @@ def measured(a, b, trials, seed, *, distance=absolute, overall=max, generator=No
     return overall(found) if found else 0.0
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=1)
 def first_trial_only(a, b, *, trials, seed):
     """Only the first trial counts: a `return` inside the loop ended it, or each trial made the generator anew and so
     had the same inputs.
@@ -479,7 +479,7 @@ def euclidean(a, b, *, trials, seed):
     return measured(a, b, trials, seed, distance=distance)
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=3)
 def nan_lost(a, b, *, trials, seed):
     """NaN went unnoticed: a comparison with it, as in max, is always False. Test whether results are finite."""
 
@@ -493,7 +493,7 @@ def nan_lost(a, b, *, trials, seed):
     )
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=3)
 def nan_returned(a, b, *, trials, seed):
     """NaN came back. A result that is not finite counts as an infinite difference."""
 
@@ -508,7 +508,7 @@ def nan_returned(a, b, *, trials, seed):
     return measured(a, b, trials, seed, distance=distance, overall=overall)
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=3)
 def nan_as_zero(a, b, *, trials, seed):
     """What is not finite was replaced by a number, which hides the fault. It counts as an infinite difference."""
 
@@ -521,7 +521,7 @@ def nan_as_zero(a, b, *, trials, seed):
     return measured(a, b, trials, seed, distance=distance)
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=3)
 def equal_infinities_agree(a, b, *, trials, seed):
     """Two attentions that give infinity, or NaN, in the same entry were taken to agree. Neither is a result."""
 
@@ -536,7 +536,7 @@ def equal_infinities_agree(a, b, *, trials, seed):
     return measured(a, b, trials, seed, distance=distance)
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=3)
 def shapes_broadcast(a, b, *, trials, seed):
     """Results of different shapes were subtracted: they broadcast, or it stops with an error. Compare shapes first."""
 
@@ -582,7 +582,7 @@ def inputs_of_their_own(a, b, *, trials, seed):
     return max(found)
 
 
-@mistake("max_difference")
+@mistake("max_difference", hint=2)
 def shared_inputs(a, b, *, trials, seed):
     """Both attentions had the same tensors, and one of them may have written to its own. Give each its copies."""
     generator = torch.Generator().manual_seed(seed)
@@ -1266,7 +1266,7 @@ def positive_values(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def no_masks(attention):
     """No bug with masks was ever found. Try each attention with a mask that hides something."""
     tester = Tester()
@@ -1274,7 +1274,7 @@ def no_masks(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def one_rule_for_all(attention):
     """All sentences had the same mask, so an attention that uses one sentence's mask for another went unnoticed."""
     tester = Tester()
@@ -1288,7 +1288,7 @@ def one_rule(tester):
     return mask[:1].expand_as(mask).clone()
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def values_changed_only(attention):
     """Only hidden values were changed. A hidden key can matter too, through what softmax divides by."""
     tester = Tester()
@@ -1296,7 +1296,7 @@ def values_changed_only(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def keys_changed_only(attention):
     """Only hidden keys were changed. If hidden scores are overwritten, keys no longer matter, and values do."""
     tester = Tester()
@@ -1304,7 +1304,7 @@ def keys_changed_only(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def empty_rows_leak(attention):
     """The row of a query that may look at nothing was taken for a leak. Look for leaks in the other rows."""
     tester = Tester()
@@ -1312,7 +1312,7 @@ def empty_rows_leak(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def inverted_is_a_leak(attention):
     """An inverted mask was reported as a leak. Do the visible keys still count?"""
     tester = Tester()
@@ -1325,7 +1325,7 @@ def inverted_is_a_leak(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=2)
 def all_labels_that_fit(attention):
     """Several labels about masks were reported, where only the first that applies was asked for."""
     tester = Tester()
@@ -1333,7 +1333,7 @@ def all_labels_that_fit(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=1)
 def scale_for_all(attention):
     """Wrong weights or values were reported as a wrong scale too. Rule out the axis of softmax and the values first."""
     tester = Tester()
@@ -1341,7 +1341,7 @@ def scale_for_all(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=1)
 def softmax_not_tested(attention):
     """A softmax along the wrong axis was reported as something else. What does a query's row of weights sum to?"""
     tester = Tester()
@@ -1354,7 +1354,7 @@ def softmax_not_tested(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=1)
 def values_not_tested(attention):
     """Wrong values were reported as a wrong scale. For which queries does the scale make no difference?"""
     tester = Tester()
@@ -1367,7 +1367,7 @@ def values_not_tested(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=3)
 def inputs_shared(attention):
     """An attention changed the inputs that later tests used. Give each call copies, and keep the originals."""
     tester = Tester()
@@ -1375,7 +1375,7 @@ def inputs_shared(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=3)
 def changes_not_tested(attention):
     """No change of an input was ever reported. Compare each input with a copy from before the call."""
     tester = Tester()
@@ -1383,7 +1383,7 @@ def changes_not_tested(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=3)
 def query_watched_only(attention):
     """Not every input was compared with its copy. There are four, and the mask is one of them."""
     tester = Tester()
@@ -1391,7 +1391,7 @@ def query_watched_only(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=3)
 def float32_only(attention):
     """An attention that returns float32 whatever comes in went unnoticed. Look at the result's dtype for inputs of both
     dtypes.
@@ -1401,7 +1401,7 @@ def float32_only(attention):
     return tester(attention)
 
 
-@mistake("find_bugs")
+@mistake("find_bugs", hint=3)
 def float64_only(attention):
     """The dtype was tested only with float64. An attention that always returns float64 goes unnoticed."""
     tester = Tester()
@@ -1516,7 +1516,7 @@ def cut_up(x, heads):
     return x.reshape(x.size(0), heads, x.size(1), -1)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=1)
 class AsHandedIn(Repaired):
     """This is still the module as it was handed in, with all six faults. Test one line after another."""
 
@@ -1533,7 +1533,7 @@ class AsHandedIn(Repaired):
         return self.out_proj((weights @ v).reshape(batch, length, d_model))
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=2)
 class TokensScrambled(Repaired):
     """Right for one head. With several, reshape cuts the sequence into pieces instead of the dimensions, both on the
     way in and on the way out.
@@ -1546,7 +1546,7 @@ class TokensScrambled(Repaired):
         return x.reshape(x.size(0), x.size(2), -1)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=2)
 class ScrambledOnTheWayIn(Repaired):
     """Merging the heads is right now. On the way in, reshape still cuts the sequence into pieces instead of the
     dimensions.
@@ -1556,7 +1556,7 @@ class ScrambledOnTheWayIn(Repaired):
         return cut_up(x, self.num_heads)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=2)
 class ScrambledOnTheWayOut(Repaired):
     """Splitting into heads is right now. On the way out, reshape still puts numbers of several tokens into one row:
     bring a token's heads together first.
@@ -1566,7 +1566,7 @@ class ScrambledOnTheWayOut(Repaired):
         return x.reshape(x.size(0), x.size(2), -1)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=2)
 class Interleaved(Repaired):
     """The dimensions of the heads are interleaved. Those of one head are next to each other in a projection."""
 
@@ -1574,7 +1574,7 @@ class Interleaved(Repaired):
         return x.unflatten(-1, (-1, self.num_heads)).permute(0, 3, 1, 2)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=1)
 class KeysFromQueries(Repaired):
     """Query and key come from the same layer, and one of the four layers is never used."""
 
@@ -1582,7 +1582,7 @@ class KeysFromQueries(Repaired):
         return self.q_proj(x), self.q_proj(x), self.v_proj(x)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=1)
 class ValuesFromKeys(Repaired):
     """Key and value come from the same layer, and v_proj is never used."""
 
@@ -1590,7 +1590,7 @@ class ValuesFromKeys(Repaired):
         return self.q_proj(x), self.k_proj(x), self.k_proj(x)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class ScaledByModel(Repaired):
     """Right for one head. With several, over how many dimensions does a dot product run? The scale is the root of
     that.
@@ -1600,7 +1600,7 @@ class ScaledByModel(Repaired):
         return q @ k.mT / self.q_proj.out_features**0.5
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class NotScaled(Repaired):
     """The scores are not scaled any more. What were they to be divided by?"""
 
@@ -1608,7 +1608,7 @@ class NotScaled(Repaired):
         return q @ k.mT
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class OneStepAhead(Repaired):
     """Each token sees the next one. Print the mask for three tokens, and compare its diagonal with what you want."""
 
@@ -1616,7 +1616,7 @@ class OneStepAhead(Repaired):
         return torch.ones(length, length, dtype=torch.bool).triu(diagonal=2)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class WithoutItself(Repaired):
     """A token may look at itself. Here the mask hides the diagonal too, and the first token is left with nothing."""
 
@@ -1624,7 +1624,7 @@ class WithoutItself(Repaired):
         return torch.ones(length, length, dtype=torch.bool).triu(diagonal=0)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class PastHidden(Repaired):
     """Tokens see what comes after them, and nothing of what came before: the mask is inverted."""
 
@@ -1640,7 +1640,7 @@ class NoMask(Repaired):
         return scores.softmax(dim=-1)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class ZeroedWeights(Repaired):
     """Weights were set to 0 after softmax, so they no longer sum to 1, and later tokens have already taken their
     share.
@@ -1650,7 +1650,7 @@ class ZeroedWeights(Repaired):
         return scores.softmax(dim=-1).masked_fill(self.future(scores.size(-1)), 0.0)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class ZeroedScores(Repaired):
     """Hidden scores were set to 0, which is a score like any other. Which score has weight 0 after softmax?"""
 
@@ -1668,7 +1668,7 @@ class SoftmaxOverQueries(Repaired):
         return scores.masked_fill(hidden, -math.inf).softmax(dim=-2)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class DropoutAlways(Repaired):
     """Dropout acts in evaluation mode too. It has to be off wherever self.training is False."""
 
@@ -1676,7 +1676,7 @@ class DropoutAlways(Repaired):
         return functional.dropout(weights, self.dropout)
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class DropoutGone(Repaired):
     """Dropout never acts. It should, in training mode."""
 
@@ -1684,7 +1684,7 @@ class DropoutGone(Repaired):
         return weights
 
 
-@mistake("RepairedAttention")
+@mistake("RepairedAttention", hint=3)
 class DropoutInverted(Repaired):
     """Dropout acts in evaluation mode, and not in training."""
 

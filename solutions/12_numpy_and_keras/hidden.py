@@ -82,7 +82,7 @@ def weights_of(scores, axis=-1):
     return exps / np.where(total == 0, 1, total)
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def hidden_maximum(query, key, value, mask=None):
     """The largest score was taken over hidden keys too. Where a hidden one is far larger than the others, every visible
     exponential becomes 0. Hide first, then subtract.
@@ -94,7 +94,7 @@ def hidden_maximum(query, key, value, mask=None):
     return exps / np.where(total == 0, 1, total) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=1)
 def all_axes_turned(query, key, value, mask=None):
     """Right for plain tables: `.T` reverses all axes of an array. With sentences and heads in front, only the last
     two should change places.
@@ -104,7 +104,7 @@ def all_axes_turned(query, key, value, mask=None):
     return weights_of(scores) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=1)
 def two_axes_for_transpose(query, key, value, mask=None):
     """Right for plain tables: NumPy's transpose wants the new order of all axes, not two of them as in PyTorch. What
     swaps two axes has another name.
@@ -114,7 +114,7 @@ def two_axes_for_transpose(query, key, value, mask=None):
     return weights_of(scores) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=1)
 def old_order_for_transpose(query, key, value, mask=None):
     """NumPy's transpose(-2, -1) names the new order of the axes, and of a plain table that is the old one: nothing is
     turned. What swaps two axes has another name.
@@ -134,7 +134,7 @@ def keys_not_turned(query, key, value, mask=None):
     return weights_of(scores) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=1)
 def dot_of_all_pairs(query, key, value, mask=None):
     """Right for plain tables: with leading axes, np.dot pairs each sentence with every other. `@` goes through them
     side by side.
@@ -236,7 +236,7 @@ def keys_mixed(query, key, value, mask=None):
     return weights_of(scores_of(query, key, mask)) @ key
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def mask_ignored(query, key, value, mask=None):
     """The mask had no effect: the output is that of all keys."""
     return weights_of(scores_of(query, key)) @ value
@@ -250,21 +250,21 @@ def mask_inverted(query, key, value, mask=None):
     return weights_of(scores_of(query, key, None if mask is None else ~mask)) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def hidden_scores_zero(query, key, value, mask=None):
     """Hidden scores became 0, and exp(0) is 1: hidden keys still get a share. Only minus infinity gives none."""
     scores = scores_of(query, key)
     return weights_of(scores if mask is None else scores * mask) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def mask_added(query, key, value, mask=None):
     """The mask was added as it is: True counts as 1, so allowed scores rose by 1 and nothing was hidden."""
     scores = scores_of(query, key)
     return weights_of(scores if mask is None else scores + mask) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def mask_after_softmax(query, key, value, mask=None):
     """The mask came after softmax. Hidden keys had taken their share by then, so the weights of a query sum to less
     than 1.
@@ -273,7 +273,7 @@ def mask_after_softmax(query, key, value, mask=None):
     return (weights if mask is None else np.where(mask, weights, 0)) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def large_negative_number(query, key, value, mask=None):
     """A query that may look at nothing shares itself out evenly: -1e9, or the smallest float, in every place is as
     good as 0. It should get zeros.
@@ -283,7 +283,7 @@ def large_negative_number(query, key, value, mask=None):
     return weights_of(scores) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def empty_rows_nan(query, key, value, mask=None):
     """A query that may look at nothing gets NaN: its largest score is minus infinity, and ∞ − ∞ is not a number. What
     can be subtracted there instead?
@@ -293,7 +293,7 @@ def empty_rows_nan(query, key, value, mask=None):
     return exps / exps.sum(axis=-1, keepdims=True) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=3)
 def divided_by_nothing(query, key, value, mask=None):
     """A query that may look at nothing gets NaN: the sum of its exponentials is 0, and 0/0 is not a number. What
     could it be divided by instead?
@@ -304,7 +304,7 @@ def divided_by_nothing(query, key, value, mask=None):
     return exps / exps.sum(axis=-1, keepdims=True) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=2)
 def repaired_afterward(query, key, value, mask=None):
     """The numbers are right, but NumPy warned: NaN was computed for a query that may look at nothing, and replaced
     later. Avoid ∞ − ∞ in the first place.
@@ -314,7 +314,7 @@ def repaired_afterward(query, key, value, mask=None):
     return np.nan_to_num(exps / exps.sum(axis=-1, keepdims=True)) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=3)
 def both_branches(query, key, value, mask=None):
     """The numbers are right, but NumPy warned: np.where computes both of its branches, so 0/0 happens before 0 is
     chosen. Choose the divisor first.
@@ -335,7 +335,7 @@ def logarithm_of_the_mask(query, key, value, mask=None):
     return weights_of(scores if mask is None else scores + np.log(mask)) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=1)
 def exp_of_large_scores(query, key, value, mask=None):
     """Right for small scores only: exp of several hundred is infinite, and ∞/∞ is NaN. What can be subtracted from a
     row first without changing its weights?
@@ -368,7 +368,7 @@ def mean_subtracted(query, key, value, mask=None):
     return exps / np.where(total == 0, 1, total) @ value
 
 
-@mistake("numpy_attention")
+@mistake("numpy_attention", hint=1)
 def always_float64(query, key, value, mask=None):
     """float32 came back as float64: np.sqrt of a whole number, np.zeros and astype(float) all make float64, and it
     spreads. A plain Python number does not.
@@ -503,7 +503,7 @@ def written(visible, target):
     return ~visible if target == "hide" else visible
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def minus_a_billion(mask, source, target):
     """The additive mask hides with a large negative number. Asked for is minus infinity: where everything is hidden,
     a finite number hides nothing.
@@ -513,7 +513,7 @@ def minus_a_billion(mask, source, target):
     return result.clamp(min=-1e9) if target == "additive" else result
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def plus_infinity(mask, source, target):
     """The additive mask has plus infinity where a key is hidden: added to a score, that gives it all the attention.
     The sign is missing.
@@ -523,7 +523,7 @@ def plus_infinity(mask, source, target):
     return result.abs() if target == "additive" else result
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def zero_times_infinity(mask, source, target):
     """There is NaN in the additive mask: 0 times infinity is not a number. Fill the places that are hidden, and do
     not multiply.
@@ -535,7 +535,7 @@ def zero_times_infinity(mask, source, target):
     return written(visible, target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def ones_to_add(mask, source, target):
     """The additive mask holds 1 and 0: added to the scores, that hides nothing. It is 0 where a query may look and
     minus infinity where not.
@@ -545,7 +545,7 @@ def ones_to_add(mask, source, target):
     return visible.float() if target == "additive" else written(visible, target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def infinity_where_allowed(mask, source, target):
     """The additive mask is inverted: minus infinity stands where a query may look. A fill mask marks the places that
     are written to.
@@ -575,7 +575,7 @@ def additive_float64(mask, source, target):
     return result.double() if target == "additive" else result
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def bits_flipped(mask, source, target):
     """On whole numbers, ~ flips bits: ~1 is -2 and ~0 is -1. Turn numbers into booleans before you invert them."""
     ask_for_names(source, target)
@@ -585,7 +585,7 @@ def bits_flipped(mask, source, target):
     return written(visible.bool(), target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def bits_flipped_then_booleans(mask, source, target):
     """On whole numbers, ~ flips bits: ~1 is -2 and ~0 is -1, and both count as True. Make booleans first,
     then invert.
@@ -630,7 +630,7 @@ def short_integers(mask, source, target):
     return result.int() if target == "zero_one" else result
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def hide_read_as_may_attend(mask, source, target):
     """ "hide" was read like "may_attend". In nn.MultiheadAttention's masks, True means hidden: what comes in has to be
     inverted.
@@ -649,7 +649,7 @@ def hide_written_as_may_attend(mask, source, target):
     return visible if target == "hide" else written(visible, target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def hide_taken_for_may_attend(mask, source, target):
     """ "hide" was both read and written like "may_attend", so from one to the other nothing changes. In one of them
     True means hidden.
@@ -659,7 +659,7 @@ def hide_taken_for_may_attend(mask, source, target):
     return visible if target == "hide" else written(visible, target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def booleans_mixed_up(mask, source, target):
     """The two boolean conventions are mixed up: True means may attend in "may_attend", and hidden in "hide"."""
     ask_for_names(source, target)
@@ -668,7 +668,7 @@ def booleans_mixed_up(mask, source, target):
     return written(visible, other.get(target, target))
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def ones_hide(mask, source, target):
     """zero_one is inverted: in a tokenizer's mask, 1 marks a token and 0 padding, so 1 means may attend."""
     ask_for_names(source, target)
@@ -677,7 +677,7 @@ def ones_hide(mask, source, target):
     return written(~visible if target == "zero_one" else visible, target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=2)
 def additive_read_as_booleans(mask, source, target):
     """The additive mask was read as if it were booleans: .bool() of minus infinity is True, and of 0 False. So what
     is hidden counts as seen.
@@ -688,7 +688,7 @@ def additive_read_as_booleans(mask, source, target):
     )
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def other_names_pass(mask, source, target):
     """A name that is none of the four went through: an `else` took it for one of them. Compare both names with the
     four first, and raise ValueError.
@@ -696,7 +696,7 @@ def other_names_pass(mask, source, target):
     return written(visible_of(mask, source), target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def nothing_for_other_names(mask, source, target):
     """For a name that is none of the four, None came back. Who misspells a name should be told: raise ValueError."""
     if not is_name(source) or not is_name(target):
@@ -704,21 +704,21 @@ def nothing_for_other_names(mask, source, target):
     return written(visible_of(mask, source), target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def only_the_source_checked(mask, source, target):
     """An unknown target went through. Both names are to be compared with the four."""
     ask_for_names(source, "hide")
     return written(visible_of(mask, source), target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def only_the_target_checked(mask, source, target):
     """An unknown source went through. Both names are to be compared with the four."""
     ask_for_names("hide", target)
     return written(visible_of(mask, source), target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=3)
 def the_same_name_passes(mask, source, target):
     """Where source and target are equal, the mask came back before the names were looked at. Look at them first, and
     mind that zero_one is int64.
@@ -729,7 +729,7 @@ def the_same_name_passes(mask, source, target):
     return written(visible_of(mask, source), target)
 
 
-@mistake("convert_mask")
+@mistake("convert_mask", hint=1)
 def the_same_mask_back(mask, source, target):
     """Where source and target are equal, the mask came back as it was. A 0/1 mask of uint8 or int32 should come back
     as int64 too.
@@ -878,7 +878,7 @@ def write(module, arrays):
             module.get_parameter(name).copy_(torch.from_numpy(numbers.copy()))
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=1)
 def kernels_not_turned(weights, module):
     """The kernels of query, key and value came in as they are. Keras multiplies x @ kernel, so input by output;
     PyTorch x @ weight.T, output by input.
@@ -888,7 +888,7 @@ def kernels_not_turned(weights, module):
     write(module, pieces(weights, size) | {"in_proj_weight": np.concatenate(kernels)})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def output_kernel_not_turned(weights, module):
     """The output kernel came in as it is. Its two axes of heads come first, as input; PyTorch's weight has the output
     first.
@@ -898,7 +898,7 @@ def output_kernel_not_turned(weights, module):
     write(module, pieces(weights, size) | {"out_proj.weight": out})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=1)
 def nothing_turned(weights, module):
     """No kernel was turned. Keras keeps input by output, for x @ kernel; PyTorch output by input, for x @ weight.T."""
     size = module.embed_dim
@@ -908,7 +908,7 @@ def nothing_turned(weights, module):
     write(module, pieces(weights, size) | new)
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=1)
 def turned_before_joined(weights, module):
     """Heads and head dimension have changed places in the kernels of query, key and value: `.T` turned all three
     axes. Join heads and dimension first.
@@ -918,7 +918,7 @@ def turned_before_joined(weights, module):
     write(module, pieces(weights, size) | {"in_proj_weight": np.concatenate(kernels)})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def output_turned_before_joined(weights, module):
     """Heads and head dimension have changed places in the output kernel: `.T` turned all three axes. Join heads and
     dimension first.
@@ -928,7 +928,7 @@ def output_turned_before_joined(weights, module):
     write(module, pieces(weights, size) | {"out_proj.weight": out})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=1)
 def all_turned_before_joined(weights, module):
     """Heads and head dimension have changed places in all kernels: `.T` of three axes turns them all. Join heads and
     dimension into one axis first.
@@ -940,7 +940,7 @@ def all_turned_before_joined(weights, module):
     write(module, pieces(weights, size) | new)
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=1)
 def cut_anew(weights, module):
     """The kernels were reshaped to the shape of a transpose and not transposed, so their numbers were cut up anew. An
     axis has to be moved.
@@ -955,7 +955,7 @@ def cut_anew(weights, module):
     write(module, pieces(weights, size) | {"in_proj_weight": np.concatenate(kernels)})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=2)
 def alphabetical_order(weights, module):
     """in_proj_weight and in_proj_bias hold key, query, value: the order of the alphabet, or of a dictionary.
     PyTorch's is query, key, value.
@@ -963,7 +963,7 @@ def alphabetical_order(weights, module):
     write(module, pieces(weights, module.embed_dim, ("key", "query", "value")))
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=2)
 def values_before_keys(weights, module):
     """in_proj_weight and in_proj_bias hold query, value, key: that is the order of Keras's call. PyTorch's is query,
     key, value.
@@ -971,7 +971,7 @@ def values_before_keys(weights, module):
     write(module, pieces(weights, module.embed_dim, ("query", "value", "key")))
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=2)
 def query_three_times(weights, module):
     """The query's weights are there three times. Each third of in_proj_weight and in_proj_bias has weights of its
     own.
@@ -979,7 +979,7 @@ def query_three_times(weights, module):
     write(module, pieces(weights, module.embed_dim, ("query", "query", "query")))
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=1)
 def first_head_only(weights, module):
     """Only the first head's kernel was copied. All heads together are E rows of each third."""
     size = module.embed_dim
@@ -1009,7 +1009,7 @@ def output_bias_forgotten(weights, module):
     write(module, {name: a for name, a in arrays.items() if name != "out_proj.bias"})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def output_forgotten(weights, module):
     """The output projection was not copied: attention_output goes into out_proj, its kernel and its bias."""
     arrays = pieces(weights, module.embed_dim)
@@ -1026,7 +1026,7 @@ def biases_turned(weights, module):
     write(module, pieces(weights, size) | {"in_proj_bias": np.concatenate(biases)})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=2)
 def stacked(weights, module):
     """Three kernels were stacked along a new axis, (3, E, E). in_proj_weight is (3E, E): the three stand below one
     another on an axis that is there.
@@ -1036,7 +1036,7 @@ def stacked(weights, module):
     write(module, {"in_proj_weight": arrays["in_proj_weight"].reshape(3, size, size)})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=2)
 def side_by_side(weights, module):
     """Three kernels were joined side by side, (E, 3E). in_proj_weight is (3E, E): the three stand below one another."""
     size = module.embed_dim
@@ -1044,7 +1044,7 @@ def side_by_side(weights, module):
     write(module, {"in_proj_weight": np.concatenate(kernels, axis=1)})
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def while_autograd_watches(weights, module):
     """It stopped because autograd watches a parameter: what is copied into one is no step of a calculation. Copy
     under torch.no_grad().
@@ -1053,7 +1053,7 @@ def while_autograd_watches(weights, module):
     module.in_proj_weight.copy_(torch.from_numpy(arrays["in_proj_weight"]))
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def new_parameters(weights, module):
     """The module got new Parameter objects. An optimizer that was made before still holds the old ones: write into
     those that are there.
@@ -1067,7 +1067,7 @@ def new_parameters(weights, module):
         setattr(owner, name.removeprefix("out_proj."), own)
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def another_dtype(weights, module):
     """A parameter took the arrays' dtype: `.data = …`, or a new Parameter, puts another tensor in its place. copy_
     keeps dtype and memory.
@@ -1076,7 +1076,7 @@ def another_dtype(weights, module):
         module.get_parameter(name).data = torch.from_numpy(numbers.copy())
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def shared_memory(weights, module):
     """What is in the module changes when the arrays do: torch.from_numpy shares their memory, and `.data = …` keeps
     it. Copy the numbers.
@@ -1085,7 +1085,7 @@ def shared_memory(weights, module):
         module.get_parameter(name).data = torch.from_numpy(numbers)
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def shared_memory_in_the_right_dtype(weights, module):
     """What is in the module changes when the arrays do, wherever dtypes agree: .to() copies only if it must. copy_
     into the parameter always copies.
@@ -1095,7 +1095,7 @@ def shared_memory_in_the_right_dtype(weights, module):
         own.data = torch.from_numpy(numbers).to(own.dtype)
 
 
-@mistake("keras_to_torch")
+@mistake("keras_to_torch", hint=3)
 def no_longer_trainable(weights, module):
     """The numbers are right, but the parameters no longer ask for gradients. torch.no_grad() lets you write without
     that.
