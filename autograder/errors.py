@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 MOST_CHARACTERS = 400
+MAKE_SPELLING = {
+    "lesson --lesson ": "lesson NAME=",
+    "--lesson ": "LESSON=",
+    "--exercise ": "EXERCISE=",
+    "--from ": "FROM=",
+    "grade --": "grade GRADE_ARGS=--",
+}
+
+
+def command(arguments: str) -> str:
+    """Return a command as its reader can type it: with make where make has started this, else as `lessons …`.
+
+    Whoever has installed the lessons with pip has no Makefile; whoever uses make need not have `lessons` on the path.
+
+    Args:
+        arguments: what follows `lessons`, such as `reset --lesson 01_a`.
+    """
+    return f"{'make' if by_make() else 'lessons'} {options(arguments)}"
+
+
+def options(text: str) -> str:
+    """Return options of the command line as their reader can type them."""
+    for ours, theirs in MAKE_SPELLING.items() if by_make() else ():
+        text = text.replace(ours, theirs)
+    return text
+
+
+def by_make() -> bool:
+    """Say whether make has started this process, or JupyterLab around it."""
+    return "MAKELEVEL" in os.environ
 
 
 class CourseError(Exception):
@@ -26,16 +57,18 @@ class UnknownLessonError(CourseError):
     """A lesson that does not exist was asked for."""
 
     def __init__(self, name: str, known: list[str]) -> None:
-        listing = ", ".join(known) or "none yet; `make lesson NAME=…` starts one"
-        problem = f"There is no lesson {name!r}." if name else "Which lesson? Add LESSON=… to the command."
+        listing = ", ".join(known) or f"none yet; `{command('lesson --lesson …')}` starts one"
+        problem = (
+            f"There is no lesson {name!r}." if name else f"Which lesson? Add {options('--lesson …')} to the command."
+        )
         super().__init__(f"{problem} Lessons: {listing}.")
 
 
 class LessonError(CourseError):
     """A lesson's files do not fit together."""
 
-    def __init__(self, file: Path | str, problem: str, remedy: str) -> None:
-        super().__init__(f"{file}: {problem} {remedy}")
+    def __init__(self, file: Path | str, problem: str, remedy: str = "") -> None:
+        super().__init__(f"{file}: {problem} {remedy}".rstrip())
 
 
 class EditedByHandError(CourseError):
@@ -45,7 +78,7 @@ class EditedByHandError(CourseError):
         super().__init__(
             f"{file} is generated, but was edited by hand, so it was not overwritten. "
             f"A change belongs in {belongs}. Keep a copy of your edit if you need it, "
-            f"then `rm {file}` and `make build`."
+            f"then `rm {file}` and `{command('build')}`."
         )
 
 
@@ -79,7 +112,7 @@ class NoSandboxError(SandboxError):
             f"Submissions cannot be isolated here: {reason}. Without isolation, their code runs with your permissions: "
             "it can read and change your files, see solutions and the gradebook, use the network, and leave processes "
             "behind; memory and processes are not limited. Values are still compared outside their process. To grade "
-            "people you trust: `make grade GRADE_ARGS=--allow-unsandboxed`."
+            f"people you trust: `{command('grade --allow-unsandboxed')}`."
         )
 
 

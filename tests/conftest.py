@@ -1,3 +1,4 @@
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,9 @@ from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 # the same clone draws the same examples; `pytest --hypothesis-profile=default` looks for new ones
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+
+# messages name commands as make spells them, also where make has not started the tests
+os.environ.setdefault("MAKELEVEL", "1")
 
 collect_ignore = ["hostile"]
 PROOF = "::test_a_lesson_is_proved["

@@ -1,14 +1,17 @@
 """The command line: one clear line for what the user can fix, an exit status, and nothing lost."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+import autograder
 from autograder.__main__ import main
 from autograder.authoring.build import generated
 from autograder.classroom.demo import run_demo
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import read_class
+from autograder.errors import command
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -112,3 +115,33 @@ def test_an_option_that_no_command_has_is_refused(here, capsys) -> None:
     with pytest.raises(SystemExit):
         main(["grade", "--no-browser"])
     assert "unrecognized arguments: --no-browser" in capsys.readouterr().err
+
+
+SPELLED = [
+    ("reset --lesson 01_a", "make reset LESSON=01_a"),
+    ("lesson --lesson 01_a", "make lesson NAME=01_a"),
+    ("mistake --lesson 01_a --exercise f --from ada", "make mistake LESSON=01_a EXERCISE=f FROM=ada"),
+    ("grade --allow-unsandboxed", "make grade GRADE_ARGS=--allow-unsandboxed"),
+    ("build", "make build"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "with_make"), SPELLED)
+def test_a_message_names_a_command_that_its_reader_has(monkeypatch, arguments: str, with_make: str) -> None:
+    assert command(arguments) == with_make
+    monkeypatch.delenv("MAKELEVEL")
+    assert command(arguments) == f"lessons {arguments}"
+
+
+def test_where_make_has_not_started_it_no_message_asks_for_make(here, monkeypatch, capsys) -> None:
+    monkeypatch.delenv("MAKELEVEL")
+    assert "Add --lesson … to the command" in said(capsys, "check")[1]
+    (here.lesson(LESSON).released / here.lesson(LESSON).notebook).unlink()
+    assert f"`lessons reset --lesson {LESSON}`" in said(capsys, "check", "--lesson", LESSON)[1]
+    assert "`lessons grade`" in said(capsys, "feedback")[1]
+
+
+def test_no_message_spells_a_command_by_itself() -> None:
+    modules = Path(autograder.__file__).parent.rglob("*.py")
+    spelled = [path.name for path in modules if re.search(r"`(make|lessons) [a-z]", path.read_text(encoding="utf-8"))]
+    assert spelled == ["site.py"]  # `make site` also installs Sphinx

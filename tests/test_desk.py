@@ -72,7 +72,7 @@ def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: P
     update_lessons(course)
     (course.root / NOTEBOOK).write_bytes(b"mine")
     release(home.parent, SECOND)
-    assert update_lessons(course)[0].startswith(f"{NOTEBOOK} has a new version. Yours was not changed; `lessons reset")
+    assert update_lessons(course)[0].startswith(f"{NOTEBOOK} has a new version. Yours was not changed; `make reset")
     assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine"}
     assert update_lessons(course) == []
 

@@ -7,7 +7,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from ..errors import CourseError
+from ..errors import CourseError, command
 from ..paths import STUDENT_FOLDER, Course, file_digest, packed_lessons
 from .index import index_text
 from .manifest import read_manifest
@@ -51,7 +51,9 @@ def known_files(course: Course) -> list[str]:
         listing = []
     names = [name for name in listing if name and (course.root / name).is_file()]
     if not names:
-        raise CourseError("`make bundle` takes the files that git tracks, and this folder is not a git checkout.")
+        raise CourseError(
+            f"`{command('bundle')}` takes the files that git tracks, and this folder is not a git checkout."
+        )
     return names
 
 
@@ -71,7 +73,9 @@ def released_data(course: Course) -> dict[str, bytes]:
             name = lesson.shown(path)
             fresh = path == lesson.fingerprints or path.read_bytes() == (lesson.folder / path.name).read_bytes()
             if built.get(name) != file_digest(path) or not fresh:
-                raise CourseError(f"{name} is not what the lesson says now: `make build LESSON={lesson.name}` first.")
+                raise CourseError(
+                    f"{name} is not what the lesson says now: `{command(f'build --lesson {lesson.name}')}` first."
+                )
             found[name] = path.read_bytes()
     return found
 

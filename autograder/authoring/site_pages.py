@@ -11,7 +11,7 @@ from typing import Any
 
 from nbformat.v4 import new_output
 
-from ..errors import LessonError
+from ..errors import LessonError, command
 from ..paths import Lesson
 from .lesson import LessonCell, exercises_in, read_lesson
 from .notebook import Notebook, notebook_of, read_notebook, released_notebook, solved_cell
@@ -65,7 +65,7 @@ def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[A
     """
     solved = read_notebook(lesson.solved).cells if lesson.solved.is_file() else []
     if [c.source for c in solved] != [solved_cell(c).source for c in cells]:
-        remedy = f"`make build LESSON={lesson.name}` first."
+        remedy = f"`{command(f'build --lesson {lesson.name}')}` first."
         raise LessonError(lesson.shown(lesson.solved), "this is not what the lesson says now.", remedy)
     for cell, solved_one, depends in zip(cells, solved, needs_solution(cells), strict=True):
         if cell.kind not in DEMONSTRATIONS:

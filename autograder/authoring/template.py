@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 
-from ..errors import CourseError
+from ..errors import CourseError, command
 from ..paths import Course, Lesson
 
 NAME = re.compile(r"\d\d_[a-z][a-z0-9_]*")
@@ -25,9 +25,8 @@ def start_lesson(course: Course, name: str) -> str:
         CourseError: the name does not fit, or the lesson exists.
     """
     if not NAME.fullmatch(name):
-        raise CourseError(
-            f"{name!r} is not a lesson name: two digits, then small letters, as in `make lesson NAME=12_my_lesson`."
-        )
+        example = command("lesson --lesson 12_my_lesson")
+        raise CourseError(f"{name!r} is not a lesson name: two digits, then small letters, as in `{example}`.")
     lesson = Lesson(name, course.root)
     if lesson.folder.exists():
         raise CourseError(f"{lesson.shown(lesson.folder)} exists already. Choose another name.")

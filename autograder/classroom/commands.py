@@ -8,6 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from ..errors import command
 from ..paths import Course
 
 CORES = os.cpu_count() or 1
@@ -36,7 +37,8 @@ def watch(course: Course, options: argparse.Namespace) -> int:
     try:
         watch_lesson(course, chosen, CORES, partial(print, flush=True))
     except KeyboardInterrupt:
-        print(f"Before you commit: `make build LESSON={chosen.name}` and `make verify LESSON={chosen.name}`.")
+        mine = f"--lesson {chosen.name}"
+        print(f"Before you commit: `{command(f'build {mine}')}` and `{command(f'verify {mine}')}`.")
     return 0
 
 
@@ -53,7 +55,7 @@ def lesson(course: Course, options: argparse.Namespace) -> int:
     """Start a lesson from the template."""
     from ..authoring.template import start_lesson
 
-    print(f"Write {start_lesson(course, options.lesson or '')}, then `make build LESSON={options.lesson}`.")
+    print(f"Write {start_lesson(course, options.lesson or '')}, then `{command(f'build --lesson {options.lesson}')}`.")
     return 0
 
 
@@ -65,7 +67,7 @@ def pretrain(course: Course, options: argparse.Namespace) -> int:
     for lesson in course.chosen(options.lesson):
         if options.lesson or (lesson.folder / SCRIPT).is_file():
             pretrain_lesson(course, lesson)
-            print(f"trained; now `make build LESSON={lesson.name}`")
+            print(f"trained; now `{command(f'build --lesson {lesson.name}')}`")
     return 0
 
 
@@ -131,7 +133,7 @@ def feedback(course: Course, options: argparse.Namespace) -> int:
 
     made = [make_feedback(course, lesson) for lesson in course.chosen(options.lesson)]
     lines = [line for feedback in made for line in feedback.lines()]
-    print("\n".join(lines) if lines else "Nothing is graded yet: `make grade` first.")
+    print("\n".join(lines) if lines else f"Nothing is graded yet: `{command('grade')}` first.")
     return 0 if lines and not any(feedback.failed for feedback in made) else 1
 
 
@@ -177,7 +179,7 @@ def mistake(course: Course, options: argparse.Namespace) -> int:
     lesson = course.lesson(options.lesson or "")
     name = add_draft(lesson, options.exercise, exercise_cell(course, lesson, options.student, options.exercise))
     print(f"Drafted {name} in {lesson.shown(lesson.hidden)}. It will run with your rights: read it first.")
-    print(f"Give it a name and a message, then `make build LESSON={lesson.name}` and `make verify`.")
+    print(f"Give it a name and a message, then `{command(f'build --lesson {lesson.name}')}` and `{command('verify')}`.")
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
-from ..errors import CourseError, one_line
+from ..errors import CourseError, command, one_line
 from ..paths import Course, Lesson
 from .sanitize import lock_down
 
@@ -85,7 +85,7 @@ def make_page(course: Course, lesson: Lesson, student: str) -> None:
     result = open_nbgrader(course).generate_feedback(lesson.name, student, force=True)
     raise_on_failure(result, "nbgrader could not make the page")
     if not course.feedback_page(lesson, student).is_file():
-        raise CourseError("there is no graded notebook: `make grade`")
+        raise CourseError(f"there is no graded notebook: `{command('grade')}`")
 
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:

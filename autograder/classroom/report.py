@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from ..authoring.package import package_of
-from ..errors import CourseError
+from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
@@ -107,7 +107,7 @@ def read_student(course: Course, lesson: Lesson, name: str, submission: Any) -> 
     reason = why_not_gradable(course, lesson, name)
     if submission is None or not record or reason:
         most = float(sum(package_of(lesson).key.points().values()))
-        return Student(name, None, most, {}, reason or "not graded yet: `make grade`", "", 0.0)
+        return Student(name, None, most, {}, reason or f"not graded yet: `{command('grade')}`", "", 0.0)
     page = course.feedback_page(lesson, name)
     link = f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else ""
     waits = "; ".join(needing_attention(course, lesson, submission))
@@ -154,6 +154,7 @@ def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student], exercis
     most = max((s.of for s in graded), default=1.0)
     page: str = pages.get_template("report.html").render(
         lesson=lesson.name,
+        drafting=command(f"mistake --lesson {lesson.name} --exercise … --from student"),
         with_code=with_code,
         students=students,
         graded=graded,

@@ -18,7 +18,7 @@ from traitlets.config import Config
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, one_line
+from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, command, one_line
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
@@ -267,7 +267,7 @@ def needing_attention(course: Course, lesson: Lesson, submission: Any) -> list[s
 def closing_table(results: Sequence[StudentResult]) -> list[str]:
     """Return the closing table as text."""
     if not results:
-        return ["No submissions. `make collect LESSON=… FROM=…` brings them in."]
+        return [f"No submissions. `{command('collect --lesson … --from …')}` brings them in."]
     width = max(len(result.student) for result in results)
     lines = []
     for result in results:

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors import CourseError
+from ..errors import CourseError, command
 from ..paths import STUDENT_FOLDER, Course, Lesson, find_course, packed_lessons
 
 LAB_CONFIG = Path(__file__).parent / "lab"
@@ -66,8 +66,8 @@ def new_version(course: Course, path: Path) -> list[str]:
     if path == course.index:
         return []
     name = path.relative_to(course.root).as_posix()
-    command = f"lessons reset --lesson {path.stem}"
-    return [f"{name} has a new version. Yours was not changed; `{command}` takes the new one and keeps yours."]
+    swap = command(f"reset --lesson {path.stem}")
+    return [f"{name} has a new version. Yours was not changed; `{swap}` takes the new one and keeps yours."]
 
 
 def read_record(path: Path) -> dict[str, str]:

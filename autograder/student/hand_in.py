@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..errors import CourseError
+from ..errors import CourseError, command
 from ..paths import Course, Lesson, packed_lessons, progress_file
 from .progress import read_progress
 
@@ -127,7 +127,7 @@ def read_student_notebook(lesson: Lesson) -> Any:
     import nbformat
 
     path = lesson.released / lesson.notebook
-    remedy = f"`make reset LESSON={lesson.name}` puts a fresh one there and keeps what is in its place."
+    remedy = f"`{command(f'reset --lesson {lesson.name}')}` puts a fresh one there and keeps what is in its place."
     if not path.is_file():
         raise CourseError(f"{lesson.shown(path)} is missing. {remedy}")
     try:
