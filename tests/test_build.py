@@ -109,6 +109,52 @@ def test_a_cell_of_no_exercise_is_named(scratch: Course) -> None:
         build(scratch, lesson)
 
 
+ATTEND, QUESTION = "# %% exercise attend\n", "# %% question R2 [markdown]"
+SOLVED = "    return weights @ value, weights\n    ### END SOLUTION\n"
+TITLE = '    """Two queries, three keys: the output, then the weights."""\n'
+DECLARED = '@check("attend", points=1, show=True)\ndef two_queries'
+SLIPS = [
+    (ATTEND, ATTEND, "# %% exercise project_qkv\n", "`# %% exercise project_qkv` is there twice."),
+    (ATTEND, SOLVED, "", "exercise attend does not mark its solution."),
+    (QUESTION, f"{QUESTION} points=2", QUESTION, "question R2 needs a whole number of points."),
+    (QUESTION, f"{QUESTION} points=2", f"{QUESTION} points=two", "question R2 needs a whole number of points."),
+    (
+        QUESTION,
+        f"{QUESTION} points=2",
+        f"{QUESTION} points=3",
+        "`# %% question R2` has points=3, and the prose says 2.",
+    ),
+    ("import torch\n", "import torch\n", "import torch as\n", "invalid syntax."),
+    (DECLARED, TITLE, "", "ValueError: check two_queries_three_keys needs a docstring: students read it."),
+    (
+        "import torch\nfrom torch import Tensor\n\nfrom autograder.checks",
+        "import torch\n",
+        "import torcch\n",
+        "ModuleNotFoundError: No module named 'torcch'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("at", "old", "new", "told"), SLIPS)
+def test_a_slip_is_told_with_its_file_and_line(scratch: Course, at: str, old: str, new: str, told: str) -> None:
+    lesson = scratch.lesson(LESSON)
+    path = next(path for path in (lesson.checks, lesson.text) if at in path.read_text())
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(LessonError) as caught:
+        build(scratch, lesson)
+    line = text[: text.index(at)].count("\n") + 1
+    assert str(caught.value).startswith(f"{lesson.shown(path)}:{line}: {told}")
+
+
+def test_a_lesson_without_a_setup_cell_is_told_so(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("# %% setup", "# %%"))
+    with pytest.raises(LessonError, match=r"lesson.py: there is no setup cell. Add `# %% setup`"):
+        build(scratch, lesson)
+
+
 def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.checks.write_text(lesson.checks.read_text().replace('@check("attend"', '@check("attned"'))

@@ -15,9 +15,10 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from traitlets.config import Config
 
 from ..errors import LessonError, one_line
-from ..judging.answer_key import load_answer_key
+from ..judging.answer_key import AnswerKey, load_answer_key
 from ..paths import Course, Lesson
 from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson, read_lesson, solution_of
+from .located import located
 from .manifest import refuse_edited, write_manifest
 from .nbgrader_course import open_nbgrader, raise_on_failure
 from .notebook import read_notebook, solved_notebook, text_of, tidy
@@ -30,7 +31,13 @@ Run = Callable[[Lesson, list[LessonCell]], Any]
 Release = Callable[[Course, Lesson], None]
 
 
-def build(course: Course, lesson: Lesson, run: Run | None = None, publish: Release | None = None) -> None:
+def build(
+    course: Course,
+    lesson: Lesson,
+    run: Run | None = None,
+    publish: Release | None = None,
+    key: AnswerKey | None = None,
+) -> None:
     """Make all generated files of a lesson.
 
     Args:
@@ -38,6 +45,7 @@ def build(course: Course, lesson: Lesson, run: Run | None = None, publish: Relea
         lesson: which one.
         run: returns the executed notebook, in place of `execute`.
         publish: writes what students get from nbgrader's source folder, in place of `release`.
+        key: the lesson's answer key, where it is loaded already.
 
     Raises:
         EditedByHandError: a generated file holds changes that a build would destroy; nothing was written.
@@ -46,13 +54,18 @@ def build(course: Course, lesson: Lesson, run: Run | None = None, publish: Relea
     refuse_edited(lesson, generated(lesson))
     cells = read_lesson(lesson)
     refuse_broken_syntax(lesson, cells)
-    key = load_answer_key(lesson_source(lesson, cells))
-    fingerprints = json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
-    write_source(lesson, source_files(lesson, cells, key, fingerprints))
+    with located(lesson):
+        key = key or load_answer_key(lesson_source(lesson, cells))
+        write_source(lesson, source_files(lesson, cells, key, fingerprints_text(key)))
     solved = (run or execute)(lesson, cells)
     (publish or release)(course, lesson)
     lesson.solved.write_text(text_of(solved), encoding="utf-8")
     write_manifest(lesson, generated(lesson))
+
+
+def fingerprints_text(key: AnswerKey) -> str:
+    """Return the content of fingerprints.json."""
+    return json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
 
 
 def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:
@@ -97,19 +110,29 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
     notebook = solved_notebook(cells)
     with tempfile.TemporaryDirectory() as folder:
         place = shutil.copytree(lesson.source, Path(folder) / lesson.name, ignore=shutil.ignore_patterns("*.ipynb"))
-        client = NotebookClient(
-            notebook,
-            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}),
-            timeout=CELL_SECONDS,
-            coalesce_streams=True,
-            kernel_name="python3",
-            resources={"metadata": {"path": str(place)}},
-        )
         try:
-            client.execute()
+            notebook_client(notebook, Path(folder), place).execute()
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             raise LessonError(*stopped(lesson, cells, notebook, error)) from error
     return tidy(notebook)
+
+
+def notebook_client(notebook: Any, folder: Path, place: Path) -> NotebookClient:
+    """Return what runs a notebook in a kernel of its own.
+
+    Args:
+        notebook: what it runs.
+        folder: where the kernel's sockets are.
+        place: where the kernel runs.
+    """
+    return NotebookClient(
+        notebook,
+        config=Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}),
+        timeout=CELL_SECONDS,
+        coalesce_streams=True,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(place)}},
+    )
 
 
 def stopped(lesson: Lesson, cells: list[LessonCell], notebook: Any, error: Exception) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -10,6 +11,7 @@ import jupytext
 
 from ..errors import LessonError
 from ..judging.answer_key import LessonSource
+from ..judging.card import number
 from ..paths import Lesson
 
 Kind = Literal["prose", "demo", "measured", "setup", "exercise", "check", "hints", "question"]
@@ -39,26 +41,79 @@ class LessonCell:
 
 
 def read_lesson(lesson: Lesson) -> list[LessonCell]:
-    """Return a lesson's cells. Raises LessonError for a header that means nothing or a cell that is missing."""
+    """Return a lesson's cells. Raises LessonError for the first thing that does not fit together."""
     text = lesson.text.read_text(encoding="utf-8")
     notebook, headers = jupytext.reads(text, fmt="py:percent"), header_lines(text)
     if len(headers) != len(notebook.cells):
         headers = [0] * len(notebook.cells)
     where = lesson.shown(lesson.text)
     cells = [parse_cell(cell, where, line) for cell, line in zip(notebook.cells, headers, strict=True)]
-    orphans = [c for c in cells if c.kind in ("hints", "check") and c.name not in exercises_in(cells)]
-    if orphans:
-        names = f"{orphans[0].kind} {orphans[0].name}"
-        problem = f"`# %% {names}` belongs to no exercise."
-        raise LessonError(at_line(where, orphans[0].line), problem, "Name it as its exercise cell is named.")
-    for cell in (c for c in cells if c.kind == "exercise"):
-        missing = [
-            kind for kind in ("hints", "check") if not any(c.kind == kind and c.name == cell.name for c in cells)
-        ]
-        if missing:
-            problem = f"exercise {cell.name} has no {missing[0]} cell."
-            raise LessonError(at_line(where, cell.line), problem, f"Add `# %% {missing[0]} {cell.name}`.")
+    for line, problem, remedy in misfits(cells):
+        raise LessonError(at_line(where, line), problem, remedy)
     return cells
+
+
+def misfits(cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+    """Yield what does not fit together: the line, what is wrong with it, and what to do."""
+    if not any(cell.kind == "setup" for cell in cells):
+        yield 0, "there is no setup cell.", "Add `# %% setup` above the imports."
+    named = [(cell.kind, cell.name) for cell in cells]
+    for cell in (c for n, c in enumerate(cells) if (c.name or c.kind == "setup") and (c.kind, c.name) in named[:n]):
+        yield cell.line, f"{header_of(cell)} is there twice.", "Rename or remove one of them."
+    for cell in (c for c in cells if c.kind in MISFITS):
+        yield from MISFITS[cell.kind](cell, cells)
+
+
+def exercise_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+    """Yield what an exercise lacks."""
+    for kind in ("hints", "check"):
+        if not any((other.kind, other.name) == (kind, cell.name) for other in cells):
+            yield cell.line, f"exercise {cell.name} has no {kind} cell.", f"Add `# %% {kind} {cell.name}`."
+    marks = [line.strip() for line in cell.text.split("\n") if line.strip() in (BEGIN, END)]
+    if not marks or marks != [BEGIN, END] * (len(marks) // 2):
+        problem = f"exercise {cell.name} does not mark its solution."
+        yield cell.line, problem, f"Put `{BEGIN}` and `{END}` around what students are to write."
+
+
+def check_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+    """Yield what is wrong with a cell that belongs to an exercise."""
+    if cell.name not in exercises_in(cells):
+        yield cell.line, f"{header_of(cell)} belongs to no exercise.", "Name it as its exercise cell is named."
+
+
+def hints_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+    """Yield what is wrong with a cell of hints."""
+    yield from check_misfits(cell, cells)
+    if len(hints_of(cell)) != len(HINTS):
+        yield cell.line, f"{header_of(cell)} has {number(len(hints_of(cell)), 'paragraph')}.", "Write three."
+
+
+def question_misfits(cell: LessonCell, cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:
+    """Yield what is wrong with a question: its points, which the prose states too."""
+    told = points_told(cells, cell.name)
+    if told is not None and told != cell.points:
+        problem = f"{header_of(cell)} has points={cell.points}, and the prose says {told}."
+        yield cell.line, problem, "Make them agree."
+
+
+MISFITS: Mapping[str, Callable[[LessonCell, list[LessonCell]], Iterator[tuple[int, str, str]]]] = {
+    "exercise": exercise_misfits,
+    "check": check_misfits,
+    "hints": hints_misfits,
+    "question": question_misfits,
+}
+
+
+def header_of(cell: LessonCell) -> str:
+    """Return a cell's header, as a message shows it."""
+    return f"`# %% {cell.kind} {cell.name}`" if cell.name else f"`# %% {cell.kind}`"
+
+
+def points_told(cells: list[LessonCell], question: str) -> int | None:
+    """Return how many points the prose says that a question has."""
+    pattern = rf"\*\*Question {re.escape(question)}\*\* \((\d+) point"
+    found = re.search(pattern, "\n".join(cell.text for cell in cells if cell.kind == "prose"))
+    return int(found[1]) if found else None
 
 
 def header_lines(text: str) -> list[int]:
@@ -84,7 +139,11 @@ def parse_cell(cell: object, where: str, line: int = 0) -> LessonCell:
         known = "setup, measured, " + ", ".join(f"{kind} NAME" for kind in NAMED)
         problem = f"the header `# %% {' '.join(words)}` means nothing."
         raise LessonError(at_line(where, line), problem, f"Known headers: {known}.")
-    return LessonCell(cast(Kind, words[0]), words[1], text, int(metadata.get("points", 0)), line)
+    points = metadata.get("points", 0)
+    if not isinstance(points, int) or (words[0] == "question" and points < 1):
+        remedy = f"Write `# %% question {words[1]} [markdown] points=2`."
+        raise LessonError(at_line(where, line), f"{' '.join(words)} needs a whole number of points.", remedy)
+    return LessonCell(cast(Kind, words[0]), words[1], text, points, line)
 
 
 def is_code(cell: LessonCell) -> bool:
@@ -110,13 +169,15 @@ def line_in_lesson(cell: LessonCell, line: int) -> int:
 
 def hints_html(cell: LessonCell) -> str:
     """Return a hints cell, three paragraphs, as three folded steps."""
-    paragraphs = [p for p in re.split(r"\n\s*\n", cell.text.strip()) if p]
-    if len(paragraphs) != len(HINTS):
-        raise LessonError("lesson.py", f"hints {cell.name} has {len(paragraphs)} paragraphs.", "Write three.")
     return "\n\n".join(
         f"<details><summary>Hint {i}: {title}</summary>\n\n{text}\n\n</details>"
-        for i, (title, text) in enumerate(zip(HINTS, paragraphs, strict=True), start=1)
+        for i, (title, text) in enumerate(zip(HINTS, hints_of(cell), strict=True), start=1)
     )
+
+
+def hints_of(cell: LessonCell) -> list[str]:
+    """Return a hints cell's paragraphs."""
+    return [p for p in re.split(r"\n\s*\n", cell.text.strip()) if p]
 
 
 def reference_source(cells: list[LessonCell]) -> str:

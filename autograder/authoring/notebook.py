@@ -135,6 +135,11 @@ def tidy(notebook: Notebook) -> Notebook:
     return notebook
 
 
+def code_cells(notebook: Notebook) -> list[int]:
+    """Return where a notebook's code cells are."""
+    return [place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+
+
 def text_of(notebook: Notebook) -> str:
     """Return a notebook as the text of its file."""
     return str(nbformat.writes(notebook)).rstrip("\n") + "\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..grading.package import QUESTION_PREFIX, LessonPackage
-from ..judging.answer_key import load_answer_key
+from ..judging.answer_key import AnswerKey, load_answer_key
 from ..paths import Lesson, digest
-from .lesson import lesson_source, read_lesson
+from .lesson import LessonCell, lesson_source, read_lesson
 from .notebook import released_notebook, text_of
 
 
@@ -25,11 +25,15 @@ def package_of(lesson: Lesson) -> LessonPackage:
 @lru_cache(maxsize=8)
 def _package(lesson: Lesson, _digest: str) -> LessonPackage:
     cells = read_lesson(lesson)
-    source = lesson_source(lesson, cells)
-    key = load_answer_key(source)
+    key = load_answer_key(lesson_source(lesson, cells))
+    fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
+    return package_with(key, cells, fingerprints)
+
+
+def package_with(key: AnswerKey, cells: list[LessonCell], fingerprints: str) -> LessonPackage:
+    """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = text_of(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
-    package = LessonPackage(source, released, fingerprints, rubrics)
-    package.__dict__["key"] = key  # loaded already
+    package = LessonPackage(key.source, released, fingerprints, rubrics)
+    package.__dict__["key"] = key
     return package

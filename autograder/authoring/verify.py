@@ -23,6 +23,7 @@ from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.verdict import Target, judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson
+from .located import located
 from .notebook import text_of
 from .package import package_of
 from .sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
@@ -45,9 +46,11 @@ def verify(lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds:
         demonstrations: run the lesson's own cells too, and report those that stop in the released notebook.
         seeds: with how many seeds the last two are proved.
     """
-    cells, package = read_lesson(lesson), package_of(lesson)
-    problems = [*key_problems(package.key, cells, seeds)]
-    problems += graded_submission_problems(package, solutions(cells), jobs, demonstrations)
+    cells = read_lesson(lesson)
+    with located(lesson):
+        package = package_of(lesson)
+        problems = [*key_problems(package.key, cells, seeds)]
+    problems += graded_submission_problems(package, solutions(cells), jobs, demonstrations=demonstrations)
     return [f"{lesson.name}: {problem}" for problem in problems]
 
 
@@ -108,17 +111,27 @@ def as_released(target: Target) -> Target:
     return replace(target, exact=None, hidden=False)
 
 
-def graded_submission_problems(package: LessonPackage, right: Edits, jobs: int, demonstrations: bool) -> Iterator[str]:
-    """Grade the solved, the released and the wrong notebooks, and look at what came out."""
-    wrong = one_mistake_each(package, right)
-    edits = [{**right, **{e: mistake_cell(package, m) for e, m in mistakes.items()}} for mistakes in wrong]
+def graded_submission_problems(
+    package: LessonPackage, right: Edits, jobs: int, *, demonstrations: bool, mistakes: bool = True
+) -> Iterator[str]:
+    """Grade the solved and the released notebook, and the wrong ones, and look at what came out.
+
+    Args:
+        package: the lesson.
+        right: every exercise's solution.
+        jobs: how many submissions run at once.
+        demonstrations: run the lesson's own cells too.
+        mistakes: grade the wrong ones.
+    """
+    wrong = one_mistake_each(package, right) if mistakes else []
+    edits = [{**right, **{e: mistake_cell(package, m) for e, m in found.items()}} for found in wrong]
     with ThreadPoolExecutor(jobs) as pool:
         solved = pool.submit(graded, package, right, demonstrations=demonstrations)
         released = pool.submit(graded, package, {}, demonstrations=demonstrations)
         results = pool.map(lambda e: graded(package, e), edits)
         yield from solved_and_released_problems(package, solved.result(), released.result())
-        for mistakes, notebook in zip(wrong, results, strict=True):
-            for mistake in mistakes.values():
+        for found, notebook in zip(wrong, results, strict=True):
+            for mistake in found.values():
                 yield from graded_mistake_problems(notebook, mistake)
 
 

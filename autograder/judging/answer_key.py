@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import io
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -151,6 +151,11 @@ class AnswerKey:
             with undisturbed(), importable(self.source.modules, self.source.place):
                 self._slips[exercise] = mutants_of(self.source.reference, exercise, self.reference)
         return self._slips[exercise]
+
+    def take_over(self, before: AnswerKey, exercises: Collection[str]) -> None:
+        """Keep what an earlier version of this key has computed, for exercises that nothing has changed about."""
+        self._slips.update({name: slips for name, slips in before._slips.items() if name in exercises})
+        self._targets.update({at: targets for at, targets in before._targets.items() if at[0] in exercises})
 
     def points(self) -> dict[str, int]:
         """Return each exercise's points: the sum of its checks'."""
