@@ -18,7 +18,7 @@ MAKE_SPELLING = {
 def command(arguments: str) -> str:
     """Return a command as its reader can type it: with make where make has started this, else as `lessons …`.
 
-    Whoever has installed the lessons with pip has no Makefile; whoever uses make need not have `lessons` on the path.
+    Lessons that were installed with pip come without a Makefile; with make, `lessons` need not be on the path.
 
     Args:
         arguments: what follows `lessons`, such as `reset --lesson 01_a`.

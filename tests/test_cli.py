@@ -95,8 +95,10 @@ def test_a_lesson_that_exists_is_not_overwritten(here, capsys) -> None:
 
 def test_the_demonstration_grades_a_made_up_class_and_leaves_the_course_alone(scratch: Course, package) -> None:
     lines = run_demo(scratch, scratch.lesson(LESSON), jobs=2)
-    assert "11 graded, 0 need a person." in lines
+    assert "11 graded, 0 need a person. 11 have questions to grade by hand, in Formgrader." in lines
     assert [line for line in lines if line.startswith("left out")]
+    report = (scratch.build / "demo" / "coursework" / "reports" / f"{LESSON}.html").read_text()
+    assert "0 with something to look at, 11 with questions to grade by hand, in Formgrader." in report
     assert not scratch.submitted.exists()
     demo = Course(scratch.build / "demo")
     with open_gradebook(demo) as gradebook:  # as Formgrader lists it

@@ -26,7 +26,7 @@ def test_the_report_counts_as_the_gradebook_does(reported: Course, key) -> None:
 def test_the_page_names_mistakes_people_and_reasons(reported: Course, key) -> None:
     page, _ = make_report(reported, reported.lesson(LESSON))
     html = page.read_text()
-    assert "6 handed in, 5 graded" in html
+    assert "6 handed in, 5 graded, 1 with something to look at." in html
     message = next(m.message for m in key.mistakes if m.name == "softmax_over_queries")
     assert message.split(".")[0] in html
     row = next(line for line in html.splitlines() if "<code>softmax_over_queries</code>" in line)

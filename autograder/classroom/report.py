@@ -18,7 +18,7 @@ from ..paths import Course, Lesson
 from .exports import harmless
 from .gradebook import open_gradebook, points_of, submissions_by_student
 from .report_plots import points_plot, solved_plot
-from .run import needing_attention
+from .run import QUESTIONS_WAIT, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
 from .writer import read_record
@@ -158,7 +158,8 @@ def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student], exercis
         with_code=with_code,
         students=students,
         graded=graded,
-        waiting=[s for s in students if s.waits],
+        waiting=[s for s in students if s.waits not in ("", QUESTIONS_WAIT)],
+        ungraded=sum(QUESTIONS_WAIT in s.waits for s in students),
         exercises=exercises,
         messages={e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises},
         seconds=sum(s.seconds for s in graded),

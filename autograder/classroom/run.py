@@ -32,6 +32,7 @@ from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
+QUESTIONS_WAIT = "questions wait for a person's grade"
 
 
 @dataclass(frozen=True)
@@ -260,7 +261,7 @@ def with_scores(
 def needing_attention(course: Course, lesson: Lesson, submission: Any) -> list[str]:
     """Return what a person should look at: what grading found, and questions without a grade."""
     record = read_record(course.graded_notebook(lesson, submission.student_id), RECORD)
-    questions = ["questions wait for a person's grade"] * bool(submission.needs_manual_grade)
+    questions = [QUESTIONS_WAIT] * bool(submission.needs_manual_grade)
     return [*map(str, record.get("flags", [])), *questions]
 
 
@@ -274,5 +275,7 @@ def closing_table(results: Sequence[StudentResult]) -> list[str]:
         score = "" if result.score is None else f"{result.score:g}/{result.max_score:g}"
         columns = f"{result.student:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
         lines.append(columns.rstrip())
-    waiting = sum(result.needs_person for result in results)
-    return [*lines, f"{len(results) - waiting} graded, {waiting} need a person."]
+    failed = sum(result.needs_person for result in results)
+    asked = sum(QUESTIONS_WAIT in result.note for result in results)
+    questions = f" {asked} have questions to grade by hand, in Formgrader." if asked else ""
+    return [*lines, f"{len(results) - failed} graded, {failed} need a person.{questions}"]
