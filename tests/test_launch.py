@@ -1,5 +1,6 @@
 """What a sandbox lets a submission see, and what is said where there can be none."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from autograder.errors import CourseError
 from autograder.grading import launch
 from autograder.paths import Course
 
-from .conftest import LESSON
+from .conftest import LESSON, needs_sandbox
 
 
 def test_of_an_environment_only_pythons_own_folders_are_in_view(tmp_path: Path, monkeypatch) -> None:
@@ -43,6 +44,15 @@ def test_jobs_have_to_be_at_least_one(scratch: Course) -> None:
 def test_bubblewrap_is_called_by_its_whole_path(monkeypatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name: f"/opt/conda/bin/{name}")
     assert launch.bubblewrap_command(["true"])[0] == "/opt/conda/bin/bwrap"
+
+
+@needs_sandbox
+def test_a_python_that_was_called_by_a_path_through_another_folder_starts(tmp_path: Path, monkeypatch) -> None:
+    up = Path(*[".."] * (len(tmp_path.parts) - 1))
+    monkeypatch.setattr(sys, "executable", f"{tmp_path}/{up}{sys.executable}")
+    command = launch.bubblewrap_command([launch.interpreter(), "-c", "print('started')"])
+    done = subprocess.run(command, env={}, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("started\n", "")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import platform
 import shutil
 import socket
@@ -77,7 +78,7 @@ def launch() -> Launched:
     """Start a fork server in a sandbox of its own. It is ready some seconds later."""
     control, theirs = socket.socketpair()
     process = subprocess.Popen(
-        bubblewrap_command([sys.executable, "-m", FORK_SERVER, str(theirs.fileno())]),
+        bubblewrap_command([interpreter(), "-m", FORK_SERVER, str(theirs.fileno())]),
         env={},
         pass_fds=(theirs.fileno(),),
         stdin=subprocess.DEVNULL,
@@ -86,6 +87,11 @@ def launch() -> Launched:
     )
     theirs.close()
     return Launched(process, control)
+
+
+def interpreter() -> str:
+    """Return this Python's path without `..`: what it would go up from is not in the sandbox."""
+    return os.path.normpath(sys.executable)
 
 
 def launch_early() -> None:
