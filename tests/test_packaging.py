@@ -1,9 +1,11 @@
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parent.parent
 ALIASES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib"}
@@ -14,6 +16,10 @@ CONDA = dict(
     for spec in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+# the oldest of each: Debian 12 has 3.11.2, and pip refuses every pin where a single one does not fit
+PYTHONS = ("3.11.0", "3.12.0", "3.13.0")
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -34,6 +40,25 @@ def test_every_direct_requirement_is_pinned() -> None:
     extras = [requirement for extra in PROJECT["optional-dependencies"].values() for requirement in extra]
     wanted = names(PROJECT["dependencies"] + extras) - {PROJECT["name"]}
     assert wanted - {n.lower() for n in PINS} == set()
+
+
+def refuses(name: str, python: str) -> bool:
+    """Say whether an installed package, in its pinned version, does not run under a Python."""
+    try:
+        needs = distribution(name).metadata["Requires-Python"] or ""
+    except PackageNotFoundError:  # of another platform
+        return False
+    return not SpecifierSet(needs).contains(python)
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_every_pin_allows_every_python_that_the_project_names(python: str) -> None:
+    assert SpecifierSet(PROJECT["requires-python"]).contains(python)
+    assert [name for name in PINS if refuses(name, python)] == []
+
+
+def test_a_python_that_is_too_old_is_refused_by_most_pins() -> None:
+    assert len([name for name in PINS if refuses(name, "3.6.0")]) > 0.8 * len(PINS)
 
 
 def test_whoever_checks_everything_has_every_optional_package() -> None:
