@@ -18,7 +18,7 @@ from autograder.authoring.source import ensure_source
 from autograder.classroom import run
 from autograder.classroom.gradebook import INDEXED, ensure_registered, open_gradebook
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.writer import GradebookWriter, timestamp_of
+from autograder.classroom.writer import GradebookWriter, timestamp_of, write_notebook
 from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
 from autograder.paths import CONFIG_NAME, Course, Lesson
@@ -382,3 +382,12 @@ def test_points_given_over_a_check_are_flagged_where_the_solution_changed(small:
 
 def test_no_draft_of_a_notebook_is_left(small: Course) -> None:
     assert [path.name for path in small.autograded.rglob("*.ipynb")] == [f"{LESSON}.ipynb"]
+
+
+def test_what_the_exchange_finds_feedback_by_goes_with_the_graded_notebook(scratch: Course, hand_in) -> None:
+    lesson, names = scratch.lesson(LESSON), ("timestamp.txt", "submission_secret.txt")
+    for name in names:
+        hand_in(scratch, "ada", {}).with_name(name).write_text(f"of {name}")
+    write_notebook(scratch, lesson, "ada", "{}")
+    graded = scratch.graded_notebook(lesson, "ada")
+    assert [graded.with_name(name).read_text() for name in names] == [f"of {name}" for name in names]

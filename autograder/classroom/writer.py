@@ -30,6 +30,7 @@ STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
 SUBMITTED_NOTEBOOK = api.SubmittedNotebook.__table__
 NO_RESPONSE = "No response."
 TIMESTAMP = "timestamp.txt"
+FROM_THE_EXCHANGE = (TIMESTAMP, "submission_secret.txt")  # by which feedback finds its way back
 Row = dict[str, Any]
 
 
@@ -200,9 +201,9 @@ def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> N
     """Put a graded notebook where nbgrader expects it, at once: no reader ever sees half of it."""
     path = course.graded_notebook(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    timestamp = course.submission(lesson, student).with_name(TIMESTAMP)
-    if timestamp.is_file():
-        shutil.copyfile(timestamp, path.with_name(TIMESTAMP))
+    for beside in map(course.submission(lesson, student).with_name, FROM_THE_EXCHANGE):
+        if beside.is_file():
+            shutil.copyfile(beside, path.with_name(beside.name))
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)
