@@ -7,10 +7,13 @@ from pathlib import Path
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 
-from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst
-from autograder.classroom.sanitize import clean_html, clean_rendered
-
 root = Path(__file__).resolve().parent
+if str(root) not in sys.path:  # on a hub, only the students' side of the package is installed
+    sys.path.insert(0, str(root))
+
+from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
+from autograder.classroom.sanitize import clean_html, clean_rendered  # noqa: E402
+
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 # nbgrader runs `alembic` by name when it makes the gradebook
@@ -19,11 +22,13 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 # Directories
 c.CourseDirectory.root = str(root)
 c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.student_id = "*"  # a hub's own configuration names whoever is logged in
 c.CourseDirectory.source_directory = str(root / "build" / "source")
 c.CourseDirectory.release_directory = str(root / "notebooks")
 for step in ("submitted", "autograded", "feedback"):
     setattr(c.CourseDirectory, f"{step}_directory", str(root / "coursework" / step))
 gradebook = root / "coursework" / "gradebook.db"
+gradebook.parent.mkdir(exist_ok=True)  # SQLite makes the file, and not its folder
 c.CourseDirectory.db_url = os.environ.get("GRADEBOOK_URL", f"sqlite:///{gradebook}?timeout=60")
 c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 
