@@ -16,6 +16,8 @@ from .student.desk import find_desk
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 Command = Callable[[Course, argparse.Namespace], int]
+BRING_LESSONS = ("lab", "hub", "update")  # commands that put the lessons where there are none
+SERVERS = ("lab", "hub")  # commands that pass on what they do not know to JupyterLab
 
 
 def commands() -> dict[str, Command]:
@@ -46,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = commands()
     reader = parser(known)
     options, further = reader.parse_known_args(arguments)
-    if further and options.command != "lab":  # JupyterLab has options of its own
+    if further and options.command not in SERVERS:
         reader.error(f"unrecognized arguments: {' '.join(further)}")
     options.further = further
     try:
-        course = find_desk() if options.command in ("lab", "update") else find_course()
+        course = find_desk() if options.command in BRING_LESSONS else find_course()
         return known[options.command](course, options)
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)

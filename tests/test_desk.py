@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.authoring.bundle import zipped
 from autograder.authoring.notebook import METADATA
 from autograder.errors import CourseError
-from autograder.paths import STUDENT_FOLDER, Course
+from autograder.paths import CONFIG_NAME, STUDENT_FOLDER, Course
 from autograder.student import desk
 from autograder.student.desk import LAB_CONFIG, find_desk, update_lessons
 
@@ -85,6 +86,43 @@ def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None
     release(home.parent, SECOND)
     update_lessons(course)
     assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine", INDEX: b"start"}
+
+
+def test_an_instructors_course_is_left_alone(home: Path) -> None:
+    (home / CONFIG_NAME).touch()
+    assert update_lessons(find_desk()) == []
+    assert [path.name for path in home.iterdir()] == [CONFIG_NAME]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The programs that this process would have become."""
+    programs: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _path, words: programs.append(words))
+    return programs
+
+
+def test_on_a_hub_the_lessons_are_there_before_the_server_starts(home: Path, started: list[list[str]]) -> None:
+    assert main(["hub", "--ServerApp.port=1"]) == 0
+    assert contents(Course(home / STUDENT_FOLDER), FIRST) == FIRST
+    assert started == [[sys.executable, "-m", "jupyterhub.singleuser", "--ServerApp.port=1"]]
+
+
+def test_on_a_full_disk_the_hubs_server_starts_all_the_same(home: Path, started, monkeypatch, capsys) -> None:
+    def full(_path: Path, _content: bytes) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert main(["hub"]) == 0
+    assert "The lessons were not brought up to date: No space left on device" in capsys.readouterr().err
+    assert len(started) == 1
+
+
+def test_without_jupyterhub_the_message_says_where_it_is_missing(home: Path, started, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(desk, "find_spec", lambda _name: None)
+    assert main(["hub"]) == 2
+    assert f"{sys.prefix} has no JupyterHub: `pip install jupyterhub` there" in capsys.readouterr().err
+    assert started == []
 
 
 def test_the_kernel_says_of_its_language_what_the_notebooks_say() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from ..paths import Course
 
@@ -13,6 +14,18 @@ def lab(course: Course, options: argparse.Namespace) -> int:
 
     print("\n".join(update_lessons(course)), flush=True)
     open_lab(course, course.lesson(options.lesson) if options.lesson else None, options.further)
+    return 0
+
+
+def hub(course: Course, options: argparse.Namespace) -> int:
+    """Start the server of a JupyterHub's user, with the lessons put in place first."""
+    from .desk import serve_hub, update_lessons
+
+    try:
+        print("\n".join(update_lessons(course)), flush=True)
+    except OSError as error:  # such as a full disk, which the student can only clear in a server that runs
+        print(f"The lessons were not brought up to date: {error}", file=sys.stderr, flush=True)
+    serve_hub(options.further)
     return 0
 
 
@@ -49,4 +62,4 @@ def reset(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-COMMANDS = {command.__name__: command for command in (lab, update, check, submit, reset)}
+COMMANDS = {command.__name__: command for command in (lab, hub, update, check, submit, reset)}

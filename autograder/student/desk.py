@@ -10,10 +10,11 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import CourseError, command
-from ..paths import STUDENT_FOLDER, Course, Lesson, find_course, packed_lessons
+from ..paths import CONFIG_NAME, STUDENT_FOLDER, Course, Lesson, find_course, packed_lessons
 
 LAB_CONFIG = Path(__file__).parent / "lab"
 
@@ -39,7 +40,7 @@ def update_lessons(course: Course) -> list[str]:
     A notebook that the student has changed stays as it is; everything else follows the release. An instructor's course
     is left alone.
     """
-    if not packed_lessons().is_file():
+    if not packed_lessons().is_file() or (course.root / CONFIG_NAME).is_file():
         return []
     before = read_record(course.release_record)
     after, lines = dict[str, str](), []
@@ -113,3 +114,17 @@ def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) ->
 
     page = [f"--LabApp.default_url=/lab/tree/{lesson.name}/{lesson.notebook}"] if lesson else []
     main(argv=[f"--ServerApp.root_dir={course.index.parent}", *page, *arguments])
+
+
+def serve_hub(arguments: Sequence[str]) -> None:
+    """Become the server that JupyterHub starts for a user.
+
+    Args:
+        arguments: what JupyterHub tells it.
+
+    Raises:
+        CourseError: this environment has no JupyterHub.
+    """
+    if find_spec("jupyterhub") is None:
+        raise CourseError(f"{sys.prefix} has no JupyterHub: `pip install jupyterhub` there, in your hub's version.")
+    os.execv(sys.executable, [sys.executable, "-m", "jupyterhub.singleuser", *arguments])
