@@ -34,6 +34,15 @@ def bundle(course: Course, tmp_path_factory) -> zipfile.ZipFile:
     return zipfile.ZipFile(make_bundle(Course(root / "c")))
 
 
+@pytest.fixture(scope="module")
+def wheel(bundle: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle as a hub's image takes it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, bundle.filename], check=True)
+    return next(folder.glob("*.whl"))
+
+
 def texts(archive: zipfile.ZipFile, prefix: str = "") -> dict[str, str]:
     """Return every file's text, also of files in an archive inside."""
     found = {}
@@ -97,6 +106,15 @@ def test_pip_installs_the_bundle_and_that_is_the_whole_setup(
     assert find_course(home).index.is_file()
     kernel = {path.name for path in (installed / "etc" / "ipython").glob("*.py")}
     assert kernel == {path.name for path in (LAB_CONFIG / "kernel").glob("*.py")}
+
+
+def test_a_wheel_of_the_bundle_holds_nothing_that_the_bundle_does_not(bundle: zipfile.ZipFile, wheel: Path) -> None:
+    given, inside = {bundle.read(name) for name in bundle.namelist()}, zipfile.ZipFile(wheel)
+    installed = [name for name in inside.namelist() if ".dist-info/" not in name]
+    assert [name for name in installed if inside.read(name) not in given] == []
+    rooms = {name.split("/")[1] for name in installed if name.startswith("autograder/") and name.count("/") > 1}
+    assert rooms == {"judging", "plot", "student"}
+    assert [name for name in installed if name.endswith("etc/ipython/ipython_config.py")]
 
 
 def test_checks_in_the_bundle_load(course: Course, bundle: zipfile.ZipFile) -> None:
