@@ -11,6 +11,7 @@ root = Path(__file__).resolve().parent
 if str(root) not in sys.path:  # on a hub, only the students' side of the package is installed
     sys.path.insert(0, str(root))
 
+from autograder.classroom.database import gradebook_url  # noqa: E402
 from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
 from autograder.classroom.sanitize import clean_html, clean_rendered  # noqa: E402
 
@@ -29,7 +30,7 @@ for step in ("submitted", "autograded", "feedback"):
     setattr(c.CourseDirectory, f"{step}_directory", str(root / "coursework" / step))
 gradebook = root / "coursework" / "gradebook.db"
 gradebook.parent.mkdir(exist_ok=True)  # SQLite makes the file, and not its folder
-c.CourseDirectory.db_url = os.environ.get("GRADEBOOK_URL", f"sqlite:///{gradebook}?timeout=60")
+c.CourseDirectory.db_url = gradebook_url(f"sqlite:///{gradebook}?timeout=60")
 c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 
 # Grading: a submission is repaired, run and judged by one function, and its rows are written by another

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nbgrader.plugins.export import CsvExportPlugin, ExportPlugin
+from nbgrader.plugins.export import ExportPlugin
 
 from ..paths import Course
-from .gradebook import open_gradebook, points_of
+from .gradebook import Standing, open_gradebook, standings
 
+GRADES = (
+    *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+    *("raw_score", "late_submission_penalty", "score", "max_score"),
+)
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("First name", "Last name", "ID number", "Email address")
 POINTS_POSSIBLE = "    Points Possible"  # Canvas writes the spaces itself and knows the row by them
@@ -25,13 +29,23 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Record = list[Any]
 
 
-def export_grades(course: Course, plugin: type[Any] = CsvExportPlugin, name: str = "grades.csv") -> Path:
-    """Write a table of grades into `coursework/` with one of nbgrader's exporters or ours; return its path."""
-    with open_gradebook(course) as gradebook:
-        exporter = plugin()
-        exporter.to = str(course.coursework / name)
-        exporter.export(gradebook)
-    return Path(exporter.to)
+class GradesExport(ExportPlugin):  # type: ignore[misc]
+    """The table that nbgrader's own exporter writes, one row per lesson and student, in a few queries."""
+
+    def export(self, gradebook: Any) -> None:
+        """Write the table to `to`, by default grades.csv. Raises OSError where that cannot be written."""
+        write(self.to or "grades.csv", list(GRADES), self.rows(gradebook, chosen(self, gradebook)))
+
+    def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
+        """Yield one row per lesson and student."""
+        found, class_ = standings_by_place(gradebook), students(self, gradebook)
+        for lesson in lessons:
+            for student in class_:
+                standing = found.get((student.id, lesson.name))
+                points = (standing.raw_score, standing.penalty, standing.score) if standing else (0.0, 0.0, 0.0)
+                when = [lesson.duedate, standing.timestamp if standing else None]
+                who = [student.id, student.last_name, student.first_name, student.email]
+                yield [lesson.name, *when, *who, *points, lesson.max_score]
 
 
 class CanvasExport(ExportPlugin):  # type: ignore[misc]
@@ -44,6 +58,7 @@ class CanvasExport(ExportPlugin):  # type: ignore[misc]
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield the points possible, then one row per student."""
+        found = standings_by_place(gradebook)
         yield [POINTS_POSSIBLE, "", "", "", "", *(a.max_score for a in lessons)]
         for student in students(self, gradebook):
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
@@ -53,7 +68,7 @@ class CanvasExport(ExportPlugin):  # type: ignore[misc]
                 "",
                 student.id,
                 "",
-                *scores(student, lessons),
+                *scores(student, lessons, found),
             ]
 
 
@@ -68,9 +83,19 @@ class MoodleExport(ExportPlugin):  # type: ignore[misc]
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield one row per student."""
+        found = standings_by_place(gradebook)
         for student in students(self, gradebook):
             who = [student.first_name or "", student.last_name or "", student.lms_user_id or student.id]
-            yield [*who, student.email or "", *scores(student, lessons)]
+            yield [*who, student.email or "", *scores(student, lessons, found)]
+
+
+def export_grades(course: Course, plugin: type[Any] = GradesExport, name: str = "grades.csv") -> Path:
+    """Write a table of grades into `coursework/`; return its path."""
+    with open_gradebook(course) as gradebook:
+        exporter = plugin()
+        exporter.to = str(course.coursework / name)
+        exporter.export(gradebook)
+    return Path(exporter.to)
 
 
 def chosen(plugin: Any, gradebook: Any) -> list[Any]:
@@ -80,8 +105,14 @@ def chosen(plugin: Any, gradebook: Any) -> list[Any]:
 
 
 def students(plugin: Any, gradebook: Any) -> list[Any]:
-    """Return the students to export: all, or those that the command line named."""
-    return [s for s in gradebook.students if not plugin.student or s.id in plugin.student]
+    """Return the students to export by name: all, or those that the command line named."""
+    wanted = [s for s in gradebook.students if not plugin.student or s.id in plugin.student]
+    return sorted(wanted, key=student_name)
+
+
+def student_name(student: Any) -> tuple[str, str, str]:
+    """Return by what students are sorted."""
+    return student.last_name or "", student.first_name or "", student.id
 
 
 def assignment_name(assignment: Any) -> str:
@@ -89,16 +120,15 @@ def assignment_name(assignment: Any) -> str:
     return str(assignment.name)
 
 
-def scores(student: Any, lessons: list[Any]) -> list[Any]:
+def standings_by_place(gradebook: Any) -> Mapping[tuple[str, str], Standing]:
+    """Return all standings by student and lesson."""
+    return {(standing.student_id, standing.lesson): standing for standing in standings(gradebook)}
+
+
+def scores(student: Any, lessons: list[Any], found: Mapping[tuple[str, str], Standing]) -> list[Any]:
     """Return a student's points in each lesson; nothing where nothing was graded, so no grade is overwritten."""
-    earned = {submission.name: points_of(submission) for submission in student.submissions if is_graded(submission)}
-    return [earned.get(lesson.name, "") for lesson in lessons]
-
-
-def is_graded(submission: Any) -> bool:
-    """Say whether anybody, or any check, has given points for a submission."""
-    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-    return any(grade.auto_score is not None or grade.manual_score is not None for grade in grades)
+    mine = [found.get((student.id, lesson.name)) for lesson in lessons]
+    return [standing.score if standing and standing.is_graded else "" for standing in mine]
 
 
 def trailing_number(student: str) -> str:

@@ -6,22 +6,25 @@ so that a submission is one transaction. The rows are those that nbgrader would 
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from nbgrader import api
 from nbgrader.api import Gradebook
-from sqlalchemy import Column, MetaData, String, Table, delete, select, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Column, MetaData, String, Table, case, delete, func, inspect, select, text
 
 from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..grading.package import Cell, LessonPackage, is_locked, nbgrader_metadata
 from ..paths import Course
+from .database import alone, connect, explained
 
 GRADE, COMMENT = api.Grade.__table__, api.Comment.__table__
+SUBMISSION, NOTEBOOK = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
 # a class's rows are looked up by these columns, which nbgrader 0.9.6 does not index
 INDEXED = {
     "grade": "notebook_id",
@@ -40,29 +43,33 @@ GRADED_ANSWER = Table(
 
 @contextmanager
 def open_gradebook(course: Course) -> Iterator[Gradebook]:
-    """Open the course's gradebook, with what nbgrader's lacks for large classes.
+    """Open the course's gradebook; make it where there is none.
 
     Raises:
-        CourseError: the database does not open.
+        CourseError: the database cannot be used, now or while the gradebook is open.
     """
     config = load_config(course.root).CourseDirectory
     course.coursework.mkdir(exist_ok=True)
-    try:
-        gradebook = Gradebook(config.db_url, config.course_id)
-        add_what_is_missing(gradebook)
-    except OperationalError as error:
-        problem = str(error.orig).strip().splitlines()[0]
-        raise CourseError(f"The gradebook does not open ({problem}). GRADEBOOK_URL says where it is.") from error
-    with gradebook:
-        yield gradebook
+    with explained():
+        with alone(connect(config.db_url)):
+            gradebook = Gradebook(config.db_url, config.course_id)
+        with gradebook:
+            yield gradebook
 
 
 def add_what_is_missing(gradebook: Gradebook) -> None:
-    """Add indexes on foreign keys, and our own table."""
-    GRADED_ANSWER.create(gradebook.engine, checkfirst=True)
-    with gradebook.engine.begin() as connection:
-        for table, column in INDEXED.items():
-            connection.execute(text(f"CREATE INDEX IF NOT EXISTS ix_{table}_{column} ON {table} ({column})"))
+    """Add indexes on foreign keys, and our own table.
+
+    PostgreSQL locks a table even to find that an index is there, and lets only the owner of the table ask.
+    """
+    known = inspect(gradebook.engine)
+    if not known.has_table(GRADED_ANSWER.name):
+        GRADED_ANSWER.create(gradebook.engine)
+    for table, column in INDEXED.items():
+        name = f"ix_{table}_{column}"
+        if name not in {index["name"] for index in known.get_indexes(table)}:
+            with gradebook.engine.begin() as connection:
+                connection.execute(text(f"CREATE INDEX IF NOT EXISTS {name} ON {table} ({column})"))
 
 
 def ensure_registered(gradebook: Gradebook, lesson: LessonPackage) -> None:
@@ -71,17 +78,18 @@ def ensure_registered(gradebook: Gradebook, lesson: LessonPackage) -> None:
     Raises:
         CourseError: the lesson no longer has a question for which a person has given points.
     """
-    assignments = {a.name for a in gradebook.assignments}
-    if lesson.name not in assignments:
-        gradebook.add_assignment(lesson.name)
-    assignment = gradebook.find_assignment(lesson.name)
-    if lesson.name not in {n.name for n in assignment.notebooks}:
-        kernelspec = json.dumps(lesson.notebook["metadata"]["kernelspec"])
-        gradebook.add_notebook(lesson.name, lesson.name, kernelspec=kernelspec)
-    if known_cells(gradebook, lesson.name) != {n: cell_summary(c) for n, c in lesson.nbgrader_cells.items()}:
-        remove_cells(gradebook, lesson)
-        for name, cell in lesson.nbgrader_cells.items():
-            enter_cell(gradebook, lesson.name, name, cell)
+    with alone(gradebook.engine):
+        add_what_is_missing(gradebook)
+        if lesson.name not in {a.name for a in gradebook.assignments}:
+            gradebook.add_assignment(lesson.name)
+        assignment = gradebook.find_assignment(lesson.name)
+        if lesson.name not in {n.name for n in assignment.notebooks}:
+            kernelspec = json.dumps(lesson.notebook["metadata"]["kernelspec"])
+            gradebook.add_notebook(lesson.name, lesson.name, kernelspec=kernelspec)
+        if known_cells(gradebook, lesson.name) != {n: cell_summary(c) for n, c in lesson.nbgrader_cells.items()}:
+            remove_cells(gradebook, lesson)
+            for name, cell in lesson.nbgrader_cells.items():
+                enter_cell(gradebook, lesson.name, name, cell)
 
 
 def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]:
@@ -143,12 +151,61 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
     gradebook.db.commit()
 
 
-def points_of(submission: Any) -> float:
-    """Return a submission's points, less what is taken off for being late, as nbgrader's own export does."""
-    return float(max(0.0, submission.score - (submission.late_submission_penalty or 0.0)))
+@dataclass(frozen=True)
+class Standing:
+    """What the gradebook says about one submission, its cells added up.
+
+    Args:
+        student_id: whose it is.
+        lesson: of which lesson.
+        timestamp: when it was handed in, UTC, where that is known.
+        raw_score: the points of all cells.
+        penalty: what is taken off for being late.
+        max_score: how many points there are.
+        is_graded: whether anybody, or any check, has given points.
+        needs_manual_grade: whether a person has still to look.
+    """
+
+    student_id: str
+    lesson: str
+    timestamp: datetime.datetime | None
+    raw_score: float
+    penalty: float
+    max_score: float
+    is_graded: bool
+    needs_manual_grade: bool
+
+    @property
+    def score(self) -> float:
+        """The points, less what is taken off for being late, as nbgrader's own export has it."""
+        return max(0.0, self.raw_score - self.penalty)
 
 
-def submissions_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, Any]:
-    """Return the gradebook's submissions of a lesson by student id, with points, in one query."""
-    found = gradebook.db.query(api.SubmittedAssignment).join(api.Assignment).filter(api.Assignment.name == lesson)
-    return {submission.student_id: submission for submission in found}
+def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Standing]:
+    """Yield the standing of every submission, of one lesson or of all. It takes three queries, however large a class.
+
+    nbgrader's own properties take several for each submission.
+    """
+    lessons = {a.id: a for a in gradebook.assignments if lesson in (None, a.name)}
+    wanted = SUBMISSION.c.assignment_id.in_(lessons)
+    handed_in = SUBMISSION.outerjoin(NOTEBOOK, NOTEBOOK.c.assignment_id == SUBMISSION.c.id)
+    late = select(SUBMISSION.c.id, func.sum(NOTEBOOK.c.late_submission_penalty)).select_from(handed_in)
+    late = late.where(wanted, NOTEBOOK.c.late_submission_penalty > 0).group_by(SUBMISSION.c.id)
+    penalties = dict(gradebook.db.execute(late).all())
+    added_up = (
+        func.coalesce(func.sum(api.Grade.score), 0.0),
+        func.count(GRADE.c.auto_score) + func.count(GRADE.c.manual_score),
+        func.sum(case((GRADE.c.needs_manual_grade, 1), else_=0)),
+    )
+    cells = handed_in.outerjoin(GRADE, GRADE.c.notebook_id == NOTEBOOK.c.id)
+    columns = (SUBMISSION.c.id, SUBMISSION.c.student_id, SUBMISSION.c.assignment_id, SUBMISSION.c.timestamp)
+    rows = select(*columns, *added_up).select_from(cells).where(wanted).group_by(*columns)
+    for key, student, assignment, timestamp, score, given, open_cells in gradebook.db.execute(rows):
+        of = lessons[assignment]
+        place = (student, of.name, timestamp)
+        yield Standing(*place, score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
+
+
+def standings_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, Standing]:
+    """Return how each student stands in a lesson, by student id."""
+    return {standing.student_id: standing for standing in standings(gradebook, lesson)}

@@ -17,7 +17,7 @@ from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
 from ..judging.inputs import PUBLIC_SEED
 from ..paths import Course
-from .gradebook import add_what_is_missing, ensure_registered, open_gradebook
+from .gradebook import ensure_registered, open_gradebook
 from .submissions import read_submission
 from .summary import STYLE, lines_of, summary_cell
 from .writer import GradebookWriter, timestamp_of
@@ -97,7 +97,6 @@ class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
         place = resources["nbgrader"]
         lesson = course.lesson(place["assignment"])
         with open_gradebook(course) as gradebook:
-            add_what_is_missing(gradebook)  # nbgrader itself may have made it
             ensure_registered(gradebook, package_of(lesson))
             writer = GradebookWriter(gradebook, self.config, lesson.name)
             writer.save(place["student"], nb, timestamp_of(course, lesson, place["student"]))

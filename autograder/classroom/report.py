@@ -16,9 +16,9 @@ from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
 from .exports import harmless
-from .gradebook import open_gradebook, points_of, submissions_by_student
+from .gradebook import Standing, open_gradebook, standings_by_student
 from .report_plots import points_plot, solved_plot
-from .run import QUESTIONS_WAIT, needing_attention
+from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
 from .writer import read_record
@@ -97,14 +97,14 @@ def read_class(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
     names = set(course.students(lesson))
     with open_gradebook(course) as gradebook:
-        found = submissions_by_student(gradebook, lesson.name)
+        found = standings_by_student(gradebook, lesson.name)
         return [read_student(course, lesson, name, found.get(name)) for name in sorted(names | found.keys())]
 
 
-def read_student(course: Course, lesson: Lesson, name: str, submission: Any) -> Student:
+def read_student(course: Course, lesson: Lesson, name: str, submission: Standing | None) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
     record = read_record(course.graded_notebook(lesson, name), RECORD)
-    reason = why_not_gradable(course, lesson, name)
+    reason = "" if is_current(course, lesson, name, package_of(lesson)) else why_not_gradable(course, lesson, name)
     if submission is None or not record or reason:
         most = float(sum(package_of(lesson).key.points().values()))
         return Student(name, None, most, {}, reason or f"not graded yet: `{command('grade')}`", "", 0.0)
@@ -112,7 +112,7 @@ def read_student(course: Course, lesson: Lesson, name: str, submission: Any) -> 
     link = f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else ""
     waits = "; ".join(needing_attention(course, lesson, submission))
     verdicts, seconds = record.get("verdicts", {}), float(record.get("seconds", 0.0))
-    points, most = points_of(submission), submission.max_score
+    points, most = submission.score, submission.max_score
     return Student(name, points, most, verdicts, waits, link, seconds, record.get("seed", 0))
 
 

@@ -25,7 +25,8 @@ from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.sandbox.pool import stopping
 from ..paths import Course, Lesson, file_digest
-from .gradebook import ensure_registered, open_gradebook, points_of, submissions_by_student
+from .database import UNUSABLE
+from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
 from .submissions import read_submission
 from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
@@ -86,7 +87,7 @@ def grade_lesson(
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
         ensure_source(lesson)
-        known = submissions_by_student(gradebook, lesson.name).keys()
+        known = standings_by_student(gradebook, lesson.name).keys()
         new = [s for s in students if force or s not in known or not is_current(course, lesson, s, package)]
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         run = Run(course, lesson, settings.submission(b"", package), writer)
@@ -221,7 +222,7 @@ class Run:
             timestamp = timestamp_of(self.course, self.lesson, student)
             self.writer.save(student, json.loads(text), timestamp)
             write_notebook(self.course, self.lesson, student, text)
-        except NoSandboxError:
+        except (NoSandboxError, *UNUSABLE):  # the next submission would fare no better
             raise
         except Exception as error:
             return self._failed(student, error)
@@ -244,13 +245,13 @@ def with_scores(
     course: Course, lesson: Lesson, gradebook: Any, results: Mapping[str, StudentResult]
 ) -> list[StudentResult]:
     """Return the results by student, with the gradebook's points and what a person should look at."""
-    found = submissions_by_student(gradebook, lesson.name)
+    found = standings_by_student(gradebook, lesson.name)
     return [
         result
         if result.needs_person
         else replace(
             result,
-            score=points_of(found[student]),
+            score=found[student].score,
             max_score=found[student].max_score,
             note="; ".join(needing_attention(course, lesson, found[student])),
         )
@@ -258,7 +259,7 @@ def with_scores(
     ]
 
 
-def needing_attention(course: Course, lesson: Lesson, submission: Any) -> list[str]:
+def needing_attention(course: Course, lesson: Lesson, submission: Standing) -> list[str]:
     """Return what a person should look at: what grading found, and questions without a grade."""
     record = read_record(course.graded_notebook(lesson, submission.student_id), RECORD)
     questions = [QUESTIONS_WAIT] * bool(submission.needs_manual_grade)

@@ -24,6 +24,7 @@ from traitlets.config import Config
 from ..authoring.nbgrader_course import load_config
 from ..grading.package import checked_exercise, grade_id_of, nbgrader_metadata
 from ..paths import Course, Lesson
+from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 
 STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
@@ -78,6 +79,7 @@ class GradebookWriter:
         """
         results = results_in(notebook)
         try:
+            begin_writing(self._db, student)
             submission = self._submitted_notebook(student, timestamp)
             self._save_grades(submission, results)
             self._save_comments(submission, results)
@@ -111,24 +113,27 @@ class GradebookWriter:
             GRADED_ANSWER, GRADED_ANSWER.c.grade_id == GRADE.c.id
         )
         rows = {row.cell_id: row for row in self._db.execute(known.where(GRADE.c.notebook_id == submission))}
+        new: list[Row] = []
+        answers: list[Row] = []
         for name, cell_id in self._grade_cells.items():
             result, row = results.get(name), rows.get(cell_id)
             grade_id = row.id if row else api.new_uuid()
             values = graded_values(result, row)
             if row is None:
-                grade = {"id": grade_id, "notebook_id": submission, "cell_id": cell_id}
-                self._db.execute(insert(GRADE).values(**grade, **values))
+                new.append({"id": grade_id, "notebook_id": submission, "cell_id": cell_id, **values})
             else:
                 self._db.execute(update(GRADE).where(GRADE.c.id == grade_id).values(**values))
-            if result and (row is None or row.answer != result.answer):
-                self._remember_answer(grade_id, result.answer, known=row is not None and row.answer is not None)
+            if result and row is not None and row.answer is not None:
+                same = GRADED_ANSWER.c.grade_id == grade_id
+                self._db.execute(update(GRADED_ANSWER).where(same).values(answer=result.answer))
+            elif result:
+                answers.append({"grade_id": grade_id, "answer": result.answer})
+        self._insert(GRADE, new)
+        self._insert(GRADED_ANSWER, answers)
 
-    def _remember_answer(self, grade_id: str, answer: str, *, known: bool) -> None:
-        if known:
-            same = GRADED_ANSWER.c.grade_id == grade_id
-            self._db.execute(update(GRADED_ANSWER).where(same).values(answer=answer))
-        else:
-            self._db.execute(insert(GRADED_ANSWER).values(grade_id=grade_id, answer=answer))
+    def _insert(self, table: Table, rows: list[Row]) -> None:
+        if rows:
+            self._db.execute(insert(table), rows)
 
     def _save_comments(self, submission: str, results: Mapping[str, CellGrade]) -> None:
         known = select(COMMENT.c.cell_id, COMMENT.c.id).where(COMMENT.c.notebook_id == submission)
@@ -141,8 +146,7 @@ class GradebookWriter:
             else:
                 comment = {"id": api.new_uuid(), "notebook_id": submission, "cell_id": cell_id}
                 new.append({**comment, "auto_comment": auto_comment})
-        if new:
-            self._db.execute(insert(COMMENT), new)
+        self._insert(COMMENT, new)
 
     def _assign_penalty(self, student: str, submission: str) -> None:
         """Do what nbgrader's AssignLatePenalties does, with the plugin that the course has chosen."""

@@ -1,0 +1,128 @@
+"""The database behind the gradebook: where it is, who may change it at a time, and what is wrong with it, in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nbgrader.api import InvalidEntry
+from sqlalchemy import Engine, create_engine, func, make_url, select, text
+from sqlalchemy.exc import (
+    ArgumentError,
+    InterfaceError,
+    InternalError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+)
+from sqlalchemy.pool import NullPool
+from tornado.log import app_log
+
+from ..errors import CourseError, one_line
+
+VARIABLE, PASSWORD = "GRADEBOOK_URL", "PGPASSWORD"
+POSTGRESQL, SQLITE = "postgresql", "sqlite"
+LOCK = 8041  # all graders of a course have to name the same number, and nobody else this one
+CONNECT_SECONDS = "10"
+EXAMPLE = "postgresql+psycopg://name@host/database"
+# the database is away, or forbids what is asked of it: no student's submission can be the reason
+UNUSABLE = (OperationalError, InternalError, ProgrammingError, InterfaceError)
+
+
+def gradebook_url(default: str) -> str:
+    """Return where the gradebook is: what GRADEBOOK_URL says, without its password.
+
+    nbgrader prints the URL and writes it to files. The password goes where PostgreSQL's library looks for one.
+
+    Args:
+        default: where it is if nobody has said.
+
+    Raises:
+        CourseError: what GRADEBOOK_URL says is no URL of a database.
+    """
+    try:
+        url = make_url(os.environ.get(VARIABLE) or default)
+    except (ArgumentError, ValueError):
+        raise CourseError(f"{VARIABLE} is no URL of a database, such as {EXAMPLE}.") from None
+    if url.get_backend_name() != POSTGRESQL:
+        return url.render_as_string(hide_password=False)
+    if "@" in f"{url.host}{url.database}":
+        raise CourseError(f"{VARIABLE} has more than one @: in a name or a password, write %40 instead.")
+    query = {"connect_timeout": CONNECT_SECONDS, **url.query}
+    password = query.pop("password", url.password)
+    if password:
+        os.environ[PASSWORD] = str(password)
+    return url.create(url.drivername, url.username, None, url.host, url.port, url.database, query).render_as_string()
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Raise CourseError, with the database's own words, where the database cannot be used."""
+    try:
+        with quiet():
+            yield
+    except UNUSABLE as error:
+        raise unusable(error) from error
+    except InvalidEntry as error:  # nbgrader's word for all that a database can say
+        if isinstance(error.__context__, UNUSABLE):
+            raise unusable(error.__context__) from error
+        raise
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep nbgrader from printing the traceback of what it raises anyway."""
+    before, app_log.disabled = app_log.disabled, True
+    try:
+        yield
+    finally:
+        app_log.disabled = before
+
+
+def unusable(error: Any) -> CourseError:
+    """Return what is wrong with a database, as one line."""
+    lines = str(error.orig).strip().splitlines()
+    return CourseError(
+        f"The gradebook cannot be used ({one_line(lines[0]) if lines else type(error).__name__}). "
+        f"{VARIABLE} says which database that is."
+    )
+
+
+def connect(url: str) -> Engine:
+    """Return an engine that keeps no connection open.
+
+    Raises:
+        CourseError: nothing here can talk to such a database.
+    """
+    try:
+        return create_engine(url, poolclass=NullPool)
+    except NoSuchModuleError:
+        name = make_url(url).drivername
+        raise CourseError(f"{VARIABLE} asks for a kind of database that nobody here knows ({name}).") from None
+    except ImportError as error:
+        raise CourseError(
+            f"{VARIABLE} needs a driver that is not installed ({one_line(str(error))}). For PostgreSQL: "
+            "`.venv/bin/pip install -c constraints.txt 'psycopg[binary]'`."
+        ) from None
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[None]:
+    """Let one process at a time make tables or register a lesson; the others wait. SQLite sees to that itself."""
+    if engine.dialect.name != POSTGRESQL:
+        yield
+        return
+    with engine.begin() as connection:
+        connection.execute(select(func.pg_advisory_xact_lock(LOCK)))
+        yield
+
+
+def begin_writing(session: Any, student: str) -> None:
+    """Begin a transaction during which nobody else writes the same student's rows; wait for who does."""
+    name = session.get_bind().dialect.name
+    if name == POSTGRESQL:
+        session.execute(select(func.pg_advisory_xact_lock(LOCK, func.hashtext(student))))
+    elif name == SQLITE:
+        session.execute(text("BEGIN IMMEDIATE"))
