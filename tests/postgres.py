@@ -19,7 +19,8 @@ from psycopg import sql
 
 OWNER, PASSWORD = "teacher", "open-sesame"
 START_SECONDS = 60.0
-SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=50", "shared_buffers=64MB")
+LISTENS = ("max_connections=50", "shared_buffers=128MB")
+CARELESS = ("fsync=off", "full_page_writes=off")  # for tests: nobody needs the data after a power failure
 
 
 def binaries() -> Path | None:
@@ -34,9 +35,15 @@ needs_postgres = pytest.mark.skipif(binaries() is None, reason="no PostgreSQL se
 
 @dataclass(frozen=True)
 class Server:
-    """A running server."""
+    """A running server.
+
+    Args:
+        port: where it listens on loopback.
+        pid: the process above all that work for it.
+    """
 
     port: int
+    pid: int
 
     def url(self, database: str, user: str = OWNER, password: str = PASSWORD) -> str:
         return f"postgresql+psycopg://{user}:{password}@127.0.0.1:{self.port}/{database}"
@@ -55,7 +62,7 @@ class Server:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
+def serving(settings: tuple[str, ...] = CARELESS) -> Iterator[Server]:
     """Run a server."""
     programs = binaries()
     assert programs is not None
@@ -69,12 +76,13 @@ def serving() -> Iterator[Server]:
         how = ["--auth-local=reject", "--auth-host=scram-sha-256", f"--pwfile={secret}", "--no-sync", "--no-locale"]
         make = [*before, str(programs / "initdb"), "-D", f"{folder}/data", "-U", OWNER, "-E", "UTF8", *how]
         subprocess.run(make, cwd=folder, check=True, capture_output=True)
-        server, log = Server(free_port()), folder / "log"
-        listen = ["-h", "127.0.0.1", "-p", str(server.port), "-k", str(folder)]
-        options = [part for setting in SETTINGS for part in ("-c", setting)]
+        port, log = free_port(), folder / "log"
+        listen = ["-h", "127.0.0.1", "-p", str(port), "-k", str(folder)]
+        options = [part for setting in (*LISTENS, *settings) for part in ("-c", setting)]
         with log.open("wb") as output:
             command = [*before, str(programs / "postgres"), "-D", f"{folder}/data", *listen, *options]
             process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=output)
+        server = Server(port, process.pid)
         try:
             wait_for(server, process, log)
             yield server

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from nbgrader import api
 from nbgrader.plugins.export import ExportPlugin
+from sqlalchemy import select
 
 from ..paths import Course
 from .gradebook import Standing, open_gradebook, standings
@@ -106,8 +108,8 @@ def chosen(plugin: Any, gradebook: Any) -> list[Any]:
 
 def students(plugin: Any, gradebook: Any) -> list[Any]:
     """Return the students to export by name: all, or those that the command line named."""
-    wanted = [s for s in gradebook.students if not plugin.student or s.id in plugin.student]
-    return sorted(wanted, key=student_name)
+    everybody = gradebook.db.execute(select(api.Student.__table__))
+    return sorted((s for s in everybody if not plugin.student or s.id in plugin.student), key=student_name)
 
 
 def student_name(student: Any) -> tuple[str, str, str]:

@@ -1,6 +1,6 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench formgrader format
+.PHONY: test build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench bench-scale formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
@@ -52,6 +52,9 @@ site: $(VENV)/ready-site  ## write build/site/, the lessons as a website that wo
 
 bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=--help)
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+bench-scale: $(VENV)/ready-dev  ## measure and simulate 100,000 submissions (half an hour)
+	$(BIN)/python -m benchmarks.scale
 
 formgrader: $(VENV)/ready  ## JupyterLab with Formgrader for the course (LAB_ARGS=…)
 	$(COURSE) register
