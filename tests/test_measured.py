@@ -192,6 +192,10 @@ def test_two_layers_copy_by_analogy_and_one_does_not(seed: int) -> None:
         assert 0.15 < induction.accuracy(induction.train(depth=1, seed=seed)) < 0.4
         deep = induction.train(depth=2, seed=seed)
         assert induction.accuracy(deep) > 0.97
+        with torch.no_grad():
+            back, again = deep(induction.repeated(1, seed=4, shortest=15)[0])[1][0]
+        assert float(back.diagonal(-1)[:15].mean()) > 0.7 > 0.1 > float(back.diagonal(-1)[15:].mean())
+        assert min(float(again[30, 1]), float(again[31, 2])) > 0.9  # of two earlier copies, the first
         for layer in deep.layers:
             kept = layer.out_proj.weight.detach().clone()
             layer.out_proj.weight.data.zero_()
