@@ -46,15 +46,17 @@ SCALING = ("FACTORS = ", "def lookup_batch", "class Lookup", "def train(", "def 
 def test_unscaled_attention_crawls_from_one_wrong_favorite_to_the_next(seed: int) -> None:
     names = cells("03_scaling", *SCALING, seed=seed)
     torch.manual_seed(seed)
-    before, place = names["favorites"](names["Lookup"](1.0))
+    before, _, place = names["favorites"](names["Lookup"](1.0))
+    assert float((before == place).double().mean()) < 0.15
     gradients, right = {}, {}
     for name, factor in names["FACTORS"].items():
         model, losses, gradients[name] = names["train"](factor(256))
-        after, _ = names["favorites"](model)
+        after, weight, _ = names["favorites"](model)
         right[name] = float((after == place).double().mean())
         assert (min(losses) < 0.3) == (name != "unscaled")
         if name == "unscaled":
             assert 0.7 < float((after != before).double().mean()) < 0.9
+            assert float((weight > 0.9).double().mean()) > 0.9
     assert 0.4 < right["unscaled"] < 0.7
     assert min(right["over √d"], right["over d"]) > 0.97
     assert gradients["unscaled"] > 2 * gradients["over √d"] > 4 * gradients["over d"]

@@ -41,7 +41,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words? 8? 16? The model is in `translator.py`, a short file beside this notebook. Open it if you like; nothing below depends on its details.
 #
-# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And because a recurrent network's gradient is sometimes huge, a gradient longer than 1 is scaled down to length 1: *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is.
+# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And because a recurrent network's gradient is sometimes huge, a gradient with a norm above 1 is scaled down to norm 1: *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is.
 
 
 # %%
@@ -80,7 +80,7 @@ _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# Better, but not good: still fewer than half of the sequences. More training moves the limit. It would be better not to have one.
+# Better, but not good: about half of the sequences, after three times the work. More training moves the limit. It would be better not to have one. (Your digits may differ by a few percent.)
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
 
@@ -125,7 +125,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns logits and weights. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns *logits* (a score for each symbol, before softmax) and weights. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -151,7 +151,7 @@ states = torch.tensor([[10.0, 0], [0, 20], [5, 5], [0, 10], [20, 0]])
 shares @ states
 
 # %% [markdown]
-# The context is [5, 6]: $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$, and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It has the dimension of one state, however many states there are. Such a sum, with shares that are not negative and sum to 1, is called a *convex combination*.
+# The context is [5, 6]: $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$, and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It has the dimension of one state, however many states there are.
 #
 # Why mix at all? The more direct way is to *pick* the state with the highest score. Ask both ways for a gradient:
 
@@ -212,7 +212,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 #
 # A matrix times a vector takes the dot product of each row with that vector. Which of your tensors is the matrix? And where does the temperature belong: before softmax, or after it?
 #
-# The shares are n numbers that sum to 1. A vector times a matrix multiplies every row by its number and adds the rows up. That is the second product.
+# The shares are n numbers that sum to 1. A vector times a matrix multiplies every row by its number and adds the rows up. And what is `exp` of a score of 1000? PyTorch's softmax avoids that; lesson 4 shows how.
 
 
 # %% exercise soft_lookup
@@ -358,7 +358,7 @@ plot.heatmap(
 #
 # ### The distance
 #
-# There is a second reason for attention: the distance that a gradient has to travel. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it survives? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. How large is the gradient of its last state (of that state's length) with respect to the first word, relative to that for the last word?
+# There is a second reason for attention: the distance that a gradient has to travel. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it survives? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. Take the norm of its last state. (The norm is a vector's length.) How large is the gradient of that norm at the first word, compared to that at the last?
 
 # %%
 torch.manual_seed(0)

@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
 #
-# None of the three outputs left the range of the values. That is no accident: weights are positive and sum to 1, so an output is a convex combination of the values. With three values, that is a point inside the triangle they form. Here are the outputs of four queries. The last query asks about the keys' third entry.
+# None of the three outputs left the range of the values. That is no accident: weights are positive and sum to 1, so an output is a *convex combination* of the values: a sum with shares that are not negative and add up to 1. With three values, that is a point inside the triangle they form. Here are the outputs of four queries. The last query asks about the keys' third entry.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
