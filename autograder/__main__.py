@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 Command = Callable[[Course, argparse.Namespace], int]
 BRING_LESSONS = ("lab", "hub", "update")  # commands that put the lessons where there are none
 SERVERS = ("lab", "hub")  # commands that pass on what they do not know to JupyterLab
+OF_MANY_THREADS = (*SERVERS, "pretrain")
 
 
 def commands() -> dict[str, Command]:
@@ -51,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if further and options.command not in SERVERS:
         reader.error(f"unrecognized arguments: {' '.join(further)}")
     options.further = further
+    if options.command not in OF_MANY_THREADS:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # on a check's few numbers, threads wait longer than they work
     try:
         course = find_desk() if options.command in BRING_LESSONS else find_course()
         return known[options.command](course, options)
