@@ -1,4 +1,4 @@
-"""Loads the rules by which nbval judges this project's notebooks, keeps what they import out of the home folder and on one thread."""
+"""Loads the rules by which nbval judges notebooks; keeps what they import on one thread and out of the home folder."""
 
 import os
 

@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from nbclient import NotebookClient
 
 from autograder.authoring import watch as watching
 from autograder.authoring.build import build, generated
 from autograder.authoring.kernel import KeptKernel
 from autograder.authoring.template import start_lesson
 from autograder.authoring.watch import Watcher, watch
+from autograder.grading.package import LessonPackage
 from autograder.paths import Course, Lesson
+
+from .conftest import LESSON
 
 NAME = "98_example"
 
@@ -68,6 +73,64 @@ def test_an_edit_of_the_prose_runs_nothing_again_and_gives_what_a_build_gives(
     assert contents(lesson) == quick
 
 
+@pytest.fixture
+def run_cells(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What kernels are given to run."""
+    sources: list[str] = []
+    run = NotebookClient.execute_cell
+
+    def execute(client: NotebookClient, cell: Any, place: int) -> Any:
+        sources.append(cell.source)
+        return run(client, cell, place)
+
+    monkeypatch.setattr(NotebookClient, "execute_cell", execute)
+    return sources
+
+
+def test_cells_before_an_edit_do_not_run_again_and_the_build_is_the_same(
+    classroom: Course, lesson: Lesson, watcher: Watcher, edit, run_cells: list[str]
+) -> None:
+    edit(lesson.text, "# %% check row_means\n", "# %% check row_means\n\n# %%\nfirst = 1\nfirst\n")
+    assert said(watcher) == [f"built {NAME}", "proved"]
+    list(watcher.stand_by())
+    run_cells.clear()
+    edit(lesson.text, "first = 1\n", "first = 2\n")
+    assert said(watcher) == [f"built {NAME}", "proved"]
+    assert run_cells == ["first = 2\nfirst"]
+    quick = contents(lesson)
+    build(classroom, lesson)
+    assert contents(lesson) == quick
+
+
+def test_a_round_that_is_left_goes_on_where_it_was(lesson: Lesson, watcher: Watcher, edit, run_cells) -> None:
+    edit(lesson.text, "[1.0, 2.0, 3.0]", "[1.0, 2.0, 4.0]")
+    unfinished = watcher.round()
+    next(unfinished)
+    unfinished.close()
+    assert said(watcher)[-1] == "proved"
+    assert len(run_cells) == len(set(run_cells))
+
+
+def test_an_edit_of_one_exercise_proves_that_one_and_then_the_lesson_as_a_whole(
+    scratch: Course, edit, monkeypatch
+) -> None:
+    lesson, proofs = scratch.lesson(LESSON), []
+
+    def prove(package: LessonPackage, *_: Any, mistakes: bool, **__: Any) -> list[str]:
+        proofs.append((package.source.exercises, mistakes))
+        return []
+
+    monkeypatch.setattr(watching, "graded_submission_problems", prove)
+    monkeypatch.setattr(watching, "key_problems", lambda *_: [])
+    monkeypatch.setattr(KeptKernel, "run", lambda *_: iter(()))
+    with Watcher(scratch, lesson, jobs=1) as made:
+        everything = said(made) and proofs[0][0]
+        text = lesson.text.read_text().replace("return query @ key.mT", "return query @ key.transpose(-2, -1)")
+        lesson.text.write_text(text)
+        assert said(made) == ["proved attention_scores", f"built {LESSON}", "proved"]
+    assert proofs == [(everything, True), (("attention_scores",), True), (everything, False)]
+
+
 def test_a_demonstration_that_stops_is_told_with_its_line(lesson: Lesson, watcher: Watcher, edit) -> None:
     line = edit(lesson.text, "\n# %% hints", "\n# %%\nnothing = 0\n1 / nothing\n\n# %% hints")
     (told,) = filter(None, watcher.round())
@@ -118,7 +181,7 @@ def test_every_save_is_a_round_and_the_watch_goes_on_after_an_error(
     edit(lesson.text, "# %% check ", "# %% chekc ")
     with pytest.raises(KeyboardInterrupt):
         watch(classroom, lesson, 2, say)
-    assert [line.split(" (")[0] for line in lines[1:]] == ["saved again", f"built {NAME}", "proved"]
+    assert [line.split(" (")[0] for line in (lines[1], *lines[-2:])] == ["saved again", f"built {NAME}", "proved"]
 
 
 def test_a_file_that_is_still_being_written_is_waited_for(lesson: Lesson, edit, monkeypatch) -> None:

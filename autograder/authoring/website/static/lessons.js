@@ -5,5 +5,11 @@ function reachable() {
     else box.removeAttribute("tabindex");
   }
 }
+// The theme leaves its two side columns without a name; a screen reader lists them by it.
+function named() {
+  document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
+  document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+}
 addEventListener("load", reachable);
+addEventListener("load", named);
 addEventListener("resize", reachable);
