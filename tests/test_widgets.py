@@ -5,6 +5,7 @@ import re
 import ipywidgets
 import pytest
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 
 from autograder import plot
 from autograder.plot import widgets
@@ -100,3 +101,10 @@ def test_heads_and_queries_can_be_chosen(shown) -> None:
 def test_without_a_kernel_one_sentence_stands_there(capsys) -> None:
     plot.click_mask(masked, ["a", "b", "c"])
     assert "Here a figure moves with the mask, where a kernel runs." in capsys.readouterr().out
+
+
+def test_in_plain_python_a_figure_is_its_text(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(InteractiveShell, "initialized", lambda: False)
+    plot.heatmap(torch.eye(2), ["a", "b"], ["a", "b"], "each row sums to 1")
+    printed = capsys.readouterr().out
+    assert printed == "each row sums to 1. Attention weights, row by row: a most on a (1.00); b most on b (1.00).\n"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -123,5 +124,12 @@ def png(figure: Figure, dpi: int = 110) -> str:
 
 def show(figure: Figure, alt: str) -> None:
     """Display a figure as a PNG on white with its alternative text. The bytes depend on the figure alone."""
-    data = {"image/png": png(figure), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
+    show_data({"image/png": png(figure), "text/plain": alt}, {"image/png": {"alt": alt}})
+
+
+def show_data(data: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
+    """Display something in the richest form that can be shown; in plain Python, print its text."""
+    if InteractiveShell.initialized():
+        display(data, metadata=metadata, raw=True)
+    else:
+        print(data["text/plain"])

@@ -12,12 +12,11 @@ from typing import Any
 
 import ipywidgets
 import torch
-from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favourites, label, png
+from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favourites, label, png, show_data
 
 DPI = 90
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
@@ -141,7 +140,7 @@ def moving(
     box = ipywidgets.VBox([shown] if shown else list(controls))
     view = dict(ipywidgets.VBox([box, picture])._repr_mimebundle_() or {})
     view["text/plain"] = f"Here a figure moves with the {name}, where a kernel runs."
-    display(view, raw=True)
+    show_data(view)
 
 
 def frame_html(draw: Callable[[Figure], str]) -> str:
