@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
@@ -50,6 +51,12 @@ def timeless(text: str) -> dict[str, Any]:
 
 def outcomes(given: Submission) -> dict[str, dict[str, Any]]:
     return run(repair(given.notebook, given.lesson), given)
+
+
+def test_grading_keeps_to_one_thread(package) -> None:
+    torch.set_num_threads(2)
+    grade(submitted(package, {}))
+    assert torch.get_num_threads() == 1
 
 
 def test_the_same_submission_gives_the_same_notebook_in_another_process(package, right) -> None:

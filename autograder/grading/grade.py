@@ -1,6 +1,7 @@
 """Grading one submission, as a pure function: what was handed in goes in, the graded notebook comes out.
 
 It runs unchanged in a thread, in another process and, pickled, on another machine: it touches no gradebook and no file.
+All that it changes is PyTorch's number of threads in its process.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
@@ -64,6 +66,7 @@ def grade(submission: Submission) -> str:
         ScarcityError: it was ended because the computer had no memory left; it may fare better alone.
     """
     began = time.monotonic()
+    torch.set_num_threads(1)  # what is compared is small: more threads take turns in waiting, on a whole core
     notebook = run_and_judge(submission)
     record = notebook["metadata"][RECORD]
     record |= {"seed": submission.seed, "lesson": submission.lesson.digest}
