@@ -22,7 +22,7 @@ from .site_pages import lesson_page, relinked
 OWN = Path(__file__).parent / "website"
 FRONT = "index.md"
 LESSONS, DOCUMENTS = "lessons", "documents"
-FIRST_DOCUMENTS = ("students", "instructors", "grading")
+FIRST_DOCUMENTS = ("students", "instructors", "hub", "grading")
 
 
 def make_site(course: Course) -> Path:

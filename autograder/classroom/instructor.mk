@@ -1,12 +1,15 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench bench-scale formgrader format
+.PHONY: test test-hub build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench bench-scale formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
+
+test-hub: $(VENV)/ready-dev build/hub/node_modules  ## two students and a teacher on a JupyterHub; npm installs its proxy
+	$(BIN)/python -m pytest tests/test_hub.py $(TEST_ARGS)
 
 build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…; WATCH=1 goes on, at every save)
 	$(COURSE) build $(LESSON_OPTION) $(if $(WATCH),--watch)
@@ -71,3 +74,6 @@ $(VENV)/ready-site: $(VENV)/torch pyproject.toml
 $(VENV)/ready-dev: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/ready $(VENV)/ready-site
+
+build/hub/node_modules:
+	npm install --silent --no-save --prefix build/hub configurable-http-proxy@5.3.0

@@ -1,0 +1,207 @@
+"""What the hub's tests share: a hub on loopback, set up from the files in docs/hub.md, and its users over REST."""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import requests
+import websocket
+
+from .browser import end
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "hub.md"
+FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
+PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
+START_SECONDS, ANSWER_SECONDS = 120, 120
+missing = " and ".join(
+    name for name, there in (("jupyterhub", find_spec("jupyterhub")), ("its proxy", PROXY)) if not there
+)
+needs_hub = pytest.mark.skipif(bool(missing), reason=f"needs {missing}: `make test-hub` installs both")
+
+
+def documented_files() -> dict[str, str]:
+    """Return every file that docs/hub.md shows, by the path that it gives."""
+    return dict(FILE.findall(PAGE.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a test has what docs/hub.md has under fixed paths."""
+
+    root: Path
+
+    @property
+    def environment(self) -> Path:
+        return self.root / "environment"
+
+    @property
+    def exchange(self) -> Path:
+        return self.root / "exchange"
+
+    def home(self, user: str) -> Path:
+        return self.root / "home" / user
+
+    def translate(self, text: str, user: str = "") -> str:
+        text = text.replace("/opt/attention", str(self.environment)).replace(
+            "/srv/nbgrader/exchange", str(self.exchange)
+        )
+        return re.sub(r"^~", str(self.home(user)), text) if user else text
+
+
+def install(places: Places, wheel: Path) -> None:
+    """Make the environment of the users' servers: the wheel, and beside it the libraries that the tests use."""
+    environment = places.environment
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    own = Path(next(environment.glob("lib/python*/site-packages")))
+    (own / "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    python = ["--python", str(environment / "bin" / "python")]
+    options = ["--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", *python, "install", *options], check=True)
+    for part in ("share", "etc"):
+        shutil.copytree(Path(sys.prefix) / part / "jupyter", environment / part / "jupyter", symlinks=True)
+
+
+def configure(places: Places, teacher: str) -> str:
+    """Write the files of docs/hub.md; return what it adds to the hub's configuration."""
+    places.exchange.mkdir(mode=0o777)
+    places.exchange.chmod(0o1777)
+    files = documented_files()
+    hub = places.translate(files.pop("jupyterhub_config.py"))
+    for name, text in files.items():
+        path = Path(places.translate(name, teacher))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(places.translate(text), encoding="utf-8")
+    return hub
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody who is logged in, and their server's address."""
+
+    name: str
+    address: str
+    token: str
+
+    def ask(self, method: str, path: str, **details: object) -> requests.Response:
+        """Ask the user's server for something, and insist on getting it."""
+        answer = self.request(method, path, **details)
+        assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text[:500]}"
+        return answer
+
+    def request(self, method: str, path: str, **details: object) -> requests.Response:
+        headers = {"Authorization": f"token {self.token}"}
+        return requests.request(method, self.address + path, headers=headers, timeout=ANSWER_SECONDS, **details)
+
+    def run(self, notebook: str, cells: Sequence[str]) -> list[str]:
+        """Run code in the kernel of a notebook; return what each cell shows, as text."""
+        kind = {"type": "notebook", "name": "", "kernel": {"name": "python3"}}
+        session = self.ask("POST", "api/sessions", json={"path": notebook, **kind}).json()
+        channels = f"ws{self.address.removeprefix('http')}api/kernels/{session['kernel']['id']}/channels"
+        kernel = websocket.create_connection(channels, ANSWER_SECONDS, header=[f"Authorization: token {self.token}"])
+        try:
+            return [shown(kernel, code) for code in cells]
+        finally:
+            kernel.close()
+            self.ask("DELETE", f"api/sessions/{session['id']}")
+
+
+def shown(kernel: websocket.WebSocket, code: str) -> str:
+    """Run one cell; return the text of its outputs and of its error."""
+    request, texts = uuid.uuid4().hex, []
+    header = {"msg_id": request, "msg_type": "execute_request", "username": "", "session": request, "version": "5.3"}
+    content = {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False}
+    message = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": "shell"}
+    kernel.send(json.dumps(message))
+    while True:
+        answer = json.loads(kernel.recv())
+        if answer["parent_header"].get("msg_id") != request:
+            continue
+        said = answer["content"]
+        if said.get("execution_state") == "idle":
+            return "\n".join(texts)
+        texts += filter(None, [said.get("text"), said.get("data", {}).get("text/plain"), said.get("evalue")])
+
+
+@contextmanager
+def running(places: Places, settings: str, names: Sequence[str]) -> Iterator[dict[str, User]]:
+    """Run a hub with its proxy, and the server of each user; yield the users."""
+    port, token = free_port(), secrets.token_hex(16)
+    config = places.root / "jupyterhub_config.py"
+    config.write_text(settings + made_up_settings(places, port, token, names), encoding="utf-8")
+    log = (places.root / "hub.log").open("w")
+    hub = subprocess.Popen(
+        [sys.executable, "-m", "jupyterhub", "-f", str(config)], cwd=places.root, stdout=log, stderr=subprocess.STDOUT
+    )
+    try:
+        wait_until(lambda: requests.get(f"http://127.0.0.1:{port}/hub/api", timeout=5).ok, hub)
+        yield log_in(f"http://127.0.0.1:{port}", {"Authorization": f"token {token}"}, names, hub)
+    finally:
+        end(hub)
+        log.close()
+
+
+def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]) -> str:
+    """Return what a hub needs where everybody is made up: no passwords, and one system user for all."""
+    scopes = ["admin:users", "admin:servers", "tokens"]
+    settings = {
+        "JupyterHub.bind_url": f"http://127.0.0.1:{port}",
+        "JupyterHub.hub_port": free_port(),
+        "JupyterHub.db_url": "sqlite:///:memory:",
+        "JupyterHub.cookie_secret_file": str(places.root / "cookie_secret"),
+        "JupyterHub.authenticator_class": "dummy",
+        "Authenticator.allowed_users": set(names),
+        "JupyterHub.spawner_class": "simple",
+        "SimpleLocalProcessSpawner.home_dir_template": str(places.home("{username}")),
+        "Spawner.args": ["--allow-root"],
+        "ConfigurableHTTPProxy.command": [PROXY],
+        "ConfigurableHTTPProxy.api_url": f"http://127.0.0.1:{free_port()}",
+        "JupyterHub.services": [{"name": "test", "api_token": token}],
+        "JupyterHub.load_roles": [{"name": "test", "services": ["test"], "scopes": scopes}],
+    }
+    return "".join(f"c.{name} = {value!r}\n" for name, value in settings.items())
+
+
+def log_in(address: str, headers: dict[str, str], names: Sequence[str], hub: subprocess.Popen) -> dict[str, User]:
+    """Start everybody's server; return the users once all servers answer."""
+    users = {}
+    for name in names:
+        mine = f"{address}/hub/api/users/{name}"
+        requests.post(f"{mine}/server", headers=headers, timeout=ANSWER_SECONDS).raise_for_status()
+        token = requests.post(f"{mine}/tokens", headers=headers, timeout=ANSWER_SECONDS).json()["token"]
+        users[name] = User(name, f"{address}/user/{name}/", token)
+    for user in users.values():
+        wait_until(lambda user=user: user.request("GET", "api/status").ok, hub)
+    return users
+
+
+def wait_until(answers: Callable[[], bool], hub: subprocess.Popen) -> None:
+    """Ask again until it works, as long as the hub runs."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and hub.poll() is None:
+        with contextlib.suppress(requests.RequestException):
+            if answers():
+                return
+        time.sleep(0.2)
+    raise AssertionError(f"the hub or a server did not answer: {hub.args}")
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

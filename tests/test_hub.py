@@ -1,0 +1,173 @@
+"""A JupyterHub as docs/hub.md sets it up: two students and a teacher, from the first page to the feedback."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import mistake_cell, submission
+from autograder.classroom.feedback import make_feedback
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.run import grade_lesson, register
+from autograder.paths import Course
+
+from .conftest import LESSON, copy_course, needs_sandbox
+from .hub import ROOT, Places, User, configure, documented_files, install, needs_hub, running
+from .test_bundle import bundle, wheel  # noqa: F401
+
+pytestmark = [needs_hub, needs_sandbox]
+FOLDER = f"attention-lessons/notebooks/{LESSON}"
+NOTEBOOK = f"{FOLDER}/{LESSON}.ipynb"
+ASSIGNMENT = {"course_id": "attention", "assignment_id": LESSON}
+Users = dict[str, User]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
+    return Places(tmp_path_factory.mktemp("hub"))
+
+
+@pytest.fixture(scope="module")
+def clone(places: Places, pristine: Course) -> Course:
+    """The teacher's repository, with a gradebook in which the lesson is registered."""
+    root = places.home("teacher") / "attention"
+    root.mkdir(parents=True)
+    made = copy_course(pristine, root)
+    (root / "autograder").symlink_to(ROOT / "autograder")
+    register(made, made.lesson(LESSON))
+    return made
+
+
+@pytest.fixture(scope="module")
+def users(places: Places, clone: Course, wheel: Path) -> Iterator[Users]:  # noqa: F811
+    install(places, wheel)
+    with running(places, configure(places, "teacher"), ("ada", "bob", "teacher")) as logged_in:
+        yield logged_in
+
+
+def press(teacher: User, button: str) -> None:
+    """Press a button of the lesson in Formgrader."""
+    answer = teacher.ask("POST", f"formgrader/api/assignment/{LESSON}/{button}").json()
+    assert answer["success"], answer
+
+
+def save(user: User, notebook: object) -> None:
+    content = {"type": "notebook", "format": "json", "content": json.loads(text_of(notebook))}
+    user.ask("PUT", f"api/contents/{NOTEBOOK}", json=content)
+
+
+@pytest.fixture(scope="module")
+def released(users: Users) -> Users:
+    press(users["teacher"], "release")
+    return users
+
+
+@pytest.fixture(scope="module")
+def collected(released: Users, package, right: dict[str, str]) -> Users:
+    """Ada hands in what is right, Bob a mistake; the teacher collects."""
+    known = {(m.exercise, m.name): m for m in package.key.mistakes}
+    wrong = {**right, "attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
+    for name, edits in (("ada", right), ("bob", wrong)):
+        save(released[name], submission(package, edits))
+        assert released[name].ask("POST", "assignments/submit", data=ASSIGNMENT).json()["success"]
+    press(released["teacher"], "collect")
+    return released
+
+
+@pytest.fixture(scope="module")
+def returned(collected: Users, clone: Course) -> Users:
+    grade_lesson(clone, clone.lesson(LESSON))
+    make_feedback(clone, clone.lesson(LESSON))
+    press(collected["teacher"], "release_feedback")
+    for name in ("ada", "bob"):
+        assert collected[name].ask("POST", "assignments/fetch_feedback", data=ASSIGNMENT).json()["success"]
+    return collected
+
+
+def disabled(user: User) -> set[str]:
+    page = user.ask("GET", "lab").text
+    config = json.loads(re.search(r'id="jupyter-config-data"[^>]*>(.*?)</script>', page, re.S)[1])
+    return {name.removeprefix("@jupyter/nbgrader:") for name in config["disabledExtensions"]}
+
+
+def test_what_a_student_sees_first_is_the_start_page(users: Users) -> None:
+    first = users["ada"].request("GET", "", allow_redirects=False).headers["location"].split("?")[0]
+    page = first.removeprefix("/user/ada/lab/tree/")
+    assert users["ada"].ask("GET", f"api/contents/{page}").json()["type"] == "notebook"
+    assert "Next: " in users["ada"].run(page, ["from autograder import progress\nprogress()"])[0]
+
+
+def test_students_have_assignment_list_and_teachers_formgrader(users: Users) -> None:
+    hidden = {"formgrader", "create-assignment", "course-list"}
+    assert disabled(users["ada"]) & {*hidden, "menu", "assignment-list", "validate-assignment"} == hidden
+    assert disabled(users["teacher"]) & hidden == hidden - {"formgrader"}
+
+
+def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[str, str], package) -> None:
+    setup = next(cell.source for cell in submission(package, {}).cells if cell.cell_type == "code")
+    cells = [setup, right["attend"], "check(attend)", "no_such_name"]
+    *_, card, lost = users["ada"].run(NOTEBOOK, cells)
+    assert "passed" in card
+    assert "run that cell first" in lost  # from the environment's etc/ipython
+    progress = Path(FOLDER).parent / "progress.json"
+    content = users["ada"].ask("GET", f"api/contents/{progress}").json()["content"]
+    assert json.loads(content)[LESSON] == {"attend": "passed"}
+
+
+def test_a_students_environment_has_no_part_of_grading(users: Users) -> None:
+    code = (
+        "import importlib.util as u; print(*[u.find_spec(f'autograder.{room}') for room in ('grading', 'classroom')])"
+    )
+    assert users["bob"].run(NOTEBOOK, [code]) == ["None None\n"]
+
+
+def test_nobody_opens_the_server_of_another(users: Users) -> None:
+    intruder = User("bob", users["ada"].address, users["bob"].token)
+    assert intruder.request("GET", "api/contents").status_code == 403
+    assert intruder.request("GET", f"files/{NOTEBOOK}").status_code == 403
+
+
+def test_a_lesson_is_there_to_be_handed_in_once_it_is_released(released: Users) -> None:
+    (listed,) = released["ada"].ask("GET", "assignments", params={"course_id": "attention"}).json()["value"]
+    assert (listed["assignment_id"], listed["status"]) == (LESSON, "fetched")
+
+
+def test_a_deleted_lesson_is_fetched_with_its_checks(released: Users, places: Places) -> None:
+    folder = places.home("bob") / FOLDER
+    before = {path.name for path in folder.iterdir()}
+    shutil.rmtree(folder)
+    assert released["bob"].ask("POST", "assignments/fetch", data=ASSIGNMENT).json()["success"]
+    assert {path.name for path in folder.iterdir()} == before
+    assert "attend" in released["bob"].run(NOTEBOOK, ["from autograder import check\nattend = 1\ncheck(attend)"])[0]
+
+
+def test_work_arrives_under_the_name_of_whoever_handed_it_in(collected: Users, clone: Course) -> None:
+    assert clone.students(clone.lesson(LESSON)) == ["ada", "bob"]
+    for name in ("ada", "bob"):
+        (mine,) = collected[name].ask("GET", "assignments", params={"course_id": "attention"}).json()["value"][1:]
+        assert mine["student_id"] == name
+
+
+def test_it_is_graded(returned: Users, clone: Course) -> None:
+    with open_gradebook(clone) as gradebook:
+        points = {row.student.id: row.score for row in gradebook.assignment_submissions(LESSON)}
+    assert points.keys() == {"ada", "bob"}
+    assert points["ada"] > points["bob"] > 0
+
+
+def test_everybody_gets_their_own_feedback(returned: Users, places: Places, clone: Course) -> None:
+    lesson = clone.lesson(LESSON)
+    for name in ("ada", "bob"):
+        (page,) = (places.home(name) / FOLDER / "feedback").glob("*/*.html")
+        assert page.read_bytes() == clone.feedback_page(lesson, name).read_bytes()
+
+
+def test_the_page_shows_every_file_that_the_test_wrote() -> None:
+    assert {Path(name).name for name in documented_files()} == {
+        *("jupyterhub_config.py", "nbgrader_config.py", "page_config.json")
+    }
+    assert len(documented_files()) == 5
