@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from .errors import CourseError
 from .paths import Course, find_course
 from .student.commands import COMMANDS as FOR_STUDENTS
-from .student.desk import find_desk
+from .student.desk import find_desk, hub_desk
 
 # jsonschema would compile the grammar of international addresses, for two seconds, which no notebook needs
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 Command = Callable[[Course, argparse.Namespace], int]
-BRING_LESSONS = ("lab", "hub", "update")  # commands that put the lessons where there are none
+DESKS = {"lab": find_desk, "update": find_desk, "hub": hub_desk}  # commands that put the lessons where there are none
 SERVERS = ("lab", "hub")  # commands that pass on what they do not know to JupyterLab
 OF_MANY_THREADS = (*SERVERS, "pretrain")
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command not in OF_MANY_THREADS:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # on a check's few numbers, threads wait longer than they work
     try:
-        course = find_desk() if options.command in BRING_LESSONS else find_course()
+        course = DESKS.get(options.command, find_course)()
         return known[options.command](course, options)
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)

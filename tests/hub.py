@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "hub.md"
 FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
 PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
-START_SECONDS, ANSWER_SECONDS = 120, 120
+START_SECONDS, ANSWER_SECONDS = 300, 120
 missing = " and ".join(
     name for name, there in (("jupyterhub", find_spec("jupyterhub")), ("its proxy", PROXY)) if not there
 )
@@ -169,6 +169,8 @@ def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]
         "JupyterHub.spawner_class": "simple",
         "SimpleLocalProcessSpawner.home_dir_template": str(places.home("{username}")),
         "Spawner.args": ["--allow-root"],
+        "Spawner.start_timeout": START_SECONDS,
+        "Spawner.http_timeout": START_SECONDS,
         "ConfigurableHTTPProxy.command": [PROXY],
         "ConfigurableHTTPProxy.api_url": f"http://127.0.0.1:{free_port()}",
         "JupyterHub.services": [{"name": "test", "api_token": token}],

@@ -108,6 +108,12 @@ def test_on_a_hub_the_lessons_are_there_before_the_server_starts(home: Path, sta
     assert started == [[sys.executable, "-m", "jupyterhub.singleuser", "--ServerApp.port=1"]]
 
 
+def test_on_a_hub_a_course_above_the_users_folder_is_not_theirs(home: Path, started: list[list[str]]) -> None:
+    (home.parent / CONFIG_NAME).touch()
+    assert main(["hub"]) == 0
+    assert contents(Course(home / STUDENT_FOLDER), FIRST) == FIRST
+
+
 def test_on_a_full_disk_the_hubs_server_starts_all_the_same(home: Path, started, monkeypatch, capsys) -> None:
     def full(_path: Path, _content: bytes) -> None:
         raise OSError("No space left on device")
@@ -116,6 +122,12 @@ def test_on_a_full_disk_the_hubs_server_starts_all_the_same(home: Path, started,
     assert main(["hub"]) == 0
     assert "The lessons were not brought up to date: No space left on device" in capsys.readouterr().err
     assert len(started) == 1
+
+
+def test_where_the_package_carries_no_lessons_the_hubs_server_does_not_start(home: Path, started, monkeypatch) -> None:
+    monkeypatch.setattr(desk, "packed_lessons", lambda: home / "nothing.zip")
+    assert main(["hub"]) == 2
+    assert started == []
 
 
 def test_without_jupyterhub_the_message_says_where_it_is_missing(home: Path, started, monkeypatch, capsys) -> None:

@@ -34,6 +34,16 @@ def find_desk() -> Course:
         return Course(here if unzipped.is_file() else here / STUDENT_FOLDER)
 
 
+def hub_desk() -> Course:
+    """Return where the user of a JupyterHub has the lessons: in a folder of their own, whatever lies above it.
+
+    Raises CourseError where the installed package carries none.
+    """
+    if not packed_lessons().is_file():
+        raise CourseError(f"{sys.prefix} has no lessons: `pip install` there what `make bundle` makes.")
+    return Course(Path.cwd() / STUDENT_FOLDER)
+
+
 def update_lessons(course: Course) -> list[str]:
     """Bring a student's copy up to the release that is installed; return what to say about it.
 
