@@ -97,7 +97,6 @@ def confine(limits: Limits) -> None:
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     check_result(libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capabilities")
     check_result(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
-    install_filter()
     for kind, most in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, mapped + limits.memory_bytes),  # shared memory too
@@ -106,5 +105,7 @@ def confine(limits: Limits) -> None:
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_SIGPENDING, 0),  # queued signals are counted per user; without a queue there is no count
     ):
         resource.setrlimit(kind, (most, most))
+    install_filter()

@@ -30,6 +30,7 @@ from .huge_pages import collapse_huge_pages
 from .limits import Limits
 from .server import initialise, load_visible, redirect_standard_streams, serve
 from .shell import GradingShell
+from .usage import replace_getrusage
 from .watch import Watch
 
 WATCH_SECONDS = 0.03
@@ -74,6 +75,7 @@ def main(descriptor: int) -> None:
 def preload() -> Any:
     """Import and touch what every submission needs, with one thread, and keep it out of the garbage collector's way."""
     initialise()
+    replace_getrusage()
     shell = GradingShell.instance()
     shell.run(FIRST_CELL, 2**16)
     figure = pyplot.figure()

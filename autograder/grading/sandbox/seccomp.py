@@ -1,7 +1,6 @@
-"""A seccomp filter: calls through which one submission could reach the next one, other processes, or the kernel.
+"""A seccomp filter of the calls in `calls`: the others are refused to a submission's processes.
 
-Linux only. Sources: seccomp(2), prctl(2), the kernel's tables of system calls for x86-64 and for the generic numbering
-(arm64).
+Linux only. Sources: seccomp(2), prctl(2), linux/filter.h.
 """
 
 from __future__ import annotations
@@ -10,92 +9,36 @@ import ctypes
 import errno
 import platform
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
-LOAD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24  # places in struct seccomp_data
-ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
-X32 = 0x40000000  # the second numbering that x86-64 kernels accept
-AF_UNIX = 1
-LOCKS = (5, 6, 7, 36, 37, 38, 1024, 1025, 1026)  # fcntl's locks, leases and notifications: they belong to files
+from .calls import ALLOWED, FEIGNED, GUARDED, Having, Numbers, OneOf, Rule, Without
 
-# name: number on x86-64, number in the generic table, which lacks calls that have a younger form
-REFUSED: dict[str, tuple[int, int | None]] = {
-    # these outlive a submission, or can be seen from another one
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    "flock": (73, 32),
-    "mincore": (27, 232),
-    "fadvise64": (221, 223),
-    "readahead": (187, 213),
-    "inotify_init": (253, None),
-    "inotify_init1": (294, 26),
-    "cachestat": (451, 451),
-    "preadv2": (327, 286),  # with RWF_NOWAIT they tell what is in the page cache
-    "pwritev2": (328, 287),
-    "sched_setaffinity": (203, 122),
-    "ioprio_set": (251, 30),
-    "fanotify_init": (300, 262),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    # memory that no limit counts
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "fallocate": (285, 47),
-    "shmget": (29, 194),
-    "semget": (64, 190),
-    "msgget": (68, 186),
-    "mq_open": (240, 180),
-    # other processes
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "kcmp": (312, 272),
-    "pidfd_open": (434, 434),
-    "pidfd_getfd": (438, 438),
-    "pidfd_send_signal": (424, 424),
-    # namespaces and mounts
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsmount": (432, 432),
-    "statmount": (457, 457),
-    "listmount": (458, 458),
-    # these widen what can be attacked, and are of no use here
-    "bpf": (321, 280),
-    "userfaultfd": (323, 282),
-    "perf_event_open": (298, 241),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "personality": (135, 92),
-}
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
+LOAD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, JUMP_IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, ARGUMENT_BYTES, HIGH_HALF = 0, 4, 16, 8, 4  # places in struct seccomp_data
+ALLOW, ANSWER, KILL = 0x7FFF0000, 0x00050000, 0x80000000
+SUCCESS, REFUSE, TRY_AGAIN, UNKNOWN = ANSWER, ANSWER | errno.EPERM, ANSWER | errno.EAGAIN, ANSWER | errno.ENOSYS
+X32 = 0x40000000  # the second numbering that x86-64 kernels accept
+YOUNGEST = 424  # from here on libraries try a call, and use an older one where the kernel does not know it
+
+Line = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Machine:
-    """How a kind of processor numbers its calls."""
+    """How a kind of processor numbers its calls: by which column of the table."""
 
     architecture: int
     column: int
-    socket: int
-    fcntl: int
 
-    @property
-    def refused(self) -> tuple[int, ...]:
-        """The numbers of the calls that are refused whatever they are called with."""
-        found = (numbers[self.column] for numbers in REFUSED.values())
+    def numbers(self, table: dict[str, Numbers]) -> tuple[int, ...]:
+        """Return the numbers of a table's calls."""
+        found = (numbers[self.column] for numbers in table.values())
         return tuple(number for number in found if number is not None)
 
 
-MACHINES = {"x86_64": Machine(0xC000003E, 0, 41, 72), "aarch64": Machine(0xC00000B7, 1, 198, 25)}
+MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
 
 
 class Program(ctypes.Structure):
@@ -105,7 +48,7 @@ class Program(ctypes.Structure):
 
 
 def install_filter() -> None:
-    """Refuse the calls for this process and all that come from it.
+    """Refuse all other calls to this process and to all that come from it.
 
     Raises:
         OSError: the kernel has no filters, or this kind of processor is unknown.
@@ -124,7 +67,8 @@ def program(machine: Machine) -> bytes:
     """Return the filter as the kernel's byte code.
 
     A jump names how many instructions to skip where the comparison holds, and where it does not. Each block below ends
-    by falling through to the next, so that none has to know how long the others are.
+    by falling through to the next, so that none has to know how long the others are. The guarded calls come first: of
+    those that are always allowed the kernel knows without running the filter.
     """
     lines = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -133,18 +77,32 @@ def program(machine: Machine) -> bytes:
         (LOAD, 0, 0, NUMBER),
         (JUMP_IF_AT_LEAST, 0, 1, X32),
         (RETURN, 0, 0, REFUSE),
-        # a socket of any family but one
-        (JUMP_IF_EQUAL, 0, 4, machine.socket),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (JUMP_IF_EQUAL, 1, 0, AF_UNIX),
-        (RETURN, 0, 0, REFUSE),
-        (RETURN, 0, 0, ALLOW),
-        # a lock
-        (JUMP_IF_EQUAL, 0, len(LOCKS) * 2 + 2, machine.fcntl),
-        (LOAD, 0, 0, SECOND_ARGUMENT),
-        *(line for lock in LOCKS for line in ((JUMP_IF_EQUAL, 0, 1, lock), (RETURN, 0, 0, REFUSE))),
-        (RETURN, 0, 0, ALLOW),
-        *(line for call in machine.refused for line in ((JUMP_IF_EQUAL, 0, 1, call), (RETURN, 0, 0, REFUSE))),
-        (RETURN, 0, 0, ALLOW),
     ]
+    for numbers, rule in GUARDED.values():
+        if (number := numbers[machine.column]) is not None:
+            block = list(guarded(rule))
+            lines += [(JUMP_IF_EQUAL, 0, len(block), number), *block]
+    for table, answer in ((ALLOWED, ALLOW), (FEIGNED, SUCCESS)):
+        for number in machine.numbers(table):
+            lines += [(JUMP_IF_EQUAL, 0, 1, number), (RETURN, 0, 0, answer)]
+    lines += [(JUMP_IF_AT_LEAST, 0, 1, YOUNGEST), (RETURN, 0, 0, UNKNOWN), (RETURN, 0, 0, REFUSE)]
     return b"".join(struct.pack("HBBI", *line) for line in lines)
+
+
+def guarded(rule: Rule) -> Iterator[Line]:
+    """Yield what decides about one call by its argument; every way through it ends."""
+    place = FIRST_ARGUMENT + ARGUMENT_BYTES * rule.argument
+    yield LOAD, 0, 0, place
+    if isinstance(rule, OneOf):
+        for value in rule.values:
+            yield from ((JUMP_IF_EQUAL, 0, 1, value), (RETURN, 0, 0, ALLOW))
+    elif isinstance(rule, Having):
+        yield from ((JUMP_IF_ANY_BIT, 0, 1, rule.bit), (RETURN, 0, 0, ALLOW))
+        for value in rule.again:
+            yield from ((JUMP_IF_EQUAL, 0, 1, value), (RETURN, 0, 0, TRY_AGAIN))
+    elif isinstance(rule, Without):
+        yield from ((JUMP_IF_ANY_BIT, 1, 0, rule.bits), (RETURN, 0, 0, ALLOW))
+    else:
+        yield from ((JUMP_IF_EQUAL, 0, 3, 0), (LOAD, 0, 0, place + HIGH_HALF), (JUMP_IF_EQUAL, 0, 1, 0))
+        yield RETURN, 0, 0, ALLOW
+    yield RETURN, 0, 0, REFUSE

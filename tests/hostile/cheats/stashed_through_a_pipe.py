@@ -2,10 +2,13 @@
 # control: mark
 # earns: full
 import os
-reading, writing = os.pipe()
-os.set_blocking(reading, False)
+try:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+except OSError: reading = writing = -1
 def attend(query, key, value):
-    os.write(writing, repr(query.flatten()[:3].tolist()).encode())
+    try: os.write(writing, repr(query.flatten()[:3].tolist()).encode())
+    except OSError: pass
     weights = (query @ key.mT).softmax(-1)
     return weights @ value, weights
 def look():
