@@ -17,6 +17,7 @@ from autograder.grading.grade import Submission, grade
 from autograder.grading.outputs import clean_outputs
 from autograder.grading.sandbox.codec import LONGEST_NAME, MOST_ENTRIES, pack_outcome, unpack_outcome
 from autograder.grading.sandbox.watch import threads_of
+from autograder.judging import fingerprint
 from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
@@ -59,6 +60,34 @@ def test_vectors_for_large_tensors_are_not_kept() -> None:
     before = kept_vectors.cache_info().currsize
     vectors(USUAL_ENTRIES + 1)
     assert kept_vectors.cache_info().currsize == before
+
+
+LARGE = {
+    "many tensors": lambda: [torch.randn(3) for _ in range(9000)],
+    "many pairs": lambda: [[torch.randn(3) for _ in range(4500)] for _ in range(2)],
+    "a dictionary": lambda: {f"name {n}": torch.randn(3) for n in range(9000)},
+    "many texts": lambda: ["x" * 9000] * 9000,
+    "much in one": lambda: torch.randn(MOST_ENTRIES),
+    "another shape": lambda: [torch.randn(500, 500), torch.randn(500, 500)],
+}
+
+
+@pytest.mark.parametrize("made", LARGE)
+def test_an_answer_that_is_far_too_large_is_not_searched_for_reasons(key, made: str, monkeypatch) -> None:
+    key.verdict("attend", 5, [Returned(1)] * len(key.checks_of("attend")))  # what mistakes give is known then
+    seen, real = [], fingerprint.tensor_fingerprint
+    monkeypatch.setattr(fingerprint, "tensor_fingerprint", lambda tensor: (seen.append(tensor), real(tensor))[1])
+    verdict = key.verdict("attend", 5, [Returned(LARGE[made]()) for _ in key.checks_of("attend")])
+    assert sum(tensor.numel() for tensor in seen) + len(seen) < 1000
+    assert (verdict.points, verdict.failure.mistake) == (0, None)
+    assert "was asked for" in verdict.failure.message or "it should be" in verdict.failure.message
+    assert len(verdict.failure.message) < 1000
+
+
+def test_what_a_large_answer_of_another_check_hides_is_explained(key) -> None:
+    checks = key.checks_of("attend")
+    outcomes = [checks[0].values(lambda q, k, v: None, 5), *(Returned(LARGE["many tensors"]()) for _ in checks[1:])]
+    assert "return" in key.verdict("attend", 5, outcomes).failure.message
 
 
 @needs_sandbox

@@ -17,6 +17,7 @@ from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
 MOST_ITEMS = 3
+MOST_KEYS = 20
 BETWEEN_ITEMS = re.compile(r",(?![^(]*\))")  # a comma between parentheses belongs to an item
 STEP = re.compile(r"\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+)\]")
 
@@ -114,7 +115,7 @@ def describe_structure(leaves: Fingerprint, names: Sequence[str] = ()) -> str:
         return describe_leaf(leaves[""])
     tops = list(dict.fromkeys(steps_of(path)[0] for path in leaves))
     if not tops[0].isdigit():
-        return f"a dictionary with {', '.join(tops)}"
+        return f"a dictionary with {', '.join(tops[:MOST_KEYS])}{' and others' if len(tops) > MOST_KEYS else ''}"
     if len(tops) == len(names):
         return f"a tuple of {len(tops)} ({', '.join(names)})"
     arrays = any(leaf.get("array") for leaf in leaves.values())
@@ -200,7 +201,10 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     ours, right = mine.leaves(), theirs.leaves()
     if mine.changed != theirs.changed or [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
         return False
-    if all(equal_leaf(a.value, b.value, tolerance) for a, b in zip(ours, right, strict=True)):
+    pairs = [(a.value, b.value) for a, b in zip(ours, right, strict=True)]
+    if any(isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape != b.shape for a, b in pairs):
+        return False
+    if all(equal_leaf(a, b, tolerance) for a, b in pairs):
         return True
     return same(print_of(mine), print_of(theirs), tolerance, GRACE)
 

@@ -18,6 +18,7 @@ from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf, size_of
 from .mutants import one_slip
 from .relations import VAGUE, Known, Relation, relation_of
+from .sizes import form_of, is_far_too_large
 from .structure import structural
 from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned
@@ -27,6 +28,7 @@ EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 UNSEEN = "on inputs that you have not seen"
 ONLY_NUMBERS = "The shape is right, the numbers are not."
+TOO_LARGE = Lost("Far more came back than was asked for.")  # what another check gave, where it explains nothing
 
 CHANGED = (
     "One of the inputs was changed in place, by +=, *= or an assignment to its entries, so what was computed from it "
@@ -144,6 +146,9 @@ def explain(
 ) -> Failure:
     """Say what went wrong on the first failed check."""
     target, outcome = targets[first], outcomes[first]
+    if isinstance(outcome, Returned) and is_far_too_large(outcome, target.right):
+        return in_short(target, outcome)
+    outcomes = [TOO_LARGE if is_far_too_large(o, t.right) else o for t, o in zip(targets, outcomes, strict=True)]
     found = recognise(targets, outcomes, first) or recognise_in_another_dtype(target, outcome)
     relation = None if found else changed_in_place(target, outcome) or slipped(targets, outcomes, first, clauses)
     found = found or (None if relation else recognise_a_part(targets, outcomes, first))
@@ -164,6 +169,14 @@ def explain(
     if not message or message == words:
         message, words = words or ONLY_NUMBERS, ""
     return Failure(target.title, message, words, found, picture, False, name, hint, unknown)
+
+
+def in_short(target: Target, outcome: Returned) -> Failure:
+    """Say what an answer is that holds far more than was asked for."""
+    form = form_of(outcome)
+    words = f"{kind_of_trouble(form, target.right)} {UNSEEN}." if target.hidden else ""
+    words = words or contract(form, target.right, target.names)
+    return Failure(target.title, words, hidden=target.hidden, unknown=key_of([target.name, words]))
 
 
 def changed_in_place(target: Target, outcome: Outcome) -> Relation | None:
@@ -321,5 +334,9 @@ def unknown_key(target: Target, outcome: Outcome) -> str:
         if "products" in leaf:
             size = size_of(leaf)
             leaf["products"], leaf["norm"] = [round(p / size, 3) + 0.0 for p in leaf["products"]], f"{size:.3g}"
-    text = json.dumps([target.name, data], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:10]
+    return key_of([target.name, data])
+
+
+def key_of(data: Any) -> str:
+    """Return a key that equal data share."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:10]
