@@ -13,7 +13,8 @@ if str(root) not in sys.path:  # on a hub, only the students' side of the packag
 
 from autograder.classroom.database import gradebook_url  # noqa: E402
 from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
-from autograder.classroom.sanitize import clean_html, clean_rendered  # noqa: E402
+from autograder.classroom.rendering import render_html, render_markdown  # noqa: E402
+from autograder.classroom.sanitize import clean_rendered  # noqa: E402
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
@@ -41,4 +42,8 @@ c.Autograde.autograde_preprocessors = [SaveGrades]
 c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor, SummaryFirst]
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
-c.HTMLExporter.filters = {"clean_html": clean_html, "strip_files_prefix": clean_rendered}
+c.HTMLExporter.filters = {
+    "clean_html": render_html,
+    "markdown2html": render_markdown,
+    "strip_files_prefix": clean_rendered,
+}

@@ -1,0 +1,52 @@
+"""How much of a page is rendered: nbconvert's filters with an allowance that a page's texts share.
+
+Formgrader renders submissions in its own process, where nothing could stop a page that takes minutes. Renderers of
+markdown and HTML take time with the square of a text's length, or of how deep its tags are nested; so that is what a
+text costs, and what cannot be paid for is shown as plain text, or not at all. What a lesson holds costs a tenth.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from jinja2 import pass_context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from .sanitize import clean_html
+
+ALLOWANCE = 1_500_000  # three seconds, at worst
+KEY = "autograder_allowance"  # in a page's resources
+PLAIN, PLAIN_COST = 5000, 50_000
+CUT = "[… This text is longer than a page can show.]"
+TAG = re.compile(r"<[^<>]*>")
+
+
+@pass_context  # type: ignore[untyped-decorator]
+def render_markdown(page: Any, text: str) -> str:
+    """Return markdown as HTML, in place of the exporter's own filter; a text that would take long as it was typed."""
+    if spent(page, len(text) + len(text) ** 2 // 100):
+        renderer = IPythonRenderer(escape=False, attachments=page.get("cell", {}).get("attachments", {}))
+        return str(MarkdownWithMath(renderer=renderer).render(text))
+    shown = text[:PLAIN] if spent(page, PLAIN_COST) else ""
+    return f"<pre>{html.escape(shown)}{CUT if len(shown) < len(text) else ''}</pre>"
+
+
+@pass_context  # type: ignore[untyped-decorator]
+def render_html(page: Any, text: object) -> str:
+    """Return HTML without anything that could act; without any tag where cleaning it would take long."""
+    words = text.decode() if isinstance(text, bytes) else str(text)
+    if spent(page, len(words) + words.count("<") ** 2 // 10):
+        return clean_html(words)
+    return TAG.sub("", words).replace("<", "&lt;").replace(">", "&gt;")
+
+
+def spent(page: Any, cost: int) -> bool:
+    """Take a cost from what a page has left; say whether it was there."""
+    resources = page["resources"]
+    left: int = resources.get(KEY, ALLOWANCE)
+    if cost > left:
+        return False
+    resources[KEY] = left - cost
+    return True

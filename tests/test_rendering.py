@@ -1,0 +1,75 @@
+"""No page takes minutes, wherever it is rendered: texts share an allowance, and what a lesson holds is far below it."""
+
+import time
+
+import pytest
+from nbconvert.exporters import HTMLExporter
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbgrader.server_extensions.formgrader import handlers
+
+from autograder.authoring.nbgrader_course import load_config
+from autograder.authoring.notebook import read_notebook
+from autograder.classroom.rendering import ALLOWANCE, CUT, KEY
+from autograder.grading.outputs import LONGEST
+from autograder.grading.repair import MOST_SOURCE
+from autograder.paths import Course
+
+SECONDS = 30.0  # of the processor; it takes three. Without the allowance each of these pages takes minutes
+TEXTS = {
+    "unclosed formulas": "$a ",
+    "unclosed blocks": "\\\\[",
+    "formulas": "$x^2$ ",
+    "characters to escape": "<&",
+}
+
+
+@pytest.fixture
+def formgrader(course: Course) -> HTMLExporter:
+    """The exporter that Formgrader makes."""
+    config = load_config(course.root)
+    config.HTMLExporter.template_name = "formgrade"
+    config.HTMLExporter.extra_template_basedirs = [handlers.template_path]
+    return HTMLExporter(config=config)
+
+
+def resources() -> dict[str, object]:
+    names = dict.fromkeys(("assignment_id", "notebook_id", "student", "submission_id", "base_url"), "x")
+    return {**names, "index": 0, "total": 1, "filename": "x", "last_name": "", "first_name": "", "mathjax_url": ""}
+
+
+def page_of(exporter: HTMLExporter, cells: list) -> tuple[str, int, float]:
+    began = time.process_time()
+    text, about = exporter.from_notebook_node(new_notebook(cells=cells), resources=resources())
+    return text, about.get(KEY, ALLOWANCE), time.process_time() - began
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_long_texts_do_not_hold_formgrader_up(formgrader: HTMLExporter, kind: str) -> None:
+    long = TEXTS[kind] * (MOST_SOURCE // len(TEXTS[kind]))
+    cells = [new_markdown_cell(long[:7000]) for _ in range(30)] + [new_markdown_cell(long) for _ in range(10)]
+    text, _, seconds = page_of(formgrader, cells)
+    assert CUT in text
+    assert seconds < SECONDS
+
+
+def test_nested_html_in_many_outputs_does_not_hold_formgrader_up(formgrader: HTMLExporter) -> None:
+    data = {"text/html": ("<div>" * 2900 + "deep")[: LONGEST["text/html"]]}
+    cells = [new_code_cell(outputs=[new_output("display_data", data)] * 50) for _ in range(10)]
+    text, _, seconds = page_of(formgrader, cells)
+    assert "deep" in text
+    assert seconds < SECONDS
+
+
+@pytest.mark.parametrize("left", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<<b>script>alert(1)<"])
+def test_what_cannot_be_paid_for_is_as_harmless(formgrader: HTMLExporter, left: str) -> None:
+    data = {"text/html": "<b>" * 3000 + left}
+    outputs = [new_output("display_data", data)] * 20
+    text, _, _ = page_of(formgrader, [new_code_cell(outputs=outputs), new_markdown_cell(left + "x" * 90_000)])
+    assert "<script>alert" not in text
+    assert "<img src=x" not in text
+
+
+def test_every_lesson_costs_less_than_a_third_of_the_allowance(course: Course, formgrader: HTMLExporter) -> None:
+    for lesson in course.lessons():
+        _, left, _ = page_of(formgrader, list(read_notebook(lesson.solved).cells))
+        assert ALLOWANCE - left < ALLOWANCE / 3, lesson.name
