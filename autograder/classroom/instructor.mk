@@ -1,6 +1,6 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test test-hub build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench bench-scale formgrader format
+.PHONY: test test-hub build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
@@ -58,6 +58,9 @@ bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=
 
 bench-scale: $(VENV)/ready-dev  ## measure and simulate 100,000 submissions (half an hour)
 	$(BIN)/python -m benchmarks.scale
+
+bench-load: $(VENV)/ready-dev  ## grade 600, one in twenty hostile or broken, kill it ten times, compare (LOAD_ARGS=--help)
+	$(BIN)/python -m benchmarks.load $(LOAD_ARGS)
 
 formgrader: $(VENV)/ready  ## JupyterLab with Formgrader for the course (LAB_ARGS=…)
 	$(COURSE) register
