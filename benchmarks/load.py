@@ -1,4 +1,4 @@
-"""`make load`: a large class of which one in twenty is hostile or broken, graded whole, and killed ten times.
+"""`make bench-load`: a large class of which one in twenty is hostile or broken, graded whole, and killed ten times.
 
 Every honest submission has to get exactly what it gets alone, and what was killed and started anew has to end with the
 rows of the run that nobody disturbed. Says what it found, and fails where something differs.
