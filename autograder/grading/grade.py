@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
-from ..judging.card import Card
+from ..judging.card import Card, number
 from ..judging.shortcuts import bans_of, barred, found_in, mentioned, ran_in, reached_behind, record_is_odd
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
@@ -33,6 +34,9 @@ RUBRIC_TAG = "rubric"
 NOT_DEFINED = ("NotDefined", "NameError")
 RELEASED_STUB = Raised("NotImplementedError", "", "raise NotImplementedError()")
 PROCESS_ENDED = Lost("The Python process had ended before.")
+NOT_RUN = Lost("It was not run, because others of this exercise's checks took too long.")
+LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
+MOST_OVERTIME = 2
 
 
 @dataclass(frozen=True)
@@ -203,8 +207,12 @@ def own_cells(notebook: dict[str, Any], lesson: LessonPackage) -> list[Cell]:
 class CheckRunner:
     """Runs checks on the copies that were made where the check cells are.
 
-    An exercise's visible checks run in one copy and its hidden ones in another. A check that ends its process, or runs
-    over time, costs itself alone: the next one gets a fork of the other copy. Nothing that a copy does can be shown.
+    An exercise's visible checks run in one copy and its hidden ones in another. A check that ends its process costs
+    itself alone: the next one gets a fork of the other copy. Nothing that a copy does can be shown.
+
+    An endless loop costs about one timeout, however many checks meet it. After the first check of an exercise that
+    takes too long, the others have a tenth of the time: far more than an honest answer needs, so one that loops on some
+    inputs keeps its other points. After the second one, the rest are not run.
 
     Args:
         submission: what is being graded.
@@ -213,6 +221,7 @@ class CheckRunner:
 
     def __init__(self, submission: Submission, copies: Mapping[str, Copies | None]) -> None:
         self._submission, self._copies = submission, copies
+        self._overtime = Counter[str]()
 
     def run_visible(self) -> dict[str, dict[str, Outcome]]:
         """Run all visible checks; return what came out, by exercise and check."""
@@ -233,9 +242,15 @@ class CheckRunner:
         sources = visible_source, hidden_source if hidden else ""
         found: dict[str, Outcome] = {}
         for check in checks:
+            if self._overtime[exercise] == MOST_OVERTIME:
+                found[check.name] = NOT_RUN
+                continue
             session = self._process(copies, hidden=hidden)
             boxes, seed = key.boxes_of(check), self._submission.seed
-            found[check.name] = session.check(check, sources, seed, boxes) if session else PROCESS_ENDED
+            share = LATER_SHARE if self._overtime[exercise] else 1.0
+            outcome = session.check(check, sources, seed, boxes, share) if session else PROCESS_ENDED
+            self._overtime[exercise] += isinstance(outcome, Lost) and outcome.overtime
+            found[check.name] = outcome
         return found
 
     @staticmethod
@@ -262,6 +277,8 @@ def judge_exercises(
         if not exercise:
             continue
         verdict = verdict_of(submission, exercise, outcomes[exercise])
+        checks = submission.lesson.key.checks_of(exercise)
+        verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission.lesson, verdict, outcomes[exercise])
         flags += [flag] if flag else []
         verdicts[exercise] = verdict_summary(verdict)
@@ -278,6 +295,21 @@ def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Out
     """Compare an exercise's values with the reference's."""
     key = submission.lesson.key
     return key.verdict(exercise, submission.seed, [outcomes[check.name] for check in key.checks_of(exercise)])
+
+
+def with_left_out(verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:
+    """Return the verdict with a sentence about the checks that were not run.
+
+    Args:
+        verdict: the exercise's result.
+        outcomes: what its checks gave, in the order of the verdict's results.
+    """
+    left = sum(outcome is NOT_RUN for outcome in outcomes)
+    if not left or verdict.failure is None:
+        return verdict
+    late = next(r.title for r, o in zip(verdict.results, outcomes, strict=True) if isinstance(o, Lost) and o.overtime)
+    words = f"{number(left, 'check')} {'was' if left == 1 else 'were'} not run, because “{late}” took too long."
+    return replace(verdict, failure=replace(verdict.failure, message=f"{verdict.failure.message} {words}"))
 
 
 def verdict_summary(verdict: Verdict) -> dict[str, Any]:

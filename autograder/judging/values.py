@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -77,9 +77,15 @@ class Raised:
 
 @dataclass(frozen=True)
 class Lost:
-    """No usable value came back; the reason is a sentence for the student."""
+    """No usable value came back; the reason is a sentence for the student.
+
+    Args:
+        reason: that sentence.
+        overtime: it took longer than it may.
+    """
 
     reason: str
+    overtime: bool = field(default=False, compare=False)
 
 
 Outcome = Returned | Raised | Lost

@@ -130,7 +130,12 @@ class Session:
             return CellResult([error_output("SubmissionStopped", self._lose(error, slow, ended))], False)
 
     def check(
-        self, check: Check, sources: tuple[str, str], seed: int, boxes: Mapping[str, BlackBox] | None = None
+        self,
+        check: Check,
+        sources: tuple[str, str],
+        seed: int,
+        boxes: Mapping[str, BlackBox] | None = None,
+        share: float = 1.0,
     ) -> Outcome:
         """Run one check on what the submission has defined so far, in this very process.
 
@@ -139,8 +144,9 @@ class Session:
             sources: the visible checks, and the hidden ones where it is one of them; no mistakes, no solutions.
             seed: what its inputs are drawn from.
             boxes: functions that it may have called here; it gets what they return.
+            share: the part of a check's time that it has.
         """
-        seconds = min(self._limits.check_seconds, self._budget.seconds_left)
+        seconds = min(self._limits.check_seconds * share, self._budget.seconds_left)
         if seconds <= 0:
             return Lost(
                 f"The whole submission ran for {self._limits.total_seconds:g} seconds; this check was left out."
@@ -150,7 +156,8 @@ class Session:
             return unpack_outcome(self._ask(request, seconds, boxes=boxes or {}))
         except SandboxError as error:
             slow = f"It was still running after {seconds:g} seconds."
-            return Lost(self._lose(error, slow, "The Python process ended in the middle of it."))
+            reason = self._lose(error, slow, "The Python process ended in the middle of it.")
+            return Lost(reason, overtime=isinstance(error, TooSlowError))
 
     def _ask(
         self,

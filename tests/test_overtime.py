@@ -1,0 +1,75 @@
+"""An endless loop costs about one timeout, not one per check; an answer that loops now and then keeps its points."""
+
+import json
+
+import pytest
+
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import submission
+from autograder.grading import grade as grading
+from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, run
+from autograder.grading.package import LessonPackage
+from autograder.grading.repair import repair
+from autograder.grading.sandbox import Limits
+from autograder.judging.values import Lost, Returned
+
+from .conftest import needs_sandbox
+
+pytestmark = needs_sandbox
+LIMITS = Limits(check_seconds=1.5)
+ENDLESS = "def attend(query, key, value):\n    while True: pass"
+# endless in the named checks, which nobody can know outside a test
+CHOOSY = """
+import sys
+def attend(query, key, value):
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        while frame.f_code.co_name in NAMES: pass
+    weights = (query @ key.mT).softmax(-1)
+    return weights @ value, weights
+"""
+
+
+@pytest.fixture(scope="module")
+def names(package: LessonPackage) -> list[str]:
+    return [check.name for check in package.key.checks_of("attend")]
+
+
+def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
+    return Submission(text_of(submission(package, edits)).encode(), package, seed=5, limits=LIMITS)
+
+
+def outcomes(given: Submission) -> dict[str, object]:
+    return run(repair(given.notebook, given.lesson), given)["attend"]
+
+
+def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(package, right, names) -> None:
+    found = outcomes(submitted(package, {**right, "attend": ENDLESS}))
+    reasons = [Lost(f"It was still running after {seconds} seconds.") for seconds in ("1.5", "0.15")]
+    assert [found[name] for name in names] == [*reasons, *[NOT_RUN] * (len(names) - 2)]
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_who_loops_in_one_check_keeps_the_points_of_the_others(package, right, names, monkeypatch, place: int) -> None:
+    monkeypatch.setattr(grading, "LATER_SHARE", 20.0)  # a slow computer decides nothing
+    found = outcomes(submitted(package, {**right, "attend": CHOOSY.replace("NAMES", repr([names[place]]))}))
+    assert [name for name, outcome in found.items() if isinstance(outcome, Lost)] == [names[place]]
+    assert all(isinstance(outcome, Returned) for name, outcome in found.items() if name != names[place])
+
+
+def test_other_exercises_have_all_their_time(package, right) -> None:
+    given = submitted(package, {**right, "attend": ENDLESS})
+    verdicts = json.loads(grade(given))["metadata"][RECORD]["verdicts"]
+    points = {name: verdict["points"] for name, verdict in verdicts.items()}
+    assert points == {**package.key.points(), "attend": 0}
+
+
+def test_feedback_says_what_was_not_run_and_why(package, right, names) -> None:
+    graded = json.loads(grade(submitted(package, {**right, "attend": ENDLESS})))
+    told = graded["metadata"][RECORD]["verdicts"]["attend"]["told"]
+    title = package.key.checks_of("attend")[0].title
+    left = len(names) - 2
+    assert (
+        told == f"It was still running after 1.5 seconds. {left} checks were not run, because “{title}” took too long."
+    )
+    assert "were not run, because" in json.dumps(graded["cells"])
