@@ -116,6 +116,10 @@ class NoSandboxError(SandboxError):
         )
 
 
+class ClusterError(CourseError):
+    """The computers that grade cannot be used, or were lost. That says nothing about a submission."""
+
+
 class CheckFailed(AssertionError):  # noqa: N818 - a student reads this name in every traceback
     """An exercise's check did not pass. Its text is the message for the student."""
 

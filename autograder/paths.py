@@ -98,9 +98,16 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Course:
-    """A course's folder: lessons, and the instructor's data under `coursework/`."""
+    """A course's folder: lessons, and the instructor's data under `coursework/`.
+
+    Args:
+        root: the folder.
+        shard: the part of a class, such as `2-of-8`, whose graded notebooks are kept apart until they are merged; ''
+            outside of a job array.
+    """
 
     root: Path
+    shard: str = ""
 
     @property
     def coursework(self) -> Path:
@@ -119,8 +126,13 @@ class Course:
 
     @property
     def autograded(self) -> Path:
-        """Nbgrader's directory of graded notebooks."""
-        return self.coursework / "autograded"
+        """Nbgrader's directory of graded notebooks, or a shard's own."""
+        return (self.shards / self.shard if self.shard else self.coursework) / "autograded"
+
+    @property
+    def shards(self) -> Path:
+        """What the tasks of a job array have graded, a folder for each."""
+        return self.coursework / "shards"
 
     def submission(self, lesson: Lesson, student: str) -> Path:
         """A student's notebook as it was handed in."""

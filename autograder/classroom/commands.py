@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
-from ..errors import command
+from ..errors import CourseError, command
 from ..paths import Course
 
 CORES = os.cpu_count() or 1
@@ -111,20 +115,57 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     """Grade what is new or changed."""
     from ..grading.launch import launch_early
 
-    launch_early()
-    from .run import StudentResult, closing_table, grade_lesson
+    if not options.executor:
+        launch_early()
+    from .run import StudentResult, closing_table
+    from .shards import grader_of
 
     settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
     settings["allow_unsandboxed"] = options.allow_unsandboxed or None
     chosen = {name: value for name, value in settings.items() if value is not None}
     results: list[StudentResult] = []
+    grade_lesson = partial(grader_of(options.shard), force=options.force, jobs=options.jobs, options=chosen)
     try:
-        for lesson in course.chosen(options.lesson):
-            results += grade_lesson(course, lesson, force=options.force, jobs=options.jobs, options=chosen)
+        with executor_for(options) as executor:
+            for lesson in course.chosen(options.lesson):
+                results += grade_lesson(course, lesson, executor=executor)
     finally:  # what is graded is said, also where a later lesson cannot be
         if results or sys.exc_info()[0] is None:
             print("\n".join(closing_table(results)))
     return 1 if any(result.needs_person for result in results) else 0
+
+
+@contextmanager
+def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
+    """Give the executor that EXECUTOR= names, and say which workers it does without; None for this process's own."""
+    if not options.executor:
+        yield None
+        return
+    if find_spec("distributed") is None:
+        raise CourseError(
+            f"EXECUTOR={options.executor} needs Dask: "
+            f"`{sys.executable} -m pip install --constraint constraints.txt --editable '.[cluster]'`."
+        )
+    from .cluster import cluster_executor
+
+    if options.executor.startswith("tcp://"):
+        print(
+            "tcp:// is open: whoever reaches that port can run programs as you. docs/scale.md has TLS.", file=sys.stderr
+        )
+    with cluster_executor(options.executor, options.jobs, options.wait) as executor:
+        for address, reason in sorted(executor.left_out.items()):
+            print(f"{address} gets no submissions: {reason}", file=sys.stderr)
+        yield executor
+
+
+def merge(course: Course, options: argparse.Namespace) -> int:
+    """Take what the tasks of a job array have graded."""
+    from .shards import merge as merge_lesson
+
+    chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
+    reports = [merge_lesson(course, lesson, force=options.force) for lesson in chosen]
+    print("\n".join(line for report in reports for line in report.lines()) or "Nobody has handed anything in.")
+    return 0 if reports and not any(report.left for report in reports) else 1
 
 
 def feedback(course: Course, options: argparse.Namespace) -> int:
@@ -207,8 +248,13 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--demonstrations", action="store_true", help="run the lesson's own cells too")
         parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
         parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
+        parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
+        parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
+        parser.add_argument("--shard", help="grade one part of a class, such as 2/8, for `lessons merge`")
+    if name == "merge":
+        parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
 
 
 AUTHORS = (build, verify, lesson, pretrain, bundle, site)
-INSTRUCTORS = (collect, register, grade, feedback, grades, canvas, moodle, report, mistake, demo)
+INSTRUCTORS = (collect, register, grade, merge, feedback, grades, canvas, moodle, report, mistake, demo)
 COMMANDS = {command.__name__: command for command in (*AUTHORS, *INSTRUCTORS)}

@@ -1,6 +1,6 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test test-hub build lesson verify pretrain collect grade feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
+.PHONY: test test-hub build lesson verify pretrain collect grade merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then everything that CI checks
 	$(BIN)/ruff check .
@@ -26,8 +26,11 @@ pretrain: $(VENV)/ready  ## train the model that a lesson ships, on the others' 
 collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zips/)
 	$(COURSE) collect $(LESSON_OPTION) --from $(FROM)
 
-grade: $(VENV)/ready  ## grade what is new or changed (LESSON=…, JOBS=2, GRADE_ARGS=--force)
-	$(COURSE) grade $(LESSON_OPTION) $(if $(JOBS),--jobs $(JOBS)) $(GRADE_ARGS)
+grade: $(VENV)/ready  ## grade what is new or changed (LESSON=…, JOBS=2, EXECUTOR=tls://…, SHARD=2/8, GRADE_ARGS=--force)
+	$(COURSE) grade $(LESSON_OPTION) $(if $(JOBS),--jobs $(JOBS)) $(if $(EXECUTOR),--executor $(EXECUTOR)) $(if $(SHARD),--shard $(SHARD)) $(GRADE_ARGS)
+
+merge: $(VENV)/ready  ## take what the tasks of a job array have graded (LESSON=…, MERGE_ARGS=--force)
+	$(COURSE) merge $(LESSON_OPTION) $(MERGE_ARGS)
 
 feedback: $(VENV)/ready  ## make HTML feedback per student (LESSON=…)
 	$(COURSE) feedback $(LESSON_OPTION)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -18,7 +19,7 @@ from traitlets.config import Config
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, command, one_line
+from ..errors import ClusterError, CourseError, NoSandboxError, ScarcityError, SubmissionError, command, one_line
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
@@ -26,6 +27,7 @@ from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.sandbox.pool import stopping
 from ..paths import Course, Lesson, file_digest
 from .database import UNUSABLE
+from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
 from .submissions import read_submission
@@ -76,10 +78,7 @@ def grade_lesson(
         NoSandboxError: submissions cannot be isolated here, and the settings do not allow to go on without that.
         CourseError: the lesson or the gradebook cannot be used.
     """
-    if jobs < 1:
-        raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
-    settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
-    refuse_unsafe(course, settings)
+    settings = settings_of(course, options, jobs, executor)
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
         shared_sandbox()  # takes seconds; goes on beside what follows
@@ -92,19 +91,25 @@ def grade_lesson(
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         run = Run(course, lesson, settings.submission(b"", package), writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-        progress = tqdm(total=len(new), unit="submission", disable=None)
-        with noticing_interrupts() as interrupted, workers(executor, jobs) as pool, progress as bar:
-            for result in run.results(pool, new, jobs + AHEAD):
-                results[result.student] = result
-                bar.update()
-                if interrupted.is_set():
-                    raise KeyboardInterrupt
+        results |= run.all(new, executor, jobs)
         return with_scores(course, lesson, gradebook, results)
 
 
-def refuse_unsafe(course: Course, settings: GradeSubmission) -> None:
+def settings_of(
+    course: Course, options: Mapping[str, Any] | None, jobs: int, executor: Executor | None
+) -> GradeSubmission:
+    """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
+    if jobs < 1:
+        raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
+    settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
+    refuse_unsafe(course, settings, executor)
+    return settings
+
+
+def refuse_unsafe(course: Course, settings: GradeSubmission, executor: Executor | None) -> None:
     """Raise where submissions cannot be isolated, unless that is allowed, or where they could read the course."""
-    if unavailable_reason() and not settings.allow_unsandboxed:
+    here = not isinstance(executor, WorkersElsewhere)
+    if here and unavailable_reason() and not settings.allow_unsandboxed:
         raise NoSandboxError(unavailable_reason())
     if is_in_view(course.root):
         raise CourseError(
@@ -166,15 +171,27 @@ class Run:
         course: where submissions are read and graded notebooks are written.
         lesson: which lesson.
         template: a submission with all but the notebook.
-        writer: writes the gradebook, here alone.
+        writer: writes the gradebook, here alone; None where only graded notebooks are wanted.
     """
 
     course: Course
     lesson: Lesson
     template: Submission
-    writer: GradebookWriter
+    writer: GradebookWriter | None
 
-    def results(self, pool: Executor, students: Sequence[str], at_once: int) -> Iterator[StudentResult]:
+    def all(self, students: Sequence[str], executor: Executor | None, jobs: int) -> dict[str, StudentResult]:
+        """Grade all of these, with a progress bar; return what came out, by student."""
+        results = {}
+        progress = tqdm(total=len(students), unit="submission", disable=None)
+        with noticing_interrupts() as interrupted, workers(executor, jobs) as pool, progress as bar:
+            for result in self.results(pool, students, partial(submissions_at_once, pool, jobs)):
+                results[result.student] = result
+                bar.update()
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
+        return results
+
+    def results(self, pool: Executor, students: Sequence[str], at_once: Callable[[], int]) -> Iterator[StudentResult]:
         """Yield one result per student as they come. A few submissions are under way at a time, not a whole class.
 
         One that was ended for want of memory runs again when all others are done, alone.
@@ -183,19 +200,19 @@ class Run:
         yield from self._round(pool, students, at_once, alone)
         for student in alone:
             again: list[str] = []
-            yield from self._round(pool, [student], 1, again)
+            yield from self._round(pool, [student], lambda: 1, again)
             for _ in again:
                 yield self._failed(
                     student, CourseError("it takes all of the computer's memory, even when it runs alone")
                 )
 
     def _round(
-        self, pool: Executor, students: Sequence[str], at_once: int, alone: list[str]
+        self, pool: Executor, students: Sequence[str], at_once: Callable[[], int], alone: list[str]
     ) -> Iterator[StudentResult]:
         waiting, running = list(reversed(students)), dict[Future[str], str]()
         try:
             while waiting or running:
-                while waiting and len(running) < at_once:
+                while waiting and len(running) < at_once():
                     student = waiting.pop()
                     try:
                         running[pool.submit(grade, self._submission(student))] = student
@@ -219,10 +236,11 @@ class Run:
         """Write one student's result down, or say why that is not possible; the others go on either way."""
         try:
             text = result()
-            timestamp = timestamp_of(self.course, self.lesson, student)
-            self.writer.save(student, json.loads(text), timestamp)
+            if self.writer:
+                timestamp = timestamp_of(self.course, self.lesson, student)
+                self.writer.save(student, json.loads(text), timestamp)
             write_notebook(self.course, self.lesson, student, text)
-        except (NoSandboxError, *UNUSABLE):  # the next submission would fare no better
+        except (NoSandboxError, ClusterError, *UNUSABLE):  # the next submission would fare no better
             raise
         except Exception as error:
             return self._failed(student, error)
@@ -231,6 +249,11 @@ class Run:
     def _failed(self, student: str, error: Exception) -> StudentResult:
         kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
         return StudentResult(student, self.lesson.name, NEEDS_PERSON, note=kind + one_line(str(error)))
+
+
+def submissions_at_once(pool: Executor, jobs: int) -> int:
+    """Return how many submissions should be under way: some are read while the workers are busy."""
+    return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
 
 
 def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:

@@ -1,0 +1,255 @@
+"""A class in parts: each task of a job array grades one shard into a folder of its own, and a merge takes them all.
+
+A shard writes graded notebooks and nothing else: no gradebook, which tasks would contend for, and which SQLite cannot
+keep safely on many network file systems. The gradebook's rows follow from the notebooks, and the merge writes them as
+any run does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..authoring.nbgrader_course import load_config
+from ..authoring.package import package_of
+from ..authoring.source import ensure_source
+from ..errors import CourseError
+from ..grading.grade import RECORD
+from ..grading.package import LessonPackage
+from ..paths import Course, Lesson, file_digest
+from .gradebook import ensure_registered, open_gradebook, submissions_by_student
+from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, settings_of
+from .submissions import why_not_gradable
+from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
+
+MOST_NAMED = 5
+MERGED, SAME = "merged", "as before"
+DAMAGED = "cannot be read; copy it again"
+NO_WORK = "is of a submission that is not here"
+OTHER_WORK = "is of another submission than the one here; grade it again"
+OTHER_LESSON = "is of another version of the lesson; grade it again"
+GRADED_HERE = "differs from what was graded here; MERGE_ARGS=--force takes it all the same"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One part of a class: who belongs to it depends on the student's id alone, so no list has to be agreed on."""
+
+    number: int
+    of: int
+
+    @property
+    def name(self) -> str:
+        """The shard's folder."""
+        return f"{self.number}-of-{self.of}"
+
+    def __contains__(self, student: str) -> bool:
+        """Say whether a student belongs to this shard."""
+        return int(hashlib.sha256(student.encode()).hexdigest(), 16) % self.of == self.number - 1
+
+
+def shard_from(text: str) -> Shard:
+    """Return the shard that `2/8` means. Raises CourseError for what means none."""
+    parts = re.fullmatch(r"(\d+)/(\d+)", text)
+    number, of = map(int, parts.groups()) if parts else (0, 0)
+    if not 1 <= number <= of:
+        raise CourseError(f"SHARD={text}: write it as 2/8, the second of eight parts.")
+    return Shard(number, of)
+
+
+def grader_of(shard: str | None) -> Callable[..., list[StudentResult]]:
+    """Return what grades a lesson: all of it, or the part that `2/8` means."""
+    return partial(grade_shard, shard=shard_from(shard)) if shard else grade_lesson
+
+
+def grade_shard(
+    course: Course,
+    lesson: Lesson,
+    *,
+    shard: Shard,
+    force: bool = False,
+    jobs: int = 1,
+    options: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
+) -> list[StudentResult]:
+    """Grade one part of a lesson's submissions into a folder of its own. A task that is started again goes on.
+
+    Args:
+        course: where the submissions are.
+        lesson: which lesson.
+        shard: which part.
+        force: grade again what is graded already.
+        jobs: how many submissions run at once.
+        options: settings of GradeSubmission for this run; with the same seed, all shards draw the same inputs.
+        executor: runs the submissions, in place of `jobs` threads.
+
+    Raises:
+        NoSandboxError: submissions cannot be isolated here, and the settings do not allow to go on without that.
+        CourseError: the lesson cannot be used.
+    """
+    settings = settings_of(course, options, jobs, executor)
+    package, own = package_of(lesson), replace(course, shard=shard.name)
+    students = [student for student in course.students(lesson) if student in shard]
+    there = (course, own)
+    new = [s for s in students if force or not any(is_current(place, lesson, s, package) for place in there)]
+    results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
+    results |= Run(own, lesson, settings.submission(b"", package), None).all(new, executor, jobs)
+    own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
+    return [with_points(result, there, lesson) for _, result in sorted(results.items())]
+
+
+def with_points(result: StudentResult, there: Sequence[Course], lesson: Lesson) -> StudentResult:
+    """Return a result with the points that its graded notebook records. Questions have none yet."""
+    records = (read_record(course.graded_notebook(lesson, result.student), RECORD) for course in reversed(there))
+    record = next(filter(None, records), {})
+    if result.needs_person or not record:
+        return result
+    verdicts = record["verdicts"].values()
+    score, most = (sum(verdict[key] for verdict in verdicts) for key in ("points", "of"))
+    return replace(result, score=score, max_score=most, note="; ".join(map(str, record["flags"])))
+
+
+@dataclass
+class MergeReport:
+    """What a merge took, and what it left and why.
+
+    Attributes:
+        lesson: the lesson's name.
+        merged: whose results were written.
+        same: whose results had been written before.
+        left: who has no grade, or another one than a shard's, by reason.
+    """
+
+    lesson: str
+    merged: set[str] = field(default_factory=set)
+    same: set[str] = field(default_factory=set)
+    left: dict[str, list[str]] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return the report as text: a line for each reason, with the first few students that it holds for."""
+        count = sum(map(len, self.left.values()))
+        same = len(self.same - self.merged)
+        return [f"{self.lesson}: {len(self.merged)} merged, {same} as before, {count} left", *self._reasons()]
+
+    def _reasons(self) -> Iterator[str]:
+        for reason, students in sorted(self.left.items()):
+            more = f" and {len(students) - MOST_NAMED} more" if len(students) > MOST_NAMED else ""
+            yield f"  {', '.join(students[:MOST_NAMED])}{more}: {reason}"
+
+
+def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport:
+    """Write what shards have graded into the gradebook, and their graded notebooks beside the others.
+
+    What was graded here meanwhile stays, and so do points and comments that a person has given.
+
+    Args:
+        course: with the shards' folders.
+        lesson: which lesson.
+        force: take a shard's result also where the same work was graded here, with another result.
+
+    Raises:
+        CourseError: no shard is there, or the gradebook cannot be used.
+    """
+    shards = shards_in(course)
+    if not shards:
+        where = lesson.shown(course.shards)
+        raise CourseError(f"{where}/ has no shard to merge. `make grade SHARD=1/8` grades the first of eight.")
+    package, report, stale = package_of(lesson), MergeReport(lesson.name), dict[str, str]()
+    with open_gradebook(course) as gradebook:
+        ensure_registered(gradebook, package)
+        ensure_source(lesson)
+        writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
+        merging = Merging(course, lesson, package, writer, submissions_by_student(gradebook, lesson.name).keys(), force)
+        for shard in shards:
+            for path in merging.results_of(shard):
+                student = path.parents[1].name
+                outcome = merging.take(student, path)
+                if outcome in (MERGED, SAME):
+                    (report.merged if outcome == MERGED else report.same).add(student)
+                else:
+                    stale[student] = f"the result in shard {shard.number}/{shard.of} {outcome}"
+    for student in sorted({*course.students(lesson), *stale}):
+        if not is_current(course, lesson, student, package) or GRADED_HERE in stale.get(student, ""):
+            reason = stale.get(student) or why_missing(course, lesson, student, shards)
+            report.left.setdefault(reason, []).append(student)
+    return report
+
+
+def shards_in(course: Course) -> list[Shard]:
+    """Return the shards that have a folder."""
+    names = (path.name.replace("-of-", "/") for path in course.shards.glob("*-of-*"))
+    return sorted((shard_from(name) for name in names), key=lambda shard: (shard.of, shard.number))
+
+
+def why_missing(course: Course, lesson: Lesson, student: str, shards: Sequence[Shard]) -> str:
+    """Say why a student who has handed in has no grade."""
+    counts = sorted({shard.of for shard in shards})
+    mine = [f"{number}/{of}" for of in counts for number in range(1, of + 1) if student in Shard(number, of)]
+    return why_not_gradable(course, lesson, student) or f"no result in shard {' or '.join(mine)}; grade it"
+
+
+@dataclass(frozen=True)
+class Merging:
+    """One merge of one lesson.
+
+    Args:
+        course: where submissions are and results go.
+        lesson: which lesson.
+        package: the lesson as it is now.
+        writer: writes the gradebook.
+        known: who is in the gradebook.
+        force: take a result also where the same work was graded here.
+    """
+
+    course: Course
+    lesson: Lesson
+    package: LessonPackage
+    writer: GradebookWriter
+    known: Collection[str]
+    force: bool
+
+    def results_of(self, shard: Shard) -> list[Path]:
+        """Return a shard's graded notebooks."""
+        own = replace(self.course, shard=shard.name)
+        return sorted(own.autograded.glob(f"*/{self.lesson.name}/{self.lesson.notebook}"))
+
+    def take(self, student: str, path: Path) -> str:
+        """Write one result down, unless something speaks against it; return MERGED, SAME, or what that is."""
+        try:
+            text = path.read_text(encoding="utf-8")
+            notebook = json.loads(text)
+            record = dict(notebook["metadata"][RECORD])
+        except (OSError, ValueError, KeyError, TypeError):
+            return DAMAGED
+        if problem := self._problem(student, record):
+            return problem
+        if student in self.known and is_current(self.course, self.lesson, student, self.package):
+            here = read_record(self.course.graded_notebook(self.lesson, student), RECORD)
+            if timeless(here) == timeless(record):
+                return SAME
+            if not self.force:
+                return GRADED_HERE
+        self.writer.save(student, notebook, timestamp_of(self.course, self.lesson, student))
+        write_notebook(self.course, self.lesson, student, text)
+        return MERGED
+
+    def _problem(self, student: str, record: Mapping[str, Any]) -> str:
+        """Say why a result is not one of what was handed in here, with the lesson as it is here; '' where it is."""
+        submission = self.course.submission(self.lesson, student)
+        if not submission.is_file():
+            return NO_WORK
+        if record.get("submission") != file_digest(submission):
+            return OTHER_WORK
+        return "" if record.get("lesson") == self.package.digest else OTHER_LESSON
+
+
+def timeless(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record without how long grading took."""
+    return {key: value for key, value in record.items() if key != "seconds"}
