@@ -10,6 +10,7 @@ MAKE_SPELLING = {
     "lesson --lesson ": "lesson NAME=",
     "--lesson ": "LESSON=",
     "--exercise ": "EXERCISE=",
+    "--shard ": "SHARD=",
     "--from ": "FROM=",
     "grade --": "grade GRADE_ARGS=--",
 }

@@ -250,7 +250,7 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
         parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
         parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
-        parser.add_argument("--shard", help="grade one part of a class, such as 2/8, for `lessons merge`")
+        parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
     if name == "merge":
         parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
 

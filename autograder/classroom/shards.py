@@ -20,11 +20,11 @@ from typing import Any
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import CourseError
+from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson, file_digest
-from .gradebook import ensure_registered, open_gradebook, submissions_by_student
+from .gradebook import ensure_registered, open_gradebook, standings_by_student
 from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, settings_of
 from .submissions import why_not_gradable
 from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
@@ -160,13 +160,15 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
     shards = shards_in(course)
     if not shards:
         where = lesson.shown(course.shards)
-        raise CourseError(f"{where}/ has no shard to merge. `make grade SHARD=1/8` grades the first of eight.")
+        raise CourseError(
+            f"{where}/ has no shard to merge. `{command('grade --shard 1/8')}` grades the first of eight."
+        )
     package, report, stale = package_of(lesson), MergeReport(lesson.name), dict[str, str]()
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
         ensure_source(lesson)
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        merging = Merging(course, lesson, package, writer, submissions_by_student(gradebook, lesson.name).keys(), force)
+        merging = Merging(course, lesson, package, writer, standings_by_student(gradebook, lesson.name).keys(), force)
         for shard in shards:
             for path in merging.results_of(shard):
                 student = path.parents[1].name

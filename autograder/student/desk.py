@@ -40,7 +40,7 @@ def hub_desk() -> Course:
     Raises CourseError where the installed package carries none.
     """
     if not packed_lessons().is_file():
-        raise CourseError(f"{sys.prefix} has no lessons: `pip install` there what `make bundle` makes.")
+        raise CourseError(f"{sys.prefix} has no lessons: pip install the bundle of your course there.")
     return Course(Path.cwd() / STUDENT_FOLDER)
 
 
