@@ -362,10 +362,11 @@ def cluster_executor(address: str, jobs: int, wait_seconds: float) -> Iterator[C
 @contextmanager
 def local_cluster(jobs: int) -> Iterator[Client]:
     """Start a cluster on this computer. Encrypted: other people on it could use it as theirs otherwise."""
-    size = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None, "dashboard_address": None}
+    size = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
+    pages = {"scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}}  # not on a port that all use
     secure = {"security": Security.temporary(), "protocol": "tls://"}
     with ctrl_c_for_this_process_alone():
-        cluster = LocalCluster(**size, **secure, silence_logs=logging.CRITICAL)
+        cluster = LocalCluster(**size, **pages, **secure, silence_logs=logging.CRITICAL)
     with cluster, Client(cluster, set_as_default=False) as client:
         yield client
 
@@ -389,7 +390,8 @@ def connected(address: str) -> Iterator[Client]:
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception as error:
-        raise ClusterError(f"No Dask scheduler answers at {address} ({error}).") from error
+        reason = str(error).rpartition(": ")[2]
+        raise ClusterError(f"No Dask scheduler answers at {address} ({reason}).") from error
     try:
         yield client
     finally:

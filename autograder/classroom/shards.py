@@ -169,14 +169,12 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
         ensure_source(lesson)
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         merging = Merging(course, lesson, package, writer, standings_by_student(gradebook, lesson.name).keys(), force)
-        for shard in shards:
-            for path in merging.results_of(shard):
-                student = path.parents[1].name
-                outcome = merging.take(student, path)
-                if outcome in (MERGED, SAME):
-                    (report.merged if outcome == MERGED else report.same).add(student)
-                else:
-                    stale[student] = f"the result in shard {shard.number}/{shard.of} {outcome}"
+        for student, shard, path in merging.results(shards):
+            outcome = merging.take(student, path)
+            if outcome in (MERGED, SAME):
+                (report.merged if outcome == MERGED else report.same).add(student)
+            else:
+                stale[student] = f"the result in shard {shard.number}/{shard.of} {outcome}"
     for student in sorted({*course.students(lesson), *stale}):
         if not is_current(course, lesson, student, package) or GRADED_HERE in stale.get(student, ""):
             reason = stale.get(student) or why_missing(course, lesson, student, shards)
@@ -217,10 +215,12 @@ class Merging:
     known: Collection[str]
     force: bool
 
-    def results_of(self, shard: Shard) -> list[Path]:
-        """Return a shard's graded notebooks."""
-        own = replace(self.course, shard=shard.name)
-        return sorted(own.autograded.glob(f"*/{self.lesson.name}/{self.lesson.notebook}"))
+    def results(self, shards: Sequence[Shard]) -> list[tuple[str, Shard, Path]]:
+        """Return all shards' graded notebooks by student, in the order in which one run would have written them."""
+        pattern = f"*/{self.lesson.name}/{self.lesson.notebook}"
+        folders = ((shard, replace(self.course, shard=shard.name).autograded) for shard in shards)
+        found = [(path.parents[1].name, shard, path) for shard, folder in folders for path in folder.glob(pattern)]
+        return sorted(found, key=lambda result: result[0])
 
     def take(self, student: str, path: Path) -> str:
         """Write one result down, unless something speaks against it; return MERGED, SAME, or what that is."""
