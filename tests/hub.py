@@ -204,6 +204,9 @@ def wait_until(answers: Callable[[], bool], hub: subprocess.Popen) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """Return a port below those that a system takes for outgoing connections: nobody takes it before the hub does."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind(("127.0.0.1", port))
+            return port

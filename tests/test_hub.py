@@ -101,10 +101,15 @@ def test_what_a_student_sees_first_is_the_start_page(users: Users) -> None:
     assert "Next: " in users["ada"].run(page, ["from autograder import progress\nprogress()"])[0]
 
 
-def test_students_have_assignment_list_and_teachers_formgrader(users: Users) -> None:
+def test_students_have_assignment_list_in_their_menu_and_nothing_of_a_teachers(users: Users) -> None:
     hidden = {"formgrader", "create-assignment", "course-list"}
     assert disabled(users["ada"]) & {*hidden, "menu", "assignment-list", "validate-assignment"} == hidden
-    assert disabled(users["teacher"]) & hidden == hidden - {"formgrader"}
+
+
+def test_a_teacher_opens_formgrader_by_its_address(users: Users) -> None:
+    assert "Manage Assignments" in users["teacher"].ask("GET", "formgrader/manage_assignments").text
+    listed = users["teacher"].ask("GET", "formgrader/api/assignments").json()
+    assert [lesson["name"] for lesson in listed if lesson["max_score"]] == [LESSON]  # what is registered
 
 
 def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[str, str], package) -> None:
@@ -170,4 +175,4 @@ def test_the_page_shows_every_file_that_the_test_wrote() -> None:
     assert {Path(name).name for name in documented_files()} == {
         *("jupyterhub_config.py", "nbgrader_config.py", "page_config.json")
     }
-    assert len(documented_files()) == 5
+    assert len(documented_files()) == 4
