@@ -13,7 +13,7 @@ if str(root) not in sys.path:  # on a hub, only the students' side of the packag
 
 from autograder.classroom.database import gradebook_url  # noqa: E402
 from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
-from autograder.classroom.rendering import render_html, render_markdown  # noqa: E402
+from autograder.classroom.rendering import render_code, render_html, render_markdown, render_terminal  # noqa: E402
 from autograder.classroom.sanitize import clean_rendered  # noqa: E402
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
@@ -43,7 +43,9 @@ c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CS
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {
+    "ansi2html": render_terminal,
     "clean_html": render_html,
+    "highlight_code": render_code,
     "markdown2html": render_markdown,
     "strip_files_prefix": clean_rendered,
 }

@@ -4,6 +4,7 @@ import time
 
 import pytest
 from nbconvert.exporters import HTMLExporter
+from nbformat.notebooknode import from_dict
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.server_extensions.formgrader import handlers
 
@@ -14,10 +15,9 @@ from autograder.grading.outputs import LONGEST
 from autograder.grading.repair import MOST_SOURCE
 from autograder.paths import Course
 
-SECONDS = 30.0  # of the processor; it takes three. Without the allowance each of these pages takes minutes
+SECONDS = 30.0  # of the processor; it takes six. Without the allowance each of these pages takes minutes
 TEXTS = {
     "unclosed formulas": "$a ",
-    "unclosed blocks": "\\\\[",
     "formulas": "$x^2$ ",
     "characters to escape": "<&",
 }
@@ -57,6 +57,20 @@ def test_nested_html_in_many_outputs_does_not_hold_formgrader_up(formgrader: HTM
     cells = [new_code_cell(outputs=[new_output("display_data", data)] * 50) for _ in range(10)]
     text, _, seconds = page_of(formgrader, cells)
     assert "deep" in text
+    assert seconds < SECONDS
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        new_code_cell("f'{" * (MOST_SOURCE // 3)),
+        new_code_cell(outputs=[new_output("stream", name="stdout", text="\x1b[1ma" * 20_000)]),
+        new_code_cell(outputs=[new_output("error", ename="x", evalue="x", traceback=["\x1b[1ma" * 400] * 100)]),
+    ],
+)
+def test_code_and_colors_do_not_hold_formgrader_up(formgrader: HTMLExporter, cell) -> None:
+    text, _, seconds = page_of(formgrader, [from_dict({**cell, "id": f"cell-{n}"}) for n in range(50)])
+    assert "<pre>" in text
     assert seconds < SECONDS
 
 

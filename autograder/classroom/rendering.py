@@ -1,8 +1,9 @@
 """How much of a page is rendered: nbconvert's filters with an allowance that a page's texts share.
 
 Formgrader renders submissions in its own process, where nothing could stop a page that takes minutes. Renderers of
-markdown and HTML take time with the square of a text's length, or of how deep its tags are nested; so that is what a
-text costs, and what cannot be paid for is shown as plain text, or not at all. What a lesson holds costs a tenth.
+markdown and HTML take time with the square of a text's length, or of how deep its tags are nested, those of code and
+of colors with their length; so that is what a text costs, and what cannot be paid for is shown as plain text, or not at
+all. What a lesson holds costs less than a third.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ import re
 from typing import Any
 
 from jinja2 import pass_context
+from nbconvert.filters.ansi import ansi2html
+from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from .sanitize import clean_html
 
-ALLOWANCE = 1_500_000  # three seconds, at worst
+ALLOWANCE = 3_000_000  # six seconds, at worst
 KEY = "autograder_allowance"  # in a page's resources
 PLAIN, PLAIN_COST = 5000, 50_000
 CUT = "[… This text is longer than a page can show.]"
+OF_A_CHARACTER_OF_CODE, OF_AN_ENTITY, OF_A_COLOR = 20, 20, 40
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
+highlight = Highlight2HTML(pygments_lexer="ipython3")
 TAG = re.compile(r"<[^<>]*>")
 
 
@@ -29,6 +35,27 @@ def render_markdown(page: Any, text: str) -> str:
     if spent(page, len(text) + len(text) ** 2 // 100):
         renderer = IPythonRenderer(escape=False, attachments=page.get("cell", {}).get("attachments", {}))
         return str(MarkdownWithMath(renderer=renderer).render(text))
+    return plain_text(page, text)
+
+
+@pass_context  # type: ignore[untyped-decorator]
+def render_code(page: Any, source: str, **options: Any) -> str:
+    """Return code in colors, in place of the exporter's own filter; without them where they would take long."""
+    if spent(page, OF_A_CHARACTER_OF_CODE * len(source)):
+        return str(highlight(source, **options))
+    return plain_text(page, source)
+
+
+@pass_context  # type: ignore[untyped-decorator]
+def render_terminal(page: Any, text: str) -> str:
+    """Return what was printed as HTML with its colors; without them where there are too many."""
+    if spent(page, len(text) + OF_A_COLOR * text.count("\x1b")):
+        return str(ansi2html(text))
+    return html.escape(ESCAPE.sub("", text))
+
+
+def plain_text(page: Any, text: str) -> str:
+    """Return the beginning of a text as it was typed, or no more than that it was left out."""
     shown = text[:PLAIN] if spent(page, PLAIN_COST) else ""
     return f"<pre>{html.escape(shown)}{CUT if len(shown) < len(text) else ''}</pre>"
 
@@ -37,7 +64,7 @@ def render_markdown(page: Any, text: str) -> str:
 def render_html(page: Any, text: object) -> str:
     """Return HTML without anything that could act; without any tag where cleaning it would take long."""
     words = text.decode() if isinstance(text, bytes) else str(text)
-    if spent(page, len(words) + words.count("<") ** 2 // 10):
+    if spent(page, len(words) + words.count("<") ** 2 // 10 + OF_AN_ENTITY * words.count("&")):
         return clean_html(words)
     return TAG.sub("", words).replace("<", "&lt;").replace(">", "&gt;")
 
