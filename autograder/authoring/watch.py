@@ -168,7 +168,7 @@ class Watcher:
             del files[self.lesson.notebook]
             self._before_edit = cells, bases[: first or 1], files
             for number in self._kernel.run(cells, notebook, bases, files):
-                more = number == last < len(bases)
+                more = 0 < number == last < len(bases)
                 yield f"{self.place(cells, number)} runs {self.seconds()}" if more and before else ""
             self.ran = list(self._kernel.ran)
         fill_in(notebook, self.ran)
