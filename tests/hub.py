@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -153,6 +154,8 @@ def running(places: Places, settings: str, names: Sequence[str]) -> Iterator[dic
         yield log_in(f"http://127.0.0.1:{port}", {"Authorization": f"token {token}"}, names, hub)
     finally:
         end(hub)
+        with contextlib.suppress(OSError):  # a hub that could not start leaves its proxy behind
+            os.kill(int((places.root / "jupyterhub-proxy.pid").read_text()), signal.SIGTERM)
         log.close()
 
 
