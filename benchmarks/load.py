@@ -40,6 +40,7 @@ LIMITS = (
     "c.GradeSubmission.cell_seconds = c.GradeSubmission.check_seconds = 20\nc.GradeSubmission.total_seconds = 100\n"
 )
 END_SECONDS = 60.0
+MOMENT = 0.5  # seconds, a few submissions long
 Found = dict[str, dict[str, Any]]
 
 
@@ -103,24 +104,32 @@ def alone(course: Course, lesson: Lesson, found: Found) -> dict[str, str]:
     return differ
 
 
-def killed_again_and_again(course: Course, name: str, jobs: int, seconds: float) -> list[int]:
+def killed_again_and_again(course: Course, name: str, jobs: int, kills: int) -> list[int]:
     """Kill grading at random moments, each followed by a new start; return how many were graded at each."""
-    draw, graded = random.Random(SEED), []
-    for _ in range(KILLS):
+    draw, graded, each = random.Random(SEED), [0], len(course.students(course.lesson(name))) / kills
+    for _ in range(kills):
         grader = subprocess.Popen(
             command(name, jobs), cwd=course.root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
-        time.sleep(draw.uniform(0, 2 * seconds / KILLS))
-        below = psutil.Process(grader.pid).children(recursive=True)
+        enough, moment = graded[-1] + draw.uniform(0, each), draw.uniform(0, MOMENT)
+        while grader.poll() is None and len(graded_files(course, name)) < enough:
+            time.sleep(0.05)
+        time.sleep(moment)
+        below = psutil.Process(grader.pid).children(recursive=True) if grader.poll() is None else []
         grader.send_signal(signal.SIGKILL)
         grader.communicate()
         left = psutil.wait_procs(below, END_SECONDS)[1]
         assert left == [], f"processes outlive grading: {left}"
-        paths = list(course.autograded.glob(f"*/{name}/*.ipynb"))
+        paths = graded_files(course, name)
         assert all(json.loads(path.read_bytes()) for path in paths)
         graded.append(len(paths))
     subprocess.run(command(name, jobs), cwd=course.root, capture_output=True, check=False)
-    return graded
+    return graded[1:]
+
+
+def graded_files(course: Course, name: str) -> list[Path]:
+    """Return the graded notebooks."""
+    return list(course.autograded.glob(f"*/{name}/*.ipynb"))
 
 
 def unsettled(one: Found, other: Found) -> list[str]:
@@ -134,6 +143,7 @@ def main() -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     options.add_argument("--size", type=int, default=600, help="how many hand in")
     options.add_argument("--jobs", type=int, default=2, help="how many are graded at a time")
+    options.add_argument("--kills", type=int, default=KILLS, help="how often grading is killed")
     chosen, course = options.parse_args(), find_course()
     with tempfile.TemporaryDirectory() as folder:
         quiet = make_course(course, LESSON, chosen.size, Path(folder) / "quiet")
@@ -149,7 +159,7 @@ def main() -> int:
         )
         differ = alone(quiet, quiet.lesson(LESSON), found)
         print(f"honest ones that fare other than alone: {differ or 'none'}", flush=True)
-        counts = killed_again_and_again(disturbed, LESSON, chosen.jobs, run.seconds)
+        counts = killed_again_and_again(disturbed, LESSON, chosen.jobs, chosen.kills)
         again = found_in(disturbed, disturbed.lesson(LESSON))
         lost = unsettled(found, again)
         print(f"killed when {counts} were graded; rows that differ in the end: {lost or 'none'}", flush=True)
