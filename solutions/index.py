@@ -13,4 +13,4 @@ from autograder import progress
 progress()
 
 # %% [markdown]
-# **To hand in**, save the lesson and upload its `.ipynb` file; in a terminal, `make submit LESSON=01_why_attention` puts it into `handin/` and says what is still open in it. **To start a lesson anew**, `make reset LESSON=01_why_attention`; your old notebook stays beside the new one. **Outside JupyterLab**, `make check LESSON=01_why_attention` runs the same checks in a terminal. Without `make`, the same commands are `lessons submit --lesson 01_why_attention` and so on.
+# **To hand in**, save the lesson and upload its `.ipynb` file; in a terminal, `make submit LESSON=01_why_attention` puts it into `handin/` and says what is still open in it. On a JupyterHub, open *Assignment List* in the menu *Nbgrader* and press *Submit* instead. **To start a lesson anew**, `make reset LESSON=01_why_attention`; your old notebook stays beside the new one. **Outside JupyterLab**, `make check LESSON=01_why_attention` runs the same checks in a terminal. Without `make`, the same commands are `lessons submit --lesson 01_why_attention` and so on.

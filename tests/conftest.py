@@ -32,15 +32,8 @@ PROOF = "::test_a_lesson_is_proved["
 # what takes longest starts first, so that no worker is left with it in the end
 LONGEST = (
     *("test_cheats.py", "test_writer.py", "test_browser.py", "test_browser_formgrader.py", "test_browser_pages.py"),
-    *(
-        "test_hub.py",
-        "test_interrupted.py",
-        "test_run.py",
-        "test_build.py",
-        "test_nbval.py",
-        "test_site.py",
-        "test_cli.py",
-    ),
+    *("test_hub.py", "test_cluster.py", "test_postgres.py", "test_interrupted.py", "test_run.py", "test_shards.py"),
+    *("test_build.py", "test_part.py", "test_nbval.py", "test_site.py", "test_cli.py"),
 )
 
 LESSON = "02_queries_keys_values"

@@ -70,7 +70,7 @@ def row_means(x: Tensor) -> Tensor:
 #
 # ## Questions
 #
-# **Question N** (2 points, graded by a person). Why …?
+# **Question RN** (2 points, graded by a person). Why …?
 
 # %% question RN [markdown] points=2
 # A good answer in three sentences.
