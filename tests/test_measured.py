@@ -225,7 +225,7 @@ def test_one_layer_is_right_where_a_distance_happens_to_fit(seed: int) -> None:
 
 @pytest.fixture
 def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.chdir(COURSE.lesson("09_train_and_look_inside").source)  # its text and its model lie there
+    monkeypatch.chdir(COURSE.lesson("09_train_and_look_inside").folder)  # its text and its model lie there
     with module("09_train_and_look_inside", "writer") as found:
         yield found
 

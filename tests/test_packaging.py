@@ -45,7 +45,7 @@ def test_every_direct_requirement_is_pinned() -> None:
 def refuses(name: str, python: str) -> bool:
     """Say whether an installed package, in its pinned version, does not run under a Python."""
     try:
-        needs = distribution(name).metadata["Requires-Python"] or ""
+        needs = distribution(name).metadata.get("Requires-Python") or ""
     except PackageNotFoundError:  # of another platform
         return False
     return not SpecifierSet(needs).contains(python)

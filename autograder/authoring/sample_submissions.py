@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import nbformat
@@ -37,7 +38,7 @@ def solutions(cells: list[LessonCell]) -> Edits:
 
 def mistake_cell(package: LessonPackage, mistake: Mistake) -> str:
     """Return a mistake as the exercise cell of a student who made it: its imports, its helpers, itself renamed."""
-    tree = ast.parse(package.source.hidden)
+    tree = parsed(package.source.hidden)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) and not is_ours(node)]
     wrong: Any = next(n for n in tree.body if declared(n, "mistake") and getattr(n, "name", "") == mistake.name)
     helpers = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and not n.decorator_list}
@@ -45,6 +46,12 @@ def mistake_cell(package: LessonPackage, mistake: Mistake) -> str:
     renamed.name, renamed.decorator_list, renamed.body = mistake.exercise, [], wrong.body[1:]  # without its message
     needed = [node for name, node in helpers.items() if name in names_in(renamed, helpers)]
     return "\n\n".join(ast.unparse(node) for node in [*imports, *needed, renamed])
+
+
+@lru_cache(maxsize=1)
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of hidden.py, which takes long to make and is looked at once per mistake."""
+    return ast.parse(source)
 
 
 def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
@@ -78,6 +85,13 @@ def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mist
     rows = max((len(key.mistakes_of(name)) for name in free), default=0)
     shared = [{e: key.mistakes_of(e)[i] for e in free if i < len(key.mistakes_of(e))} for i in range(rows)]
     return shared + [{name: m} for name in sorted(linked) for m in key.mistakes_of(name)]
+
+
+def with_what_it_uses(package: LessonPackage, wrong: Mapping[str, Mistake], code: Edits) -> Edits:
+    """Return mistakes as a submission's cells, with the solutions that they may use; nothing else is started."""
+    linked = linked_exercises(code)
+    used = {name: code[name] for name in linked} if wrong.keys() & linked else {}
+    return {**used, **{exercise: mistake_cell(package, mistake) for exercise, mistake in wrong.items()}}
 
 
 def linked_exercises(code: Edits) -> set[str]:

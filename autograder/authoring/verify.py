@@ -26,7 +26,7 @@ from .lesson import LessonCell, read_lesson
 from .located import located
 from .notebook import text_of
 from .package import package_of
-from .sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
+from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
 SEED, SEEDS = 20260101, 20
 Notebook = dict[str, Any]
@@ -124,7 +124,7 @@ def graded_submission_problems(
         mistakes: grade the wrong ones.
     """
     wrong = one_mistake_each(package, right) if mistakes else []
-    edits = [{**right, **{e: mistake_cell(package, m) for e, m in found.items()}} for found in wrong]
+    edits = [with_what_it_uses(package, found, right) for found in wrong]
     with ThreadPoolExecutor(jobs) as pool:
         solved = pool.submit(graded, package, right, demonstrations=demonstrations)
         released = pool.submit(graded, package, {}, demonstrations=demonstrations)
