@@ -239,7 +239,7 @@ def infinities_made_finite(x, dim=-1):
 
 @check("temperature_softmax", points=1, tolerance=1e-3)
 def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
-    """Another axis, large scores, and a temperature of 0 given as an integer."""
+    """Another axis, large scores, small ones, and a temperature of 0 given as an integer."""
     x = draw.normal(3, 4)
     refused = what_happens(lambda: temperature_softmax(x, 0))
     return (
@@ -247,6 +247,7 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
         temperature_softmax(x, 2.0, dim=0),
         temperature_softmax(3000 * x, 0.5),
         temperature_softmax(3000 * x, 3000.0),
+        temperature_softmax(0.01 * x, 0.01),
     )
 
 
@@ -419,6 +420,15 @@ def table_shifted(x, temperature, dim=-1):
     if temperature <= 0:
         raise ValueError("temperature")
     return ((x - x.max()) / temperature).softmax(dim=dim)
+
+
+@mistake("temperature_softmax")
+def never_below_a_tenth(x, temperature, dim=-1):
+    """Small temperatures had the effect of a larger one. Any temperature above 0 is allowed, and counts as it is."""
+    if temperature <= 0:
+        raise ValueError("temperature")
+    shifted = x - x.amax(dim=dim, keepdim=True)
+    return (shifted / max(temperature, 0.1)).softmax(dim=dim)
 
 
 # Entropy
