@@ -11,13 +11,11 @@ import os
 import shutil
 import sqlite3
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from multiprocessing import get_context
@@ -66,27 +64,18 @@ def processes(workers: int) -> AbstractContextManager[Executor]:
 def dask(workers: int) -> Iterator[Executor]:
     """Yield what `make grade EXECUTOR=tcp://…` takes: a scheduler and workers, each a process of its own."""
     from autograder.classroom.cluster import cluster_executor
+    from tests.dask_cluster import PATIENCE, Cluster, wait_until
 
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as started:
-        place = Path(folder) / "scheduler.json"
-
-        def start(what: str, *options: str) -> None:
-            command = [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", "--no-dashboard"]
-            process = started.enter_context(
-                subprocess.Popen([*command, *options], cwd=folder, stderr=subprocess.DEVNULL)
-            )
-            started.callback(process.terminate)
-
-        start("scheduler", "--port", "0", "--scheduler-file", str(place))
-        for _ in range(workers):
-            start("worker", "--scheduler-file", str(place), "--nthreads", "1", "--local-directory", folder)
-        while not (place.is_file() and place.read_text().endswith("}")):
-            time.sleep(0.1)
-        address = json.loads(place.read_text())["address"]
-        with cluster_executor(address, workers, 120.0) as executor:
-            while executor.at_once < 2 * workers:
-                time.sleep(0.1)
-            yield executor
+    with tempfile.TemporaryDirectory() as folder:
+        cluster = Cluster(Path(folder))
+        cluster.connect()
+        try:
+            cluster.have_workers(workers)
+            with cluster_executor(cluster.address, workers, PATIENCE) as executor:
+                wait_until(lambda: executor.at_once == 2 * workers)
+                yield executor
+        finally:
+            cluster.close()
 
 
 # what may grade submissions: another executor of `concurrent.futures` is one more line here
