@@ -203,7 +203,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 # %% [markdown]
 # At 0.1 the third entry takes 0.993: nearly a hard lookup, but with a gradient. At 10 all three are close to a third.
 #
-# ## Exercise 1.1: a soft lookup
+# ### Exercise 1.1: a soft lookup
 #
 # Look up one query among n keys, and mix their values. No loop is needed: what the cells above did entry by entry is two products.
 
@@ -259,7 +259,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
 # %% [markdown]
 # Without tanh (left) both queries look at the same keys in the same shares. Softmax sees only differences, because a number added to every score multiplies every exponential by the same factor. What the query added cancels. With tanh (right) the shares depend on who asks.
 #
-# ## Exercise 1.2: additive scores
+# ### Exercise 1.2: additive scores
 #
 # Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The weights are laid out as in `nn.Linear`, (outputs, inputs).
 
@@ -289,7 +289,7 @@ def additive_scores(
 # %% check additive_scores
 
 # %% [markdown]
-# ## Exercise 1.3: additive attention
+# ### Exercise 1.3: additive attention
 #
 # Go the rest of the way, from scores to weights to contexts. You may use your `additive_scores`.
 

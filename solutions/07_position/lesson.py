@@ -115,7 +115,7 @@ speeds, places[:, None] * speeds
 #
 # (Sine first is the convention of the original paper, Vaswani et al. 2017.)
 #
-# ## Exercise 7.1: sinusoidal positions
+# ### Exercise 7.1: sinusoidal positions
 #
 # Write the table, one row for each *position*, which is the usual word for what this lesson calls a place.
 
@@ -147,6 +147,8 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% check sinusoidal_positions
 
 # %% [markdown]
+# ### What the table promises
+#
 # Here is such a table for 24 places, one row for each, one column per entry. (In `reader.py` the sines come first and the cosines after them; that is the same table with its columns in another order.)
 
 # %%
@@ -255,7 +257,7 @@ plot.heatmap(
 #
 # Two details. Values are *not* turned: the place decides who is looked at, not what is passed on. And since the angles are computed, there is nothing to learn and no table to run out of.
 #
-# ## Exercise 7.2: rotary positions
+# ### Exercise 7.2: rotary positions
 #
 # Turn queries or keys. Positions can be passed in, because with a KV cache (lesson 5) the tokens that come in are not the first ones.
 
@@ -308,7 +310,7 @@ for slope in (1.0, 0.25, 1 / 16):
 # %% [markdown]
 # A steep head sees its neighborhood, a flat one nearly everything. The slopes are fixed and form a geometric sequence: with 8 heads ½, ¼, ⅛ … 1/256; with H heads, head h (counted from 1) has $2^{-8h/H}$.
 #
-# ## Exercise 7.3: linear biases
+# ### Exercise 7.3: linear biases
 #
 # Write the table that is added to the scores. The query positions end where the key positions end, as they did in your causal mask.
 
@@ -339,6 +341,8 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # %% check alibi_bias
 
 # %% [markdown]
+# ### What four slopes see
+#
 # Here are the weights of four heads for 32 equal scores, with the query at place 31:
 
 # %%

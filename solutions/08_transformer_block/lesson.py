@@ -134,7 +134,7 @@ for kind in ("bare", "post-norm", "pre-norm"):
 # %% [markdown]
 # After three bare blocks the tokens are all but equal. Which token is which can hardly be read off anymore, and that is all that reversing needs.
 #
-# ## Exercise 8.1: the block
+# ### Exercise 8.1: the block
 #
 # Write it. The attention is the module of lesson 6, with its mask; it is in `attention.py` beside this notebook, so nothing depends on your other notebooks. It returns a pair.
 #
@@ -180,6 +180,8 @@ class TransformerBlock(nn.Module):
 # %% check TransformerBlock
 
 # %% [markdown]
+# ### Where the parameters are
+#
 # Where are its parameters? With the usual inner width of 4E, attention has 4E² and the feed-forward network 8E². So "attention is all you need" is a good title, and two thirds of a block is something else:
 
 # %%
@@ -233,7 +235,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# ## Exercise 8.2: the decoder block
+# ### Exercise 8.2: the decoder block
 #
 # Write the block with three branches.
 
@@ -303,7 +305,7 @@ transformer.decode(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 # %% [markdown]
 # One token in, one row of logits out, and its largest entry is at "1", the first character of the year. With the "1" appended there are two tokens, and two rows of logits come out: the first is the same as before (the causal mask sees to that), and the second is what we want. Always taking the largest logit is called *greedy* decoding.
 #
-# ## Exercise 8.3: greedy decoding
+# ### Exercise 8.3: greedy decoding
 #
 # Write the loop. It knows nothing of dates: `step` is any function from tokens to logits, and there is no end token.
 

@@ -142,7 +142,7 @@ print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 # %% [markdown]
 # It learned a distance and nothing else. (The 17% are the sequences with a period of 16, and about two thirds of those with 8, where 15 back is right too.) If a task has a shortcut, expect the model to take it.
 #
-# ## Exercise 9.1: sequences that repeat
+# ### Exercise 9.1: sequences that repeat
 #
 # Draw such a batch, with a period for each row.
 
@@ -220,7 +220,7 @@ plot.heads(
 #
 # It is a good story, told by two pictures. Now turn it into numbers, because a larger model has more heads than you can look at.
 #
-# ## Exercise 9.2: the previous-token score
+# ### Exercise 9.2: the previous-token score
 #
 # How much of its weight does each head put on the token before?
 
@@ -246,7 +246,7 @@ def previous_token_score(weights: Tensor) -> Tensor:
 # %% check previous_token_score
 
 # %% [markdown]
-# ## Exercise 9.3: the induction score
+# ### Exercise 9.3: the induction score
 #
 # And how much on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1.
 
@@ -278,6 +278,8 @@ def induction_score(weights: Tensor, period: Tensor) -> Tensor:
 # %% check induction_score
 
 # %% [markdown]
+# ### The scores of the two heads
+#
 # Your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16:
 
 # %% measured
@@ -297,7 +299,7 @@ except NotImplementedError:
 #
 # A score says where a head looks. Whether the model *needs* that is another question, and there is a way to ask: switch the head off and see what is lost. This is an *ablation*.
 #
-# ## Exercise 9.4: ablate a head
+# ### Exercise 9.4: ablate a head
 #
 # Write it as a context manager: inside a `with` block the head adds nothing, and afterward all is as before, whatever happens inside. Python makes one from a function with a single `yield`:
 
@@ -353,6 +355,8 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
 # %% check ablate_head
 
 # %% [markdown]
+# ### Without one or the other
+#
 # The two heads of the deep model, each switched off in turn:
 
 # %% measured

@@ -81,7 +81,7 @@ pairs, D = 100 * 100, 64
 # %% [markdown]
 # Flops and bytes matter for different reasons. Flops take time. Bytes (four per number in `float32`) take room, and they have to be carried to where the flops happen, which is often what takes longest.
 #
-# ## Exercise 10.1: what attention costs
+# ### Exercise 10.1: what attention costs
 #
 # Write a function that returns two counts of flops and two of bytes.
 
@@ -123,6 +123,8 @@ def attention_cost(
 # %% check attention_cost
 
 # %% [markdown]
+# ### What that is in gigabytes
+#
 # For a model with 32 layers of 32 heads, D = 128, a text of 32,768 tokens and 2 bytes per number:
 
 # %%
@@ -138,7 +140,7 @@ for name, size in (
 #
 # ### A cache
 #
-# ## Exercise 10.2: keep keys and values
+# ### Exercise 10.2: keep keys and values
 #
 # Write the class that holds them.
 
@@ -202,7 +204,7 @@ seen[0], right[0]
 # %% [markdown]
 # Two new tokens after three old ones, with all scores 0, and values that show who was looked at. In the first table, new token 0 sees only the very first token of the text, and new token 1 the first two. In the second they see four and five. Only the second is what the model was trained with. No error is raised.
 #
-# ## Exercise 10.3: one step
+# ### Exercise 10.3: one step
 #
 # Write the call that is used for both. It gets a multi-head attention as in lesson 6 (`mha.num_heads` is its number of heads), the new tokens, and the cache, of which you use `append` and `len` only. PyTorch's ready-made attention is not allowed here.
 
@@ -238,6 +240,8 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% check decode_step
 
 # %% [markdown]
+# ### What the cache saves
+#
 # With a cache, attention's flops for token n are proportional to n. Without one they are proportional to n²: all n outputs are computed again, because the next layer makes its keys and values from them. Summed over a text of n tokens, that is n² with a cache and n³ without. (The ratios at the start grow more slowly than n, because the projections and Python's own time count too.) But the whole cache has to be read from memory for each token. The next idea makes it smaller.
 #
 # ### Fewer keys than queries
@@ -260,7 +264,7 @@ sets.repeat(3), sets.repeat_interleave(3)
 # %% [markdown]
 # The first cycles through the sets, the second finishes one before it starts the next. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers. (The cache holds the sets before they are repeated. The copies are needed only for the computation, and compiled versions do without them.)
 #
-# ## Exercise 10.4: repeat keys and values
+# ### Exercise 10.4: repeat keys and values
 #
 # Repeat each set for its group of heads, in tensors with four axes.
 
@@ -324,7 +328,7 @@ reveal("reach of three layers", f"{31 - int(reach)} places")
 # %% [markdown]
 # Each layer adds three places. A model with a window of 4096 and 32 layers reaches back 32 · 4095 = 131,040 tokens, in principle. How much survives 32 steps is another matter.
 #
-# ## Exercise 10.5: the window
+# ### Exercise 10.5: the window
 #
 # Write the mask. It must work with a cache, too.
 
@@ -362,7 +366,7 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 #
 # Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. (In training, a loop like yours saves less than it seems: autograd keeps what it needs of every block for the backward pass, together more than the whole table. FlashAttention computes the blocks again instead.)
 #
-# ## Exercise 10.6: blockwise attention
+# ### Exercise 10.6: blockwise attention
 #
 # Write it for all queries at once, with a mask. The check measures the largest tensor you make, and how much you keep at a time. PyTorch's ready-made attention is not allowed here.
 
@@ -408,6 +412,8 @@ def blockwise_attention(
 # %% check blockwise_attention
 
 # %% [markdown]
+# ### Yours beside the plain computation
+#
 # Yours, on 512 queries and keys, beside the plain computation. If the exercise is still open, the cell says so.
 
 

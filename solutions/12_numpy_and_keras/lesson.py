@@ -101,7 +101,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 #
 # The third: NumPy has no softmax, so overflow is yours to prevent, as in lesson 4. And dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before it chooses. The same goes for −∞ − (−∞).
 #
-# ## Exercise 12.1: attention in NumPy
+# ### Exercise 12.1: attention in NumPy
 #
 # Write it for any leading axes, and without PyTorch.
 
@@ -141,6 +141,8 @@ def numpy_attention(
 # %% check numpy_attention
 
 # %% [markdown]
+# ### Beside PyTorch
+#
 # Beside PyTorch, on random inputs with a mask:
 
 # %%
@@ -236,7 +238,7 @@ for power in (4, 9):
 # %% [markdown]
 # With −10,000 the row looks at everything, as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits, and the scores are lost behind the nine zeros. Neither gives zeros or NaN, so nobody notices.
 #
-# ## Exercise 12.2: one mask, four conventions
+# ### Exercise 12.2: one mask, four conventions
 #
 # Write the translator.
 
@@ -317,7 +319,7 @@ x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(
 # %% [markdown]
 # [1, 2] in Keras, and [1, 3] in PyTorch with the same matrix. A square matrix fits either way, so no error is raised.
 #
-# ## Exercise 12.3: copy Keras's weights
+# ### Exercise 12.3: copy Keras's weights
 #
 # Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already. So they must stay the same objects: write *into* them.
 
@@ -357,7 +359,9 @@ def keras_to_torch(
 # %% check keras_to_torch
 
 # %% [markdown]
-# The proof: Keras's weights go into PyTorch's module, and both get the same input. Then once more with random numbers in all of Keras's weights, biases included, since fresh biases are 0 and prove nothing.
+# ### The proof
+#
+# Keras's weights go into PyTorch's module, and both get the same input. Then once more with random numbers in all of Keras's weights, biases included, since fresh biases are 0 and prove nothing.
 
 # %% measured
 try:
