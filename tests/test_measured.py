@@ -280,30 +280,105 @@ def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield found
 
 
-def test_the_control_costs_the_text_most_and_copying_survives_it(writer: Any) -> None:
+NAMES = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
+
+
+@pytest.fixture
+def ablate() -> Any:
+    return package_of(COURSE.lesson("09_train_and_look_inside")).key.reference["ablate_head"]
+
+
+@contextmanager
+def mean_instead(writer: Any, large: Any, tokens: torch.Tensor, name: str, ablate: Any) -> Iterator[None]:
+    """Put what a head adds on average in its place."""
+    weights, values = writer.heads(large, tokens)
+    mean = (weights @ values).mean(dim=(0, 2))[NAMES.index(name)]
+    layer = large.blocks[int(name[0])].attention.out_proj
+    hook = layer.register_forward_hook(lambda _, __, output: output + mean)
+    with writer.off(large, [name], ablate):
+        yield
+    hook.remove()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_mean_in_place_of_zero_reverses_the_order_of_the_stripe_and_the_smear(
+    writer: Any, ablate: Any, seed: int
+) -> None:
+    text = writer.Text()
+    large, _ = writer.load(text)
+    unseen = text.unseen.unfold(0, 97, 48)  # all of it, in stretches that overlap
+    means_from = text.batch(text.seen, 100, 96, seed=seed)[0]
+
+    def loss() -> float:
+        logits = large(unseen[:, :-1]).flatten(0, 1)
+        return float(torch.nn.functional.cross_entropy(logits, unseen[:, 1:].flatten()))
+
+    with torch.no_grad():
+        whole, zero, mean = loss(), {}, {}
+        for name in ("0.0", "0.2"):
+            with writer.off(large, [name], ablate):
+                zero[name] = loss() - whole
+            with mean_instead(writer, large, means_from, name, ablate):
+                mean[name] = loss() - whole
+    assert zero["0.2"] > 3 * zero["0.0"] > 0
+    assert mean["0.0"] > 1.3 * mean["0.2"]
+    assert mean["0.0"] == pytest.approx(zero["0.0"], abs=0.005)
+
+
+def test_the_control_costs_the_seen_text_most_and_copying_survives_it(writer: Any, ablate: Any) -> None:
     text = writer.Text()
     large, _ = writer.load(text)
     losses = {}
-    for heads in itertools.combinations((2, 5, 6, 8, 9, 11), 3):
-        less = writer.without_heads(large, heads)
-        losses[heads] = writer.loss_on(less, text, text.unseen)
-        assert writer.right_on_repeats(less, text) > 0.99
-    assert max(losses, key=losses.get) == (2, 5, 6)
+    for heads in itertools.combinations(("0.2", "1.1", "1.2", "2.0", "2.1", "2.3"), 3):
+        with writer.off(large, heads, ablate):
+            losses[heads] = writer.loss_on(large, text, text.seen)
+            assert writer.right_on_repeats(large, text) > 0.99
+    assert max(losses, key=losses.get) == ("0.2", "1.1", "1.2")
+
+
+def test_any_single_head_can_go_and_copying_stays(writer: Any, ablate: Any) -> None:
+    text = writer.Text()
+    large, _ = writer.load(text)
+    for name in NAMES:
+        with writer.off(large, [name], ablate):
+            assert writer.right_on_repeats(large, text) > 0.99
+
+
+def test_what_is_loaded_computes_what_was_trained(writer: Any) -> None:
+    text = writer.Text()
+    large, facts = writer.load(text)
+    assert writer.loss_on(large, text, text.unseen) == pytest.approx(float(facts["loss on unseen text"]), abs=0.002)
 
 
 @pytest.mark.parametrize("seed", [5, 6, 7])
-def test_three_heads_look_back_three_for_repetitions_and_one_of_them_at_spaces(writer: Any, seed: int) -> None:
+def test_three_heads_look_back_three_for_repetitions_and_one_of_them_rests_on_spaces(writer: Any, seed: int) -> None:
     text = writer.Text()
     large, _ = writer.load(text)
     score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
-    weights = writer.maps(large, writer.repeats(text, 16, period=24, seed=seed)[:, :48])
+    weights, values = writer.heads(large, writer.repeats(text, 16, period=24, seed=seed)[:, :48])
+    working = (weights @ values)[:, 10].norm(dim=-1).mean()
     back, again = score["previous_token_score"](weights), score["induction_score"](weights, torch.full((16,), 24))
     assert set(back.topk(3).indices.tolist()) == {0, 1, 3}
     assert set(again.topk(3).indices.tolist()) == {4, 7, 10}
     assert float(again.sort().values[-3] - again.sort().values[-4]) > 0.4
     stretches, _ = text.batch(text.unseen, 16, 96, seed=seed)
-    spaces = (stretches == text.characters.index(" "))[:, None]
-    assert float((writer.maps(large, stretches)[:, 10] * spaces).sum(dim=-1).mean()) > 0.9
+    weights, values = writer.heads(large, stretches)
+    spaces = stretches == text.characters.index(" ")
+    in_sight = spaces.cumsum(dim=-1) > 0
+    assert float((weights[:, 10] * spaces[:, None]).sum(dim=-1)[in_sight].mean()) > 0.95
+    norms = values[:, 10].norm(dim=-1)
+    assert float(norms[spaces].mean()) < 0.25 * float(norms[~spaces].mean())
+    added = (weights @ values).norm(dim=-1).mean(dim=(0, 2))
+    assert int(added.argmin()) == 10
+    assert float(working) > 4 * float(added[10])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_layer_0_speaks_to_the_keys_of_layer_1_and_to_nothing_else(seed: int) -> None:
+    with module("09_train_and_look_inside", "induction") as induction:
+        deep = induction.train(depth=2, seed=seed)
+        assert induction.patched(deep, ("key",)) > 0.97
+        assert induction.patched(deep, ("query", "value", "rest")) < 0.15
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
