@@ -13,7 +13,7 @@ from functools import partial
 import figures
 import torch
 from torch import Tensor, nn
-from translator import CHARACTERS, accuracy, date_pair, dates, decode, encode, train
+from translator import CHARACTERS, accuracy, date_pair, dates, to_ids, to_text, train
 
 from autograder import check, plot, predict, recap, reveal
 
@@ -343,8 +343,8 @@ print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %%
 text = "28 january 1955"
-logits, weights = translator(torch.tensor([encode(text)]), 10)
-written = decode(logits.argmax(dim=-1)[0])
+logits, weights = translator(torch.tensor([to_ids(text)]), 10)
+written = to_text(logits.argmax(dim=-1)[0])
 plot.heatmap(
     weights[0, :, : len(text)].detach(),
     list(written),
