@@ -80,7 +80,7 @@ _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# Better, but not good: about half of the sequences, after three times the work. More training moves the limit. It would be better not to have one. (Your digits may differ by a few percent.)
+# That is better, but not good: fewer than half of the sequences are right, after three times the work. More training moves the limit, but it would be better not to have one. (Your digits may differ by a few percent.)
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
 

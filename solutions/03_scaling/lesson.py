@@ -239,7 +239,7 @@ jacobian = torch.autograd.functional.jacobian(
 jacobian
 
 # %% [markdown]
-# On the diagonal are 0.09, 0.16 and 0.21, which is $w_i(1 - w_i)$ for each weight, just as in the curve. Off the diagonal the entries are $-w_i w_j$ and always negative, because what one key gains the others lose. That is why each column sums to 0. Each row sums to 0 as well, because adding the same amount to all scores changes no weight.
+# On the diagonal are 0.09, 0.16 and 0.21, which is $w_i(1 - w_i)$ for each weight, as in the curve. Off the diagonal the entries are $-w_i w_j$ and always negative, because what one key gains the others lose. That is why each column sums to 0. Each row sums to 0 as well, because adding the same amount to all scores changes no weight.
 #
 # Both cases fit into one line, in which $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 

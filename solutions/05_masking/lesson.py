@@ -364,7 +364,7 @@ plot.click_mask(
 # %% [markdown]
 # Older code writes minus one billion instead of −∞: that is the second result of the prediction. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
 #
-# The honest answer: with nothing to look at, nothing gets weight, and the output is 0. PyTorch's function agrees:
+# The honest answer is that with nothing to look at, nothing gets weight, and the output is 0. In the version of PyTorch that this course uses, its function agrees (earlier ones returned `nan`):
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))

@@ -98,7 +98,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong nine times in ten. Two are nearly always right. Same dimension, same number of parameters, same training. What can two heads do that one cannot?
+# One head is wrong nine times in ten, and two are nearly always right, with the same dimension, the same number of parameters and the same training. What can two heads do that one cannot, in a single layer whose output is read by a matrix? (Behind a feed-forward network, which lesson 8 adds, the answer would be less clear-cut.)
 #
 # Here is where they look for the request "places 2 and 5", averaged over the 2000 sequences:
 

@@ -325,10 +325,16 @@ reveal("the mask after softmax", "the key")
 # | mask without effect | [flamingo-pytorch](https://github.com/lucidrains/flamingo-pytorch/issues/10) called `masked_fill` and dropped the result; `masked_fill_` was meant |
 # | empty row | [PyTorch's own module](https://github.com/pytorch/pytorch/issues/41508) gives NaN gradients; reported in 2020 |
 # | dtype | [tinygrad](https://github.com/tinygrad/tinygrad/pull/5100) returned `float32` for half-precision inputs |
+# | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
+# | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
+#
+# The last two are not among your labels. You know the first from lesson 10 and the second from lesson 7.
 #
 # ### Exercise 11.3: find the bugs
 #
-# Now write the reviewer: a function that gets an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. `teams.PRACTICE` has an attention for each label, so you can see whether you find it. For the grade, it meets about thirty attentions that you have not seen, none of them random. Some of them have two bugs. Some are right and look odd, and a false alarm costs as much as a missed bug.
+# Now write the reviewer: a function that gets an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. `teams.PRACTICE` has an attention for each label, so you can see whether you find it.
+#
+# For the grade, it meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Some are right and look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one to three points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
 # Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
