@@ -216,6 +216,21 @@ def test_an_index_past_the_end_on_hidden_inputs_is_told_without_numbers() -> Non
     assert meaning(outcome, hidden=True).startswith("An index points past the end")
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_an_exercise_whose_cell_did_not_run_is_told_so(hidden: bool) -> None:
+    """No name was misspelled in it: `–` is not defined at that point` would send the student looking for one."""
+    message = meaning(Raised("NotDefined", "attend is not defined: …"), hidden=hidden)
+    assert "its cell is missing, or it stopped with an error" in message
+    assert "–" not in message
+
+
+def test_a_sentence_with_a_gap_that_nothing_was_found_for_is_not_said(monkeypatch) -> None:
+    pairs = ((r"bent|broken '(\w+)'", "`{0}` is broken."), (r"bent", "Something is bent."))
+    monkeypatch.setattr("autograder.judging.exceptions.MEANINGS", pairs)
+    assert meaning(Raised("OddError", "bent")) == "Something is bent."
+    assert meaning(Raised("OddError", "broken 'x'")) == "`x` is broken."
+
+
 def test_a_hidden_checks_error_repeats_nothing_of_its_text() -> None:
     error = Raised("RuntimeError", "shape '[12, 34]' is invalid for input of size 56")
     target = Target("t", "T.", 1, fingerprint(Returned(torch.ones(2))), hidden=True)
