@@ -83,6 +83,8 @@ ERRORS = {
     "A function or method stands there": lambda: sum(t.numel for t in (A, B)),
     "A mask has to be boolean": lambda: ~A,
     "That is not defined for whole numbers or booleans (Long)": lambda: torch.arange(3).mean(),
+    "A file is not there": lambda: open("my_model.pt"),  # noqa: PTH123, SIM115
+    "A package is not there": lambda: __import__("nowhere_installed"),
     "There is no `sotfmax` on that object": lambda: A.sotfmax(-1),
 }
 

@@ -266,6 +266,14 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "A function or method stands there without being called: its parentheses are missing.",
     ),
     (
+        r"FileNotFoundError",
+        "A file is not there. When graded, only this lesson's own files lie beside the notebook.",
+    ),
+    (
+        r"ModuleNotFoundError",
+        "A package is not there. When graded, only what this course installs is.",
+    ),
+    (
         r"ZeroDivisionError",
         "Something was divided by 0.",
     ),

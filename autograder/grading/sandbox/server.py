@@ -6,6 +6,7 @@ side closes the socket. On request it forks: the copy answers on a socket of its
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import os
 import random
@@ -26,7 +27,7 @@ from ...judging.values import Outcome, Raised
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_call, pack_outcome, unpack, unpack_answer
 from .limits import Limits
-from .not_graded import replace_the_desk
+from .not_graded import refuse_input, replace_what_is_not_run
 from .shell import GradingShell
 
 NO_SUCH_NAME = "NotDefined"
@@ -42,7 +43,7 @@ def main(descriptor: int) -> None:
 
 def initialise() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
-    replace_the_desk()
+    replace_what_is_not_run()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     torch.default_generator.manual_seed(0)
@@ -118,6 +119,7 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
     black_box.reach(partial(ask_judge, channel))
+    builtins.input = refuse_input
     return pack_outcome(outcome_of(shell.user_ns, request))
 
 
