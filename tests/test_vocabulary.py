@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.grading.sandbox.codec import pack, unpack
 from autograder.judging.operators import CALLER, recording
 from autograder.judging.shortcuts import allow, record_of
 from autograder.judging.values import Outcome, Returned
@@ -125,3 +126,12 @@ def test_a_record_names_functions_operators_and_callers() -> None:
     assert not any(name.startswith("from autograder") for name in names)
     assert bare("aten::threshold_backward") == "threshold"
     assert not names & set(FOR_NUMPY)
+
+
+def test_what_the_machinery_runs_to_send_a_message_is_nobodys_answer() -> None:
+    """A black box is called by message while a student's function runs."""
+    names: set[str] = set()
+    asked = torch.ones(2)
+    with recording(names):
+        unpack(pack({}, {"asked": asked}))
+    assert not any(name.startswith(CALLER) for name in names)

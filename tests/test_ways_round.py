@@ -32,7 +32,7 @@ def asked(*cells: str, allowed: tuple[str, ...] = ()) -> str:
         ("def attend(q):\n    from torch._C import _nn\n    return _nn.gelu(q)", "torch._C"),
         ("import threading\ndef attend(q): return threading.Thread(q)", "threading"),
         (
-            "from concurrent.futures import ThreadPoolExecutor as T\npool = T()\ndef attend(q): return pool.submit(q)",
+            "from concurrent.futures import Executor as E\npool = E()\ndef attend(q): return pool.submit(q)",
             "conc",
         ),
         ("import multiprocessing as m\ndef attend(q): return m.Pool().map(q)", "multiprocessing"),
@@ -51,7 +51,7 @@ def test_a_way_round_in_an_exercises_code_is_shown_to_a_person(code: str, word: 
     "code",
     [
         "import math\nfrom torch import nn\ndef attend(q): return nn.Linear(2, 3)(torch.cat([q, q])) * math.pi",
-        "class attend(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._kept = self.__class__",
+        "class attend(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._own = 1",
         "class attend:\n    def __call__(self, q): return getattr(self, f'head_{1}')(q) + vars(self)['b']",
         "def attend(q): return getattr(q, 'mT', None)",
         "def attend(q, model): return model.eval()(q)",

@@ -20,6 +20,7 @@ AND_MORE = "(and more)"
 CALLER = "from "
 OUTERMOST = ("__main__", "reference", "checks", "hidden")  # a student's code, a solution, what calls them
 BETWEEN = ("torch.overrides", "torch._ops")  # what is recorded goes through them
+MESSAGES = "autograder.grading."  # which sends what a black box is asked
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 
 
@@ -64,18 +65,20 @@ def operator_name(func: Any) -> str:
     return str(schema.name) if schema else f"higher_order::{getattr(func, '__name__', '')}"
 
 
-def callers(frame: FrameType | None) -> Iterator[str]:
-    """Yield the modules from a frame up to the student's code, or the check's."""
+def callers(frame: FrameType | None) -> list[str]:
+    """Return the modules from a frame up to the student's code, or the check's; none of what a message goes through."""
+    modules: list[str] = []
     while frame is not None:
-        module = str(frame.f_globals.get("__name__", ""))
+        module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
+        if module.startswith(MESSAGES):
+            return []
         if not module or module in OUTERMOST or module.startswith("autograder."):
-            code = frame.f_code
-            if code.co_filename == FROM_TEXT and not code.co_name.startswith("__"):  # a dataclass's methods are usual
-                yield FROM_TEXT
-            return
+            usual = code.co_filename != FROM_TEXT or code.co_name.startswith("__")  # a dataclass's methods are usual
+            return modules if usual else [*modules, FROM_TEXT]
         if module not in BETWEEN:
-            yield module
+            modules.append(module)
         frame = frame.f_back
+    return modules
 
 
 def note(names: set[str], name: str) -> None:
