@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -22,14 +22,14 @@ class LessonPackage:
     Args:
         source: what judging needs.
         released: the released notebook's text. Its cells' metadata say which of them are graded.
-        fingerprints: the text of fingerprints.json, which lies beside the notebook.
         rubrics: what a person grades a question by, by the question's grade id.
+        data: what the notebook reads, by file name: a text, a model's parameters.
     """
 
     source: LessonSource
     released: str
-    fingerprints: str
     rubrics: Mapping[str, str]
+    data: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -44,14 +44,15 @@ class LessonPackage:
     @cached_property
     def digest(self) -> str:
         """A checksum of all of it: what was graded with another one is graded anew."""
-        parts = (self.source.digest, self.released, repr(sorted(self.rubrics.items())))
+        data = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in self.data.items())
+        parts = (self.source.digest, self.released, repr(sorted(self.rubrics.items())), repr(data))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @property
-    def files(self) -> dict[str, str]:
-        """What lies beside the notebook while it runs."""
-        beside = {"checks.py": self.source.checks, "fingerprints.json": self.fingerprints}
-        return beside | dict(self.source.modules)
+    def files(self) -> dict[str, bytes]:
+        """What lies beside the notebook while it runs: all that students have but fingerprints.json, the answers'."""
+        texts = {"checks.py": self.source.checks, **dict(self.source.modules)}
+        return {name: text.encode() for name, text in texts.items()} | dict(self.data)
 
     @cached_property
     def notebook(self) -> dict[str, Any]:
@@ -90,15 +91,15 @@ class LessonPackage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as text: checks are functions, which do not travel, and are loaded once per process."""
-        return unpickled, (self.source, self.released, self.fingerprints, tuple(self.rubrics.items()))
+        return unpickled, (self.source, self.released, tuple(self.rubrics.items()), tuple(self.data.items()))
 
 
 @lru_cache(maxsize=8)
 def unpickled(
-    source: LessonSource, released: str, fingerprints: str, rubrics: tuple[tuple[str, str], ...]
+    source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: tuple[tuple[str, bytes], ...]
 ) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
-    return LessonPackage(source, released, fingerprints, dict(rubrics))
+    return LessonPackage(source, released, dict(rubrics), dict(data))
 
 
 def nbgrader_metadata(cell: Any) -> Mapping[str, Any]:

@@ -33,7 +33,7 @@ from .modules import importable
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
-from .shortcuts import Shortcut, shortcuts_in
+from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .target import Target
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
@@ -119,6 +119,7 @@ class AnswerKey:
     mistakes: list[Mistake]
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
+    permissions: list[Permission] = field(default_factory=list)
     public_boxes: frozenset[str] = frozenset()
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
@@ -187,8 +188,19 @@ class AnswerKey:
                 self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
             return self._targets[key]
 
+    def known(self, exercise: str, seed: int) -> set[str]:
+        """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""
+        exact = (target.exact for target in self.targets(exercise, seed))
+        allowed = (found.names for found in self.permissions if found.exercise == exercise)
+        return record_of(filter(None, exact)).union(*allowed)
+
+    @property
+    def module_names(self) -> frozenset[str]:
+        """The names of the lesson's own modules."""
+        return frozenset(name.removesuffix(".py") for name, _ in self.source.modules)
+
     def _target(self, check: Check, seed: int) -> Target:
-        outcome, inputs = check.trace(self.reference[check.exercise], seed)
+        outcome, inputs = check.trace(self.reference[check.exercise], seed, record=True)
         right = check.summarise(outcome)
         if not isinstance(right, Returned):
             why = right.text if isinstance(right, Raised) else right.reason
@@ -306,6 +318,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         mistakes_in(hidden),
         shortcuts_in(checks),
         invariances_in(hidden),
+        permissions_in(hidden),
         frozenset(black_boxes_in(checks)),
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
@@ -314,11 +327,11 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         raise LessonError(
             f"{source.place}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
         )
-    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances]
+    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances, *key.permissions]
     for item in declared:
         if item.exercise not in key.exercises:
             file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
-            what = getattr(item, "name", "a shortcut")
+            what = getattr(item, "name", f"a {type(item).__name__.lower()}")
             problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
             raise LessonError(f"{source.place}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
     return key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 from .misfits import misfit
@@ -241,7 +242,12 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         "amax, amin.",
     ),
     (
-        r"NotDefined|name '(\w+)' is not defined|cannot access local variable '(\w+)'",
+        r"^NotDefined: ",
+        "The exercise is not defined: its cell is missing, or it stopped with an error. Run that cell by itself, and "
+        "then from a fresh start all cells in order.",
+    ),
+    (
+        r"name '(\w+)' is not defined|cannot access local variable '(\w+)'",
         "`{0}` is not defined at that point. Is it spelled as elsewhere, imported, and assigned on every path?",
     ),
     (
@@ -258,6 +264,14 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"builtin_function_or_method|'method' and|and 'method'|'function' and|and 'function'",
         "A function or method stands there without being called: its parentheses are missing.",
+    ),
+    (
+        r"FileNotFoundError",
+        "A file is not there. When graded, only this lesson's own files lie beside the notebook.",
+    ),
+    (
+        r"ModuleNotFoundError",
+        "A package is not there. When graded, only what this course installs is.",
     ),
     (
         r"ZeroDivisionError",
@@ -398,15 +412,12 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
     if reason := misfit(said, error.where, error.shapes, hidden=hidden):
         return reason
     for pattern, sentence in (*OF_NUMPY, *MEANINGS):
-        found = re.search(pattern, said)
-        if found and not (hidden and "{" in sentence):
-            return fill(sentence, [group for group in found.groups() if group is not None])
+        match = re.search(pattern, said)
+        if not match or (hidden and "{" in sentence):
+            continue
+        with contextlib.suppress(IndexError):  # a sentence with a gap that nothing was found for says nothing
+            return sentence.format(*(group for group in match.groups() if group is not None))
     return ""
-
-
-def fill(sentence: str, groups: list[str]) -> str:
-    """Put what was found into a sentence; a gap that nothing was found for stays a dash."""
-    return re.sub(r"\{(\d)\}", lambda gap: groups[int(gap[1])] if int(gap[1]) < len(groups) else "–", sentence)
 
 
 def what_happened(error: Raised) -> str:

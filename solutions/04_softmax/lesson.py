@@ -292,7 +292,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 #
 # ### Exercise 4.4: attention in one pass
 #
-# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows.
+# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows. PyTorch's softmax, `logsumexp` and ready-made attention are not allowed here, because the single pass is the exercise.
 
 # %% hints streaming_attend [markdown]
 # Which three quantities does the table above keep track of, and what are they before the first piece? For the largest score so far, which number is smaller than every score?

@@ -389,7 +389,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 #
 # ### Exercise 5.4: masked softmax
 #
-# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros. Gradients are finite everywhere.
+# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros. Gradients are finite everywhere. You may use PyTorch's softmax, but its ready-made attention is not allowed here: the steps are the exercise.
 
 # %% hints masked_softmax [markdown]
 # Which steps does a row with at least one visible key need? What is different about a row with none, and at which point can you still tell the two apart?

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+import torch
+
 from ...errors import SandboxError, ScarcityError
 from ..launch import take_or_launch
 from .channel import receive, send, send_descriptor
@@ -57,7 +60,7 @@ class BubblewrapSandbox:
                 self._prepared = checks
 
     @contextmanager
-    def session(self, files: Mapping[str, str], limits: Limits) -> Iterator[Session]:
+    def session(self, files: Mapping[str, bytes], limits: Limits) -> Iterator[Session]:
         """Open one submission's process, and end everything of it afterwards.
 
         Args:
@@ -83,9 +86,12 @@ class BubblewrapSandbox:
         if ended == "memory":
             raise ScarcityError
 
-    def _open(self, files: Mapping[str, str], limits: Limits, theirs: socket.socket) -> int:
+    def _open(self, files: Mapping[str, bytes], limits: Limits, theirs: socket.socket) -> int:
         with self._turn:
-            send(self._control, pack({"do": "open", "limits": asdict(limits), "files": dict(files)}))
+            contents = {
+                name: torch.from_numpy(np.frombuffer(content, np.uint8).copy()) for name, content in files.items()
+            }
+            send(self._control, pack({"do": "open", "limits": asdict(limits)}, contents))
             send_descriptor(self._control, theirs.fileno())
             theirs.close()
             return int(self._answer()["pid"])
