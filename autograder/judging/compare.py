@@ -11,7 +11,17 @@ import torch
 from torch import Tensor
 
 from .check import NO_RETURN
-from .fingerprint import GRACE, SMALLEST_SIZE, Fingerprint, numbers_agree, same, tensor_fingerprint, tolerance_of
+from .fingerprint import (
+    GRACE,
+    SMALLEST_SIZE,
+    Fingerprint,
+    not_finite,
+    numbers_agree,
+    real_numbers,
+    same,
+    tensor_fingerprint,
+    tolerance_of,
+)
 from .fingerprint import fingerprint as print_of
 from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
@@ -194,7 +204,7 @@ def times(mine: Fingerprint, theirs: Fingerprint) -> str:
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     """Say whether two outcomes agree, but for rounding and GRACE.
 
-    What the student's desk accepts is accepted: the estimate that decides there is asked too.
+    What the student's desk accepts is accepted: the estimate that decides there is asked too, about finite numbers alone.
     """
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind
@@ -204,9 +214,19 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     pairs = [(a.value, b.value) for a, b in zip(ours, right, strict=True)]
     if any(isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape != b.shape for a, b in pairs):
         return False
+    if not all(same_where_not_finite(a, b) for a, b in pairs):
+        return False
     if all(equal_leaf(a, b, tolerance) for a, b in pairs):
         return True
     return same(print_of(mine), print_of(theirs), tolerance, GRACE)
+
+
+def same_where_not_finite(mine: Any, theirs: Any) -> bool:
+    """Say whether NaN and either infinity are in the same entries of two tensors of one shape."""
+    if not isinstance(mine, Tensor) or not isinstance(theirs, Tensor) or mine.is_complex() != theirs.is_complex():
+        return True
+    ours, right = not_finite(real_numbers(mine)), not_finite(real_numbers(theirs))
+    return ours.keys() == right.keys() and all(ours[name].equal(right[name]) for name in right)
 
 
 def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
@@ -220,7 +240,7 @@ def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
 
 def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     """Return, entry by entry, whether two tensors of one shape agree: relative to the entry, or to a usual entry."""
-    a, b = plain(mine).to(torch.float64), plain(theirs).to(torch.float64)
+    a, b = real_numbers(mine), real_numbers(theirs)
     limit = GRACE * tolerance_of(tensor_fingerprint(theirs), tolerance)
     finite = b[b.isfinite()]
     usual = max(float(finite.pow(2).mean().sqrt()) if finite.numel() else 0.0, SMALLEST_SIZE)
