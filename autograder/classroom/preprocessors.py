@@ -37,9 +37,9 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     allow_unsandboxed = Bool(
         False, help="Grade even where submissions cannot be isolated. They run with your rights then."
     ).tag(config=True)
-    cell_seconds = Float(30.0, help="Wall-clock seconds that one cell may take.").tag(config=True)
-    check_seconds = Float(20.0, help="Wall-clock seconds that one check may take.").tag(config=True)
-    total_seconds = Float(300.0, help="Wall-clock seconds that a submission may run, all its cells and checks.").tag(
+    cell_seconds = Float(30.0, help="Processor seconds that one cell may take.").tag(config=True)
+    check_seconds = Float(20.0, help="Processor seconds that one check may take.").tag(config=True)
+    total_seconds = Float(300.0, help="Processor seconds that a submission may take, all its cells and checks.").tag(
         config=True
     )
     cpu_seconds = Int(60, help="Processor seconds that one process of a submission may take.").tag(config=True)

@@ -11,6 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ from ..judging.verdict import Verdict
 from .outputs import clean_outputs, score_output
 from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
-from .sandbox import Limits, Session, open_session
+from .sandbox import Boxes, BoxProcess, Limits, Session, open_session
 
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
@@ -37,6 +38,7 @@ PROCESS_ENDED = Lost("The Python process had ended before.")
 NOT_RUN = Lost("It was not run, because others of this exercise's checks took too long.")
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
+BOX_MEMORY = 512 * 2**20
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,8 @@ def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str,
     if skipped and needs_demonstrations(notebook, submission.lesson):
         skipped = ()
     for skip in (skipped, ()) if skipped else ((),):
-        with session_for(submission) as session:
-            runner = CheckRunner(submission, run_cells(notebook, submission.lesson, session, skip))
+        with session_for(submission) as session, closing(boxes_for(submission)) as boxes:
+            runner = CheckRunner(submission, run_cells(notebook, submission.lesson, session, skip), boxes)
             outcomes = runner.run_visible()
             if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
                 continue
@@ -129,6 +131,16 @@ def session_for(submission: Submission) -> Any:
     """Open a fresh process for a submission."""
     lesson, limits = submission.lesson, submission.limits
     return open_session(lesson.files, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
+
+
+def boxes_for(submission: Submission) -> BoxProcess:
+    """Return the process that computes black boxes for a submission. It is opened when one is called."""
+    lesson, limits = submission.lesson, replace(submission.limits, memory_bytes=BOX_MEMORY)
+
+    def open_process() -> Any:
+        return open_session({}, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
+
+    return BoxProcess(open_process, lesson.key.box_sources, lesson.source.modules)
 
 
 def needs_demonstrations(notebook: dict[str, Any], lesson: LessonPackage) -> bool:
@@ -217,10 +229,11 @@ class CheckRunner:
     Args:
         submission: what is being graded.
         copies: by exercise; None for one that was not started.
+        boxes: computes what checks call and submissions must not read.
     """
 
-    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None]) -> None:
-        self._submission, self._copies = submission, copies
+    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None], boxes: BoxProcess) -> None:
+        self._submission, self._copies, self._boxes = submission, copies, boxes
         self._overtime = Counter[str]()
 
     def run_visible(self) -> dict[str, dict[str, Outcome]]:
@@ -246,8 +259,9 @@ class CheckRunner:
                 found[check.name] = NOT_RUN
                 continue
             session = self._process(copies, hidden=hidden)
-            boxes, seed = key.boxes_of(check), self._submission.seed
-            share = LATER_SHARE if self._overtime[exercise] else 1.0
+            seed, share = self._submission.seed, LATER_SHARE if self._overtime[exercise] else 1.0
+            names = key.boxes_of(check, seed)
+            boxes = Boxes(self._boxes, names) if names else None
             outcome = session.check(check, sources, seed, boxes, share) if session else PROCESS_ENDED
             self._overtime[exercise] += isinstance(outcome, Lost) and outcome.overtime
             found[check.name] = outcome

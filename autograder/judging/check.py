@@ -263,20 +263,30 @@ def checks_alone(source: str, exercise: str) -> str:
     tree = ast.parse(source)
     boxes = [node.name for node in tree.body if is_box(node)]
     kept = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
+    roots = [node for node in kept if not is_helper(node)]
     for call in filter(None, (declared(node, "check") for node in kept)):
         call.keywords = [keyword for keyword in call.keywords if keyword.arg != "summary"]
-    tree.body = needed(list(map(without_body, kept)))
+    tree.body = needed([without_body(node) for node in kept], roots)
     rename(tree, {name: name_sent(name, source) for name in boxes})
     return ast.unparse(tree)
 
 
-def needed(nodes: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without the functions, classes and values that no check leads to."""
+@lru_cache(maxsize=256)
+def boxes_alone(source: str) -> str:
+    """Return what the black boxes of a hidden.py need to be computed: no checks, no mistakes."""
+    tree = ast.parse(source)
+    kept = [node for node in tree.body if declared(node, "mistake") is None and declared(node, "check") is None]
+    tree.body = needed(kept, [node for node in kept if is_box(node) or not is_helper(node)])
+    return ast.unparse(tree)
+
+
+def needed(nodes: list[ast.stmt], roots: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements without the functions, classes and values that none of the roots leads to."""
     helpers: dict[str, list[ast.stmt]] = {}
-    for node in filter(is_helper, nodes):
+    for node in (node for node in nodes if node not in roots):
         for name in bound_by(node):
             helpers.setdefault(name, []).append(node)
-    found = [node for node in nodes if not is_helper(node)]
+    found = list(roots)
     for node in found:  # grows while it is read
         for name in wanted_by(node):
             found += helpers.pop(name, [])

@@ -115,6 +115,13 @@ def numbers_of(array: np.ndarray[Any, Any]) -> Tensor | Other:
         return Other(f"array of {array.dtype}")
 
 
+def identical(a: Tensor, b: Tensor) -> bool:
+    """Say whether two tensors hold the same entries, NaN in the same places included."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())
+
+
 def has_numbers(tensor: Tensor) -> bool:
     """Say whether a tensor has numbers of its own, one for each entry."""
     with torch._C.DisableTorchFunctionSubclass():

@@ -19,12 +19,15 @@ from typing import Any
 
 import torch
 
+from ...errors import SandboxError
 from ...judging import black_box
+from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
+from ...judging.modules import importable
 from ...judging.shortcuts import bans_of, shortcuts_in
 from ...judging.values import Outcome, Raised
 from .channel import ClosedError, receive, receive_descriptor, send
-from .codec import pack, pack_call, pack_outcome, unpack, unpack_answer
+from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
 from .shell import GradingShell
 
@@ -61,7 +64,10 @@ def serve(channel: socket.socket, shell: Any) -> None:
                 continue
         except ClosedError:
             return
-        send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request, channel))
+        if request["do"] == "answer":
+            send(channel, answer_calls(request, receive_line(channel)))
+        else:
+            send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request, channel))
 
 
 def fork_copy(channel: socket.socket) -> socket.socket:
@@ -115,14 +121,46 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
 
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
-    black_box.reach(partial(ask_judge, channel))
-    return pack_outcome(outcome_of(shell.user_ns, request))
+    if "line" not in request:
+        return pack_outcome(outcome_of(shell.user_ns, request))
+    with receive_line(channel) as line:
+        black_box.reach(partial(ask_judge, line))
+        black_box.disguise(load_visible(request["sources"][0]), request["line"])
+        return pack_outcome(outcome_of(shell.user_ns, request))
 
 
-def ask_judge(channel: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
-    """Have the judge's process call one of the lesson's black boxes."""
-    send(channel, pack_call(name, arguments))
-    return unpack_answer(receive(channel, Limits.reply_bytes))
+def receive_line(channel: socket.socket) -> socket.socket:
+    """Return the socket that leads to the process on the other side of a black box."""
+    return socket.socket(fileno=receive_descriptor(channel))
+
+
+def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
+    """Have the judge's own process call one of the lesson's black boxes."""
+    send(line, pack_call(name, arguments))
+    return unpack_answer(receive(line, Limits.reply_bytes))
+
+
+def answer_calls(request: dict[str, Any], line: socket.socket) -> bytes:
+    """Call black boxes for a submission's process until it has gone, or asks for what is not there."""
+    boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
+    offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
+    with line, contextlib.suppress(SandboxError, KeyError):
+        while True:
+            name, arguments = unpack_call(receive(line, Limits.reply_bytes))
+            send(line, pack_answer(black_box.answer_call(offered, name, arguments)))
+            count += 1
+    return pack({"answered": count})
+
+
+@lru_cache(maxsize=1)
+def load_boxes(
+    visible: str, hidden: str, modules: tuple[tuple[str, str], ...]
+) -> dict[tuple[str, str], black_box.BlackBox]:
+    """Return a lesson's black boxes by module and name."""
+    with importable(modules, ""):
+        checks = load_module(visible, "checks.py")
+        loaded = {"checks": checks, "hidden": load_module(hidden, "hidden.py", checks)}
+    return {(name, own): box for name, module in loaded.items() for own, box in black_boxes_in(module).items()}
 
 
 def outcome_of(names: Mapping[str, Any], request: Mapping[str, Any]) -> Outcome:
