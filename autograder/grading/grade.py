@@ -7,10 +7,11 @@ All that it changes is PyTorch's number of threads in its process.
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,8 +29,9 @@ from ..judging.verdict import Verdict
 from .outputs import clean_outputs, score_output
 from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
-from .sandbox import Boxes, BoxProcess, Limits, Session, open_session
+from .sandbox import BOX_ENDED, Boxes, BoxProcess, Limits, Session, open_session
 
+LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
 NOT_DEFINED = ("NotDefined", "NameError")
@@ -84,9 +86,9 @@ def grade(submission: Submission) -> str:
 def run_and_judge(submission: Submission) -> dict[str, Any]:
     """Grade once; a sandbox that broke is replaced and the submission tried again, so no student pays for it."""
     for last in (False, True):
-        notebook = repair(submission.notebook, submission.lesson)
+        notebook, flags = repair(submission.notebook, submission.lesson), list[str]()
         try:
-            outcomes = run(notebook, submission)
+            outcomes = run(notebook, submission, flags)
             if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
                 forget_outputs(notebook)
             break
@@ -95,7 +97,7 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
         except SandboxError:
             if last:
                 raise
-    judge_exercises(notebook, submission, outcomes)
+    judge_exercises(notebook, submission, outcomes, flags)
     add_rubrics(notebook, submission.lesson)
     return notebook
 
@@ -107,8 +109,12 @@ def forget_outputs(notebook: dict[str, Any]) -> None:
             cell["outputs"] = []
 
 
-def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str, Outcome]]:
+def run(
+    notebook: dict[str, Any], submission: Submission, flags: list[str] | None = None
+) -> dict[str, dict[str, Outcome]]:
     """Run the cells, then the visible checks, then the hidden ones; return each check's outcome by exercise.
+
+    What a person should know of how it ran is added to the flags.
 
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
@@ -118,13 +124,26 @@ def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str,
         skipped = ()
     for skip in (skipped, ()) if skipped else ((),):
         with session_for(submission) as session, closing(boxes_for(submission)) as boxes:
-            runner = CheckRunner(submission, run_cells(notebook, submission.lesson, session, skip), boxes)
+            copies = run_cells(notebook, submission.lesson, session, skip)
+            runner = CheckRunner(submission, copies, boxes)
             outcomes = runner.run_visible()
             if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
                 continue
             hidden = runner.run_hidden()
-            return {name: found | hidden[name] for name, found in outcomes.items()}
+            every = {name: found | hidden[name] for name, found in outcomes.items()}
+            if flags is not None:
+                flags += oddities(copies, every)
+            return every
     raise AssertionError("the last round always returns")
+
+
+def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
+    """Yield what a person should know of how an exercise's checks ran."""
+    for exercise, pair in copies.items():
+        if pair and any(copy.threads for copy in (pair.visible, pair.hidden) if copy):
+            yield f"look at {exercise}: a thread was running when it was checked, and was left behind"
+        if Lost(BOX_ENDED) in outcomes[exercise].values():
+            yield f"look at {exercise}: a call that it made ended the process of the lesson's black boxes"
 
 
 def session_for(submission: Submission) -> Any:
@@ -281,10 +300,13 @@ class CheckRunner:
 
 
 def judge_exercises(
-    notebook: dict[str, Any], submission: Submission, outcomes: Mapping[str, Mapping[str, Outcome]]
+    notebook: dict[str, Any],
+    submission: Submission,
+    outcomes: Mapping[str, Mapping[str, Outcome]],
+    flags: Collection[str] = (),
 ) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
-    flags: list[str] = []
+    flags = list(flags)
     verdicts: dict[str, dict[str, Any]] = {}
     for cell in notebook["cells"]:
         exercise = checked_exercise(cell)
@@ -295,6 +317,9 @@ def judge_exercises(
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission.lesson, verdict, outcomes[exercise])
         flags += [flag] if flag else []
+        if verdict.failure and verdict.failure.problem:
+            flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
+            LOG.error("%s, seed %d: explaining failed: %s", exercise, submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict)
         cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
     notebook["metadata"][RECORD] = {"flags": flags, "verdicts": verdicts}

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -22,7 +22,8 @@ from torch import Tensor
 
 from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
-from .operators import recording
+from .operators import AND_MORE, note, recording
+from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
@@ -74,9 +75,11 @@ class Check:
         with torch.random.fork_rng(devices=[]):  # what work draws itself, such as dropout, is repeatable too
             torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
             with recording(None if isinstance(watched, Watched) else ran):
+                before = settings_now()
                 outcome = capture_outcome(lambda: self.run(watched, draw))
+                settings = changed_settings(before)
         if isinstance(outcome, Returned):
-            outcome = replace(outcome, changed=draw.changed, ran=tuple(sorted(ran or ())))
+            outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, Watched):
             outcome = watched.explain(outcome)
         return outcome, draw.given
@@ -102,13 +105,14 @@ class Watched:
     """A student's function, which remembers what it returned last, so that a check that stops can say why.
 
     Args:
-        work: the function.
+        work: the function, or whatever else is called like one.
         ran: where to note which of PyTorch's functions it runs; None where nobody asks.
     """
 
     def __init__(self, work: Callable[..., Any], ran: set[str] | None = None) -> None:
         functools.update_wrapper(self, work)
         self._work, self._ran = work, ran
+        self.__name__ = getattr(work, "__name__", type(work).__name__)
         self._returned: Any = self
         self._inside = False
 
@@ -118,7 +122,13 @@ class Watched:
         with recording(self._ran):
             self._returned = self._work(*args, **options)
         self._inside = False
+        if self._ran is not None and isinstance(self._work, type) and isinstance(self._returned, self._work):
+            note(self._ran, AND_MORE)  # its methods run unseen
         return self._returned
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a callable object has beside its call."""
+        return getattr(self.__dict__["_work"], name)
 
     def explain(self, outcome: Raised) -> Outcome:
         """Say what came back, where that is what the check could not go on with."""
@@ -133,8 +143,11 @@ class Watched:
 
 
 def watch(work: Any, ran: set[str] | None = None) -> Any:
-    """Return a function that is watched; a class, which checks look into, as it is."""
-    return Watched(work, ran) if isinstance(work, FunctionType) else work
+    """Return whatever is called like a function, watched; a class or a module, which checks look into, as it is."""
+    if isinstance(work, torch.nn.Module) or not callable(work):
+        return work
+    as_function = not isinstance(work, type) or "__new__" in vars(work)  # such a class may return anything
+    return Watched(work, ran) if as_function else work
 
 
 def in_words(value: Any) -> str:

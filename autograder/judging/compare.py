@@ -23,6 +23,7 @@ from .fingerprint import (
     tolerance_of,
 )
 from .fingerprint import fingerprint as print_of
+from .settings import CHANGED_SETTINGS
 from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
@@ -89,7 +90,13 @@ def contract(yours: Fingerprint, right: Fingerprint, names: Sequence[str] = ()) 
             return capital(problem)
     if yours.get("changed") and not right.get("changed"):
         return "One of the inputs was changed in place. Its owner still needs it: make a new tensor instead."
-    return ""
+    return setting_left_changed(yours, right)
+
+
+def setting_left_changed(yours: Fingerprint, right: Fingerprint) -> str:
+    """Say which setting of the whole program was left changed; '' where none was."""
+    changed = (name for name in yours.get("settings", ()) if name not in right.get("settings", ()))
+    return next((CHANGED_SETTINGS.get(name, "") for name in changed), "")
 
 
 def is_nothing(leaves: Iterable[Fingerprint]) -> bool:
@@ -209,7 +216,9 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind
     ours, right = mine.leaves(), theirs.leaves()
-    if mine.changed != theirs.changed or [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
+    if mine.changed != theirs.changed or not set(mine.settings) <= set(theirs.settings):
+        return False
+    if [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
         return False
     pairs = [(a.value, b.value) for a, b in zip(ours, right, strict=True)]
     if any(isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape != b.shape for a, b in pairs):

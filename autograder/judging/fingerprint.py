@@ -62,7 +62,12 @@ def outcome_fingerprint(outcome: Outcome) -> Fingerprint:
     if isinstance(outcome, Lost):
         return {"lost": outcome.reason}
     leaves = {leaf.path: leaf_fingerprint(leaf) for leaf in outcome.leaves()}
-    return {"leaves": leaves, "changed": True} if outcome.changed else {"leaves": leaves}
+    whole: Fingerprint = {"leaves": leaves}
+    if outcome.changed:
+        whole["changed"] = True
+    if outcome.settings:
+        whole["settings"] = list(outcome.settings)
+    return whole
 
 
 def leaf_fingerprint(leaf: Leaf) -> Fingerprint:
@@ -131,9 +136,14 @@ def rounded(number: float) -> float:
 
 
 def same(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, grace: float = 1.0) -> bool:
-    """Say whether two fingerprints belong to the same answer; `b` is the known one."""
+    """Say whether two fingerprints belong to the same answer; `b` is the known one.
+
+    A setting that the known answer changes may be changed, and need not be.
+    """
     if "leaves" not in a or "leaves" not in b or a.get("changed") != b.get("changed"):
         return a == b
+    if not set(a.get("settings", ())) <= set(b.get("settings", ())):
+        return False
     return a["leaves"].keys() == b["leaves"].keys() and all(
         same_leaf(p, b["leaves"][k], tolerance, grace) for k, p in a["leaves"].items()
     )

@@ -20,6 +20,7 @@ from torch import Tensor
 from ...errors import SandboxError
 from ...judging.black_box import Answer, Arguments
 from ...judging.operators import MOST_NAMES
+from ...judging.settings import CHANGED_SETTINGS
 from ...judging.values import Lost, Other, Outcome, Raised, Returned, has_numbers, numbers_of, plain
 
 DEEPEST = 16
@@ -66,7 +67,8 @@ def pack_outcome(outcome: Outcome) -> bytes:
         return pack({"lost": outcome.reason})
     tensors: dict[str, Tensor] = {}
     ran = [name[:LONGEST_NAME] for name in outcome.ran]
-    return pack({"tree": encode(outcome.tree, tensors), "changed": outcome.changed, "ran": ran}, tensors)
+    beside: dict[str, Any] = {"changed": outcome.changed, "settings": outcome.settings, "ran": ran}
+    return pack({"tree": encode(outcome.tree, tensors), **beside}, tensors)
 
 
 def unpack_outcome(message: bytes) -> Outcome:
@@ -78,7 +80,8 @@ def unpack_outcome(message: bytes) -> Outcome:
         if "lost" in header:
             return Lost(str(header["lost"])[:500])
         ran = tuple(str(name)[:LONGEST_NAME] for name in list(header["ran"])[:MOST_NAMES])
-        return Returned(decode(header["tree"], tensors, Allowance()), header.get("changed") is True, ran)
+        settings = tuple(name for name in CHANGED_SETTINGS if name in list(header["settings"]))
+        return Returned(decode(header["tree"], tensors, Allowance()), header.get("changed") is True, settings, ran)
     except SandboxError:
         raise
     except Exception as error:

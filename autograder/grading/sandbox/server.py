@@ -12,7 +12,9 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
@@ -25,13 +27,15 @@ from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
 from ...judging.modules import importable
 from ...judging.shortcuts import bans_of, shortcuts_in
-from ...judging.values import Outcome, Raised
+from ...judging.values import Outcome, Raised, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
 from .shell import GradingShell
 
 NO_SUCH_NAME = "NotDefined"
+HELD_SECONDS = 1.0
+REST_SECONDS = 0.05  # of processor time: on a busy computer, a thread that does not run for a moment is not at rest
 _copies: list[int] = []
 
 
@@ -74,16 +78,55 @@ def fork_copy(channel: socket.socket) -> socket.socket:
     """Fork. Return the channel to go on with: the old one, or in the copy the one that came with the request."""
     descriptor = receive_descriptor(channel)
     _copies[:] = [pid for pid in _copies if not reap_if_ended(pid)]
-    if pid := os.fork():
+    with others_at_rest() as threads:
+        pid = os.fork()
+    if pid:
         _copies.append(pid)
         os.close(descriptor)
         return channel
     _copies.clear()
     channel.close()
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    if threads:  # a copy that cannot calculate does not get ready, and another one is made
+        torch.ones(2, 2).matmul(torch.ones(2, 2)).softmax(-1)
     own = socket.socket(fileno=descriptor)
-    send(own, pack({"ready": os.getpid()}))
+    send(own, pack({"ready": os.getpid(), "threads": threads}))
     return own
+
+
+@contextlib.contextmanager
+def others_at_rest() -> Iterator[int]:
+    """Hold the interpreter until all other threads wait for it; give their number.
+
+    One that computes in PyTorch may hold a lock of its own, which would stay locked in a fork for ever. Python gives
+    the interpreter to another thread only after the switch interval, and PyTorch's functions end by asking for it.
+    """
+    others = [number for number in sys._current_frames() if number != threading.get_ident()]
+    interval = sys.getswitchinterval()
+    try:
+        if others and hasattr(time, "pthread_getcpuclockid"):
+            sys.setswitchinterval(HELD_SECONDS)
+            wait_for_rest([time.pthread_getcpuclockid(number) for number in others])
+        yield len(others)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def wait_for_rest(clocks: list[int]) -> None:
+    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn.
+
+    Args:
+        clocks: each thread's clock of processor time.
+    """
+    began = rested_since = time.thread_time()
+    before: list[float] = []
+    while (now := time.thread_time()) < began + HELD_SECONDS and now < rested_since + REST_SECONDS:
+        try:
+            times = [time.clock_gettime(clock) for clock in clocks]
+        except OSError:  # one has ended
+            return
+        if times != before:
+            before, rested_since = times, now
 
 
 def reap_if_ended(pid: int) -> bool:
@@ -114,7 +157,7 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
         outputs, success = shell.run(request["source"], request["output_bytes"])
         return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
     except BaseException as error:
-        name, text = type(error).__name__, str(error)[:500]
+        name, text = type(error).__name__, text_of_error(error)
         note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
         return pack({"outputs": [note], "success": False, "count": None})
 

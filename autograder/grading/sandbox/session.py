@@ -18,7 +18,7 @@ from .limits import Limits
 from .meter import Allowance, AsleepError, Meter
 
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
-COPY_SECONDS = 10.0
+COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
 CELLS_FULL_OF_OUTPUT = 8
 ESCAPED = 6  # characters that JSON writes for one
 SMALL = 64 * 2**10
@@ -85,22 +85,32 @@ class Session:
 
     def copy(self) -> Session | None:
         """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
-        allowance = self._budget.allowance(COPY_SECONDS)
-        if self.lost or not allowance:
-            return None
+        for _ in range(COPY_ATTEMPTS):
+            allowance = self._budget.allowance(COPY_SECONDS)
+            if self.lost or not allowance:
+                return None
+            try:
+                return self._copy(allowance)
+            except AsleepError:  # a thread held a lock at that moment
+                continue
+            except SandboxError:
+                return None
+        return None
+
+    def _copy(self, allowance: Allowance) -> Session:
         ours, theirs = socket.socketpair()
         announcing(ours)
+        meter = Meter([self.host], allowance, self._budget.hosts)
         try:
-            meter = Meter([self.host], allowance, self._budget.hosts)
-            send(self._channel, pack({"do": "copy"}))
-            send_descriptor(self._channel, theirs.fileno())
-            theirs.close()
-            ready = receive_ready(ours, meter)
+            with theirs:
+                send(self._channel, pack({"do": "copy"}))
+                send_descriptor(self._channel, theirs.fileno())
+            return Session(ours, self._limits, receive_ready(ours, meter), self._budget)
         except SandboxError:
             ours.close()
-            theirs.close()
-            return None
-        return Session(ours, self._limits, ready, self._budget)
+            raise
+        finally:
+            self._budget.charge(meter.used())
 
     def close(self) -> None:
         """Let the process end."""
