@@ -118,6 +118,17 @@ def test_what_the_solution_changes_may_be_changed_and_need_not_be() -> None:
     assert same(fingerprint(outcome), fingerprint(known))
 
 
+def test_a_check_can_allow_a_setting_to_be_changed() -> None:
+    check = Check("double", "seeds", 1, "Seeds.", lambda double, draw: double(draw.normal(3)), may_change=("seed",))
+
+    def double(x: Tensor) -> Tensor:
+        torch.default_generator.manual_seed(7)
+        return 2 * x
+
+    assert check.values(double, 1).settings == ()
+    assert CHECK.values(double, 1).settings == ("seed",)
+
+
 def draws(x: Tensor) -> None:
     nn.Linear(2, 2)
     torch.randn(3)

@@ -47,6 +47,7 @@ class Check:
         summary: turns the values into what is compared, where more than one answer is right.
             It runs where the judge runs, never beside the student's code.
         tolerance: how far apart values may be, where that is more than what follows from the dtype.
+        may_change: settings of the whole program, from `settings`, that an answer may leave changed.
     """
 
     exercise: str
@@ -57,6 +58,7 @@ class Check:
     show: bool = False
     summary: Callable[[Any], Any] | None = None
     tolerance: float | None = None
+    may_change: tuple[str, ...] = ()
 
     def values(self, work: Any, seed: int, *, record: bool = False) -> Outcome:
         """Run the check on a piece of work: a student's, the reference or a mistake."""
@@ -77,7 +79,7 @@ class Check:
             with recording(None if isinstance(watched, Watched) else ran):
                 before = settings_now()
                 outcome = capture_outcome(lambda: self.run(watched, draw))
-                settings = changed_settings(before)
+                settings = tuple(name for name in changed_settings(before) if name not in self.may_change)
         if isinstance(outcome, Returned):
             outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, Watched):
@@ -193,11 +195,13 @@ def check(
     show: bool = False,
     summary: Callable[[Any], Any] | None = None,
     tolerance: float | None = None,
+    may_change: tuple[str, ...] = (),
 ) -> Callable[[CheckFunction], Check]:
-    """Declare a check. The function's docstring is its title."""
+    """Declare a check. The function's docstring is its title; the rest is described at `Check`."""
 
     def declare(run: CheckFunction) -> Check:
-        return Check(exercise, run.__name__, points, docstring_text(run, "check"), run, show, summary, tolerance)
+        title = docstring_text(run, "check")
+        return Check(exercise, run.__name__, points, title, run, show, summary, tolerance, may_change)
 
     return declare
 

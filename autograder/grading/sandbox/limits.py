@@ -16,7 +16,6 @@ class Limits:
         cell_seconds: processor time of one cell.
         check_seconds: processor time of one check, with the black boxes that it calls.
         total_seconds: processor time of all cells and checks of a submission.
-        cpu_seconds: processor time of one process.
         memory_bytes: memory that one process may allocate.
         processes: how many processes and threads there may be at once.
         file_bytes: size of one file, and of all files together.
@@ -28,7 +27,6 @@ class Limits:
     cell_seconds: float = 30.0
     check_seconds: float = 20.0
     total_seconds: float = 300.0
-    cpu_seconds: int = 60
     memory_bytes: int = 1536 * 2**20
     processes: int = 64
     file_bytes: int = 64 * 2**20
