@@ -37,12 +37,11 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     allow_unsandboxed = Bool(
         False, help="Grade even where submissions cannot be isolated. They run with your rights then."
     ).tag(config=True)
-    cell_seconds = Float(30.0, help="Wall-clock seconds that one cell may take.").tag(config=True)
-    check_seconds = Float(20.0, help="Wall-clock seconds that one check may take.").tag(config=True)
-    total_seconds = Float(300.0, help="Wall-clock seconds that a submission may run, all its cells and checks.").tag(
+    cell_seconds = Float(30.0, help="Processor seconds that one cell may take.").tag(config=True)
+    check_seconds = Float(20.0, help="Processor seconds that one check may take.").tag(config=True)
+    total_seconds = Float(300.0, help="Processor seconds that a submission may take, all its cells and checks.").tag(
         config=True
     )
-    cpu_seconds = Int(60, help="Processor seconds that one process of a submission may take.").tag(config=True)
     memory = Int(1536, help="Memory that one process of a submission may allocate, in MiB.").tag(config=True)
     processes = Int(64, help="How many processes and threads a submission may have at once.").tag(config=True)
     files = Int(64, help="Size of one file of a submission, and of all together, in MiB.").tag(config=True)
@@ -80,7 +79,6 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
             cell_seconds=self.cell_seconds,
             check_seconds=self.check_seconds,
             total_seconds=self.total_seconds,
-            cpu_seconds=self.cpu_seconds,
             memory_bytes=self.memory * MIB,
             processes=self.processes,
             file_bytes=self.files * MIB,

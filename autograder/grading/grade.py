@@ -7,10 +7,12 @@ All that it changes is PyTorch's number of threads in its process.
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,8 +31,9 @@ from ..judging.ways_round import way_round
 from .outputs import clean_outputs, score_output
 from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
-from .sandbox import Limits, Session, open_session
+from .sandbox import BOX_ENDED, Boxes, BoxProcess, Limits, Session, open_session
 
+LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
 NOT_DEFINED = ("NotDefined", "NameError")
@@ -39,6 +42,7 @@ PROCESS_ENDED = Lost("The Python process had ended before.")
 NOT_RUN = Lost("It was not run, because others of this exercise's checks took too long.")
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
+BOX_MEMORY = 512 * 2**20
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,9 @@ def grade(submission: Submission) -> str:
 def run_and_judge(submission: Submission) -> dict[str, Any]:
     """Grade once; a sandbox that broke is replaced and the submission tried again, so no student pays for it."""
     for last in (False, True):
-        notebook = repair(submission.notebook, submission.lesson)
+        notebook, flags = repair(submission.notebook, submission.lesson), list[str]()
         try:
-            outcomes = run(notebook, submission)
+            outcomes = run(notebook, submission, flags)
             if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
                 forget_outputs(notebook)
             break
@@ -95,7 +99,7 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
         except SandboxError:
             if last:
                 raise
-    judge_exercises(notebook, submission, outcomes)
+    judge_exercises(notebook, submission, outcomes, flags)
     add_rubrics(notebook, submission.lesson)
     return notebook
 
@@ -107,8 +111,12 @@ def forget_outputs(notebook: dict[str, Any]) -> None:
             cell["outputs"] = []
 
 
-def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str, Outcome]]:
+def run(
+    notebook: dict[str, Any], submission: Submission, flags: list[str] | None = None
+) -> dict[str, dict[str, Outcome]]:
     """Run the cells, then the visible checks, then the hidden ones; return each check's outcome by exercise.
+
+    What a person should know of how it ran is added to the flags.
 
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
@@ -117,20 +125,43 @@ def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str,
     if skipped and needs_demonstrations(notebook, submission.lesson):
         skipped = ()
     for skip in (skipped, ()) if skipped else ((),):
-        with session_for(submission) as session:
-            runner = CheckRunner(submission, run_cells(notebook, submission.lesson, session, skip))
+        with session_for(submission) as session, closing(boxes_for(submission)) as boxes:
+            copies = run_cells(notebook, submission.lesson, session, skip)
+            runner = CheckRunner(submission, copies, boxes)
             outcomes = runner.run_visible()
             if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
                 continue
             hidden = runner.run_hidden()
-            return {name: found | hidden[name] for name, found in outcomes.items()}
+            every = {name: found | hidden[name] for name, found in outcomes.items()}
+            if flags is not None:
+                flags += oddities(copies, every)
+            return every
     raise AssertionError("the last round always returns")
+
+
+def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
+    """Yield what a person should know of how an exercise's checks ran."""
+    for exercise, pair in copies.items():
+        if pair and any(copy.threads for copy in (pair.visible, pair.hidden) if copy):
+            yield f"look at {exercise}: a thread was running when it was checked, and was left behind"
+        if Lost(BOX_ENDED) in outcomes[exercise].values():
+            yield f"look at {exercise}: a call that it made ended the process of the lesson's black boxes"
 
 
 def session_for(submission: Submission) -> Any:
     """Open a fresh process for a submission."""
     lesson, limits = submission.lesson, submission.limits
     return open_session(lesson.files, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
+
+
+def boxes_for(submission: Submission) -> BoxProcess:
+    """Return the process that computes black boxes for a submission. It is opened when one is called."""
+    lesson, limits = submission.lesson, replace(submission.limits, memory_bytes=BOX_MEMORY)
+
+    def open_process() -> Any:
+        return open_session({}, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
+
+    return BoxProcess(open_process, lesson.key.box_sources, lesson.source.modules)
 
 
 def needs_demonstrations(notebook: dict[str, Any], lesson: LessonPackage) -> bool:
@@ -219,10 +250,11 @@ class CheckRunner:
     Args:
         submission: what is being graded.
         copies: by exercise; None for one that was not started.
+        boxes: computes what checks call and submissions must not read.
     """
 
-    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None]) -> None:
-        self._submission, self._copies = submission, copies
+    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None], boxes: BoxProcess) -> None:
+        self._submission, self._copies, self._boxes = submission, copies, boxes
         self._overtime = Counter[str]()
 
     def run_visible(self) -> dict[str, dict[str, Outcome]]:
@@ -248,8 +280,9 @@ class CheckRunner:
                 found[check.name] = NOT_RUN
                 continue
             session = self._process(copies, hidden=hidden)
-            boxes, seed = key.boxes_of(check), self._submission.seed
-            share = LATER_SHARE if self._overtime[exercise] else 1.0
+            seed, share = self._submission.seed, LATER_SHARE if self._overtime[exercise] else 1.0
+            names = key.boxes_of(check, seed)
+            boxes = Boxes(self._boxes, names) if names else None
             outcome = session.check(check, sources, seed, boxes, share) if session else PROCESS_ENDED
             self._overtime[exercise] += isinstance(outcome, Lost) and outcome.overtime
             found[check.name] = outcome
@@ -269,10 +302,13 @@ class CheckRunner:
 
 
 def judge_exercises(
-    notebook: dict[str, Any], submission: Submission, outcomes: Mapping[str, Mapping[str, Outcome]]
+    notebook: dict[str, Any],
+    submission: Submission,
+    outcomes: Mapping[str, Mapping[str, Outcome]],
+    flags: Collection[str] = (),
 ) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
-    flags: list[str] = []
+    flags = list(flags)
     verdicts: dict[str, dict[str, Any]] = {}
     for cell in notebook["cells"]:
         exercise = checked_exercise(cell)
@@ -283,6 +319,9 @@ def judge_exercises(
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
         flags += [flag] if flag else []
+        if verdict.failure and verdict.failure.problem:
+            flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
+            LOG.error("%s, seed %d: explaining failed: %s", exercise, submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict)
         cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
     notebook["metadata"][RECORD] = {"flags": flags, "verdicts": verdicts}

@@ -13,9 +13,11 @@ import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from .cgroup import memory_groups
 
 SCRATCH = "/scratch"  # all that an isolated submission may write to
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -87,15 +89,16 @@ _starter = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 def launch() -> Launched:
     """Start a fork server in a sandbox of its own. It is ready some seconds later."""
     control, theirs = socket.socketpair()
-    process = subprocess.Popen(
-        bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno())]),
-        env={},
-        pass_fds=(theirs.fileno(),),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    theirs.close()
+    with theirs, memory_groups() as groups:
+        descriptors = [theirs.fileno(), *(number for group in groups for number in astuple(group))]
+        process = subprocess.Popen(
+            bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno()), *map(str, groups)]),
+            env={},
+            pass_fds=descriptors,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
     return Launched(process, control)
 
 

@@ -20,6 +20,7 @@ from .check import (
     Check,
     Invariance,
     Mistake,
+    boxes_alone,
     checks_alone,
     checks_in,
     invariances_in,
@@ -111,7 +112,7 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What is needed to judge one lesson's exercises. Never leaves the grading process."""
+    """What is needed to judge one lesson's exercises. Never leaves the grading process, but for bodies of boxes."""
 
     source: LessonSource
     visible: list[Check]
@@ -120,7 +121,7 @@ class AnswerKey:
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
     permissions: list[Permission] = field(default_factory=list)
-    public_boxes: frozenset[str] = frozenset()
+    public_boxes: Mapping[str, str] = field(default_factory=dict)
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
     _slips: dict[str, list[Mistake]] = field(default_factory=dict)
@@ -231,14 +232,23 @@ class AnswerKey:
             exercise, self.targets(exercise, seed), found, self.messages(exercise), self.hints(exercise), clauses
         )
 
-    def boxes_of(self, check: Check) -> Mapping[str, BlackBox]:
-        """Return the black boxes that a submission may call while a check runs.
+    def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
+        """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
 
-        Those of checks.py students have. Of the hidden ones, those that the exercise's hidden checks name: another
-        exercise's could do this one's work.
+        They are those that the exercise's own checks name: another exercise's could do this one's work. Those of
+        checks.py, which students have, get other names under each seed.
         """
-        named = names_used(checks_alone(self.source.hidden, check.exercise)) if check in self.hidden else frozenset()
-        return {name: box for name, box in self.boxes.items() if name in named or name in self.public_boxes}
+        used = names_used(checks_alone(self.source.checks, check.exercise))
+        if check in self.hidden:
+            used |= names_used(checks_alone(self.source.hidden, check.exercise))
+        hidden = {n: ("hidden", b.name) for n, b in self.boxes.items() if n in used and n not in self.public_boxes}
+        public = [n for n, v in self.public_boxes.items() if used & {v, name_sent(v, self.source.checks)}]
+        return hidden | {name_sent(name, f"{seed} {self.source.hidden}"): ("checks", name) for name in public}
+
+    @property
+    def box_sources(self) -> tuple[str, str]:
+        """What the judge's own process for black boxes needs: checks.py, and their part of hidden.py."""
+        return self.source.checks, boxes_alone(self.source.hidden)
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
@@ -319,7 +329,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         shortcuts_in(checks),
         invariances_in(hidden),
         permissions_in(hidden),
-        frozenset(black_boxes_in(checks)),
+        {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
     if misplaced(source.hidden):

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .compare import Picture, capital, contract, differing, first_difference, label_in
+from .compare import Picture, capital, contract, differing, first_difference, label_in, setting_left_changed
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf, size_of
 from .mutants import one_slip
@@ -57,6 +57,7 @@ class Failure:
         relation: how the result is related to the right one, in a word, if it is.
         hint: the number of the hint that fits, 0 for the next one.
         unknown: what nobody named is the same mistake where this is the same, within one exercise and one seed.
+        problem: why the explanation itself stopped, for an instructor; '' where it did not.
     """
 
     title: str
@@ -68,6 +69,7 @@ class Failure:
     relation: str = ""
     hint: int = 0
     unknown: str = ""
+    problem: str = ""
 
 
 def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
@@ -324,7 +326,9 @@ def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
     ):
         if any(a.get(what) != b.get(what) for a, b in pairs):
             return f"The result has {words}"
-    return "An input was changed in place" if mine.get("changed") and not right.get("changed") else "The result differs"
+    if mine.get("changed") and not right.get("changed"):
+        return "An input was changed in place"
+    return "A global setting was left changed" if setting_left_changed(mine, right) else "The result differs"
 
 
 def unknown_key(target: Target, outcome: Outcome) -> str:

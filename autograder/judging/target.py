@@ -80,7 +80,7 @@ def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | Non
     theirs = right.get("leaves", {})
     return any(
         "dtype" in leaf
-        and leaf["norm"] > 0
+        and (leaf["norm"] > 0 or "positions" in leaf)
         and not ("dtype" in theirs.get(path, {}) and same_leaf(leaf, theirs[path], tolerance))
         for path, leaf in known.get("leaves", {}).items()
     )

@@ -44,7 +44,7 @@ def each_told(examples: Any) -> Any:
     return [all_told(example) for example in examples]
 
 
-@check("revealing_example", points=1, summary=each_told)
+@check("revealing_example", points=1, summary=each_told, may_change=("seed",))
 def called_again(revealing_example: Any, draw: Inputs) -> Any:
     """Edge: called three times, each time with another state of the random numbers."""
     return [revealing_example() for _ in range(3)]

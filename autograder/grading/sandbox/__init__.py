@@ -5,6 +5,7 @@ safetensors, never pickle, and never a verdict. `Session` is the border; a backe
 """
 
 from ..launch import unavailable_reason
+from .boxes import BOX_ENDED, Boxes, BoxProcess
 from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
 from .pool import close_sandboxes, open_session, shared_sandbox
@@ -12,6 +13,9 @@ from .session import CellResult, Session
 from .unsandboxed import open_process
 
 __all__ = [
+    "BOX_ENDED",
+    "BoxProcess",
+    "Boxes",
     "BubblewrapSandbox",
     "CellResult",
     "Limits",

@@ -9,6 +9,7 @@ import json
 import math
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from torch import Tensor
 from ...errors import SandboxError
 from ...judging.black_box import Answer, Arguments
 from ...judging.operators import MOST_NAMES
-from ...judging.values import Lost, Other, Outcome, Raised, Returned, numbers_of, plain
+from ...judging.settings import CHANGED_SETTINGS
+from ...judging.values import Lost, Other, Outcome, Raised, Returned, has_numbers, numbers_of, plain
 
 DEEPEST = 16
 MOST_NODES = 10_000
@@ -65,7 +67,8 @@ def pack_outcome(outcome: Outcome) -> bytes:
         return pack({"lost": outcome.reason})
     tensors: dict[str, Tensor] = {}
     ran = [name[:LONGEST_NAME] for name in outcome.ran]
-    return pack({"tree": encode(outcome.tree, tensors), "changed": outcome.changed, "ran": ran}, tensors)
+    beside: dict[str, Any] = {"changed": outcome.changed, "settings": outcome.settings, "ran": ran}
+    return pack({"tree": encode(outcome.tree, tensors), **beside}, tensors)
 
 
 def unpack_outcome(message: bytes) -> Outcome:
@@ -77,7 +80,8 @@ def unpack_outcome(message: bytes) -> Outcome:
         if "lost" in header:
             return Lost(str(header["lost"])[:500])
         ran = tuple(str(name)[:LONGEST_NAME] for name in list(header["ran"])[:MOST_NAMES])
-        return Returned(decode(header["tree"], tensors, Allowance()), header.get("changed") is True, ran)
+        settings = tuple(name for name in CHANGED_SETTINGS if name in list(header["settings"]))
+        return Returned(decode(header["tree"], tensors, Allowance()), header.get("changed") is True, settings, ran)
     except SandboxError:
         raise
     except Exception as error:
@@ -90,18 +94,16 @@ def pack_call(name: str, arguments: Arguments) -> bytes:
     return pack({"call": name, "arguments": encode_arguments(arguments, tensors)}, tensors)
 
 
-def unpack_call(message: bytes) -> tuple[str, Arguments] | None:
-    """Return the call in a message, or None where it is another message. Raises SandboxError for a malformed one."""
+def unpack_call(message: bytes) -> tuple[str, Arguments]:
+    """Return the call in a message. Raises SandboxError for a malformed one."""
     header, tensors = unpack(message)
-    if "call" not in header:
-        return None
-    return str(header["call"]), decode_arguments(header.get("arguments"), tensors)
+    return str(header.get("call")), decode_arguments(header.get("arguments"), tensors)
 
 
 def pack_answer(answer: Answer) -> bytes:
     """Return what came of a call as a message."""
     tensors: dict[str, Tensor] = {}
-    parts = {"result": encode(answer.result, tensors), "after": encode_arguments(answer.arguments, tensors)}
+    parts = {"result": encode(answer.result, tensors), "written": encode(dict(answer.written), tensors)}
     return pack({**parts, "error": answer.error}, tensors)
 
 
@@ -109,8 +111,8 @@ def unpack_answer(message: bytes) -> Answer:
     """Return what came of a call."""
     header, tensors = unpack(message)
     error = tuple(header["error"]) if header["error"] else None
-    result = decode(header["result"], tensors, Allowance())
-    return Answer(result, decode_arguments(header["after"], tensors), error)
+    left = Allowance()
+    return Answer(decode(header["result"], tensors, left), decode(header["written"], tensors, left), error)
 
 
 def encode_arguments(arguments: Arguments, tensors: dict[str, Tensor]) -> Any:
@@ -151,12 +153,24 @@ def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor]) -> Any:
     """Put one tensor aside under a number. A tensor without plain storage becomes the name of its kind."""
     try:
         copy = plain(tensor)
-        save({"probe": copy[:0] if copy.ndim else copy})
+        travels = has_numbers(copy) and can_travel(copy.dtype)
     except Exception:
+        travels = False
+    if not travels:
         return {"other": f"{type(tensor).__name__} of {tensor.dtype}"[:LONGEST_NAME]}
     name = str(len(tensors))
     tensors[name] = copy
     return {"tensor": name}
+
+
+@lru_cache(maxsize=64)
+def can_travel(dtype: torch.dtype) -> bool:
+    """Say whether safetensors has a dtype."""
+    try:
+        save({"probe": torch.empty(0, dtype=dtype)})
+    except Exception:
+        return False
+    return True
 
 
 @dataclass

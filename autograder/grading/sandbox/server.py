@@ -13,23 +13,30 @@ import random
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from ...errors import SandboxError
 from ...judging import black_box
+from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
-from ...judging.values import Outcome, Raised
+from ...judging.modules import importable
+from ...judging.values import Outcome, Raised, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
-from .codec import pack, pack_call, pack_outcome, unpack, unpack_answer
+from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
 from .not_graded import refuse_input, replace_what_is_not_run
 from .shell import GradingShell
 
 NO_SUCH_NAME = "NotDefined"
+HELD_SECONDS = 1.0
+REST_SECONDS = 0.05  # of processor time: on a busy computer, a thread that does not run for a moment is not at rest
 _copies: list[int] = []
 
 
@@ -63,23 +70,65 @@ def serve(channel: socket.socket, shell: Any) -> None:
                 continue
         except ClosedError:
             return
-        send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request, channel))
+        if request["do"] == "answer":
+            send(channel, answer_calls(request, receive_line(channel)))
+        else:
+            send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request, channel))
 
 
 def fork_copy(channel: socket.socket) -> socket.socket:
     """Fork. Return the channel to go on with: the old one, or in the copy the one that came with the request."""
     descriptor = receive_descriptor(channel)
     _copies[:] = [pid for pid in _copies if not reap_if_ended(pid)]
-    if pid := os.fork():
+    with others_at_rest() as threads:
+        pid = os.fork()
+    if pid:
         _copies.append(pid)
         os.close(descriptor)
         return channel
     _copies.clear()
     channel.close()
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    if threads:  # a copy that cannot calculate does not get ready, and another one is made
+        torch.ones(2, 2).matmul(torch.ones(2, 2)).softmax(-1)
     own = socket.socket(fileno=descriptor)
-    send(own, pack({"ready": os.getpid()}))
+    send(own, pack({"ready": os.getpid(), "threads": threads}))
     return own
+
+
+@contextlib.contextmanager
+def others_at_rest() -> Iterator[int]:
+    """Hold the interpreter until all other threads wait for it; give their number.
+
+    One that computes in PyTorch may hold a lock of its own, which would stay locked in a fork for ever. Python gives
+    the interpreter to another thread only after the switch interval, and PyTorch's functions end by asking for it.
+    """
+    others = [number for number in sys._current_frames() if number != threading.get_ident()]
+    interval = sys.getswitchinterval()
+    try:
+        if others and hasattr(time, "pthread_getcpuclockid"):
+            sys.setswitchinterval(HELD_SECONDS)
+            wait_for_rest([time.pthread_getcpuclockid(number) for number in others])
+        yield len(others)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def wait_for_rest(clocks: list[int]) -> None:
+    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn.
+
+    Args:
+        clocks: each thread's clock of processor time.
+    """
+    began = rested_since = time.thread_time()
+    before: list[float] = []
+    while (now := time.thread_time()) < began + HELD_SECONDS and now < rested_since + REST_SECONDS:
+        try:
+            times = [time.clock_gettime(clock) for clock in clocks]
+        except OSError:  # one has ended
+            return
+        if times != before:
+            before, rested_since = times, now
 
 
 def reap_if_ended(pid: int) -> bool:
@@ -110,22 +159,54 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
         outputs, success = shell.run(request["source"], request["output_bytes"])
         return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
     except BaseException as error:
-        name, text = type(error).__name__, str(error)[:500]
+        name, text = type(error).__name__, text_of_error(error)
         note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
         return pack({"outputs": [note], "success": False, "count": None})
 
 
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
-    black_box.reach(partial(ask_judge, channel))
     builtins.input = refuse_input
-    return pack_outcome(outcome_of(shell.user_ns, request))
+    if "line" not in request:
+        return pack_outcome(outcome_of(shell.user_ns, request))
+    with receive_line(channel) as line:
+        black_box.reach(partial(ask_judge, line))
+        black_box.disguise(load_visible(request["sources"][0]), request["line"])
+        return pack_outcome(outcome_of(shell.user_ns, request))
 
 
-def ask_judge(channel: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
-    """Have the judge's process call one of the lesson's black boxes."""
-    send(channel, pack_call(name, arguments))
-    return unpack_answer(receive(channel, Limits.reply_bytes))
+def receive_line(channel: socket.socket) -> socket.socket:
+    """Return the socket that leads to the process on the other side of a black box."""
+    return socket.socket(fileno=receive_descriptor(channel))
+
+
+def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
+    """Have the judge's own process call one of the lesson's black boxes."""
+    send(line, pack_call(name, arguments))
+    return unpack_answer(receive(line, Limits.reply_bytes))
+
+
+def answer_calls(request: dict[str, Any], line: socket.socket) -> bytes:
+    """Call black boxes for a submission's process until it has gone, or asks for what is not there."""
+    boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
+    offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
+    with line, contextlib.suppress(SandboxError, KeyError):
+        while True:
+            name, arguments = unpack_call(receive(line, Limits.reply_bytes))
+            send(line, pack_answer(black_box.answer_call(offered, name, arguments)))
+            count += 1
+    return pack({"answered": count})
+
+
+@lru_cache(maxsize=1)
+def load_boxes(
+    visible: str, hidden: str, modules: tuple[tuple[str, str], ...]
+) -> dict[tuple[str, str], black_box.BlackBox]:
+    """Return a lesson's black boxes by module and name."""
+    with importable(modules, ""):
+        checks = load_module(visible, "checks.py")
+        loaded = {"checks": checks, "hidden": load_module(hidden, "hidden.py", checks)}
+    return {(name, own): box for name, module in loaded.items() for own, box in black_boxes_in(module).items()}
 
 
 def outcome_of(names: Mapping[str, Any], request: Mapping[str, Any]) -> Outcome:
