@@ -11,7 +11,7 @@ from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import parse_lms_name
 from autograder.classroom.collect import collect, safe_student_id, student_from_path
-from autograder.classroom.writer import timestamp_of
+from autograder.classroom.submissions import timestamp_of
 from autograder.errors import CourseError
 from autograder.grading.repair import MOST_BYTES
 from autograder.paths import Course

@@ -17,7 +17,7 @@ from ..grading.package import CHECK_PREFIX, grade_id_of
 from ..grading.repair import MOST_BYTES, TOO_LARGE
 from ..paths import Course, Lesson
 from .archives import LONGEST_NAME, CollectionReport, DeliveredFile, LmsName, expand, parse_lms_name
-from .writer import TIMESTAMP
+from .submissions import TIMESTAMP
 
 LONGEST_STUDENT = 100
 DELIVERED = (".zip", ".ipynb")
