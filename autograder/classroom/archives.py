@@ -43,6 +43,8 @@ class CollectionReport:
     left_out: list[str] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
     used: dict[str, tuple[int, int]] = field(default_factory=dict)
+    as_before: set[str] = field(default_factory=set)
+    remarks: list[str] = field(default_factory=list)
 
     def lines(self, lesson: Lesson) -> list[str]:
         """Return the report as text, free of what a terminal would obey."""
@@ -50,7 +52,9 @@ class CollectionReport:
         taken = sorted(self.collected.items())
         lines = [f"collected  {student}  from {origin}{late.get(student, '')}" for student, origin in taken]
         lines += [f"left out   {text}" for text in self.left_out]
-        lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out.")
+        lines += [f"look at    {text}" for text in self.remarks]
+        as_before = f", {len(self.as_before)} as before" * bool(self.as_before)
+        lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out{as_before}.")
         return [one_line(line) for line in lines]
 
     def is_too_much(self, owner: str, size: int) -> bool:

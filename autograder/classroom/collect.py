@@ -17,7 +17,7 @@ from ..grading.package import CHECK_PREFIX, grade_id_of
 from ..grading.repair import MOST_BYTES, TOO_LARGE
 from ..paths import Course, Lesson
 from .archives import LONGEST_NAME, CollectionReport, DeliveredFile, LmsName, expand, parse_lms_name
-from .submissions import TIMESTAMP
+from .submissions import TIMESTAMP, store_submission
 
 LONGEST_STUDENT = 100
 DELIVERED = (".zip", ".ipynb")
@@ -140,13 +140,10 @@ def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
 
 def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
     """Put a notebook where submissions are, with the time at which it was handed in, where that is known."""
-    path = course.submission(lesson, student)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(candidate.content, path)
-    timestamp = path.with_name(TIMESTAMP)
-    timestamp.unlink(missing_ok=True)
+    files = {lesson.notebook: candidate.content.read_bytes()}
     if candidate.delivery.handed_in:
-        timestamp.write_text(candidate.delivery.handed_in + "\n", encoding="utf-8")
+        files[TIMESTAMP] = f"{candidate.delivery.handed_in}\n".encode()
+    store_submission(course, lesson, student, files)
 
 
 def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> None:

@@ -14,7 +14,7 @@ from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, command, escaped, one_line
 from ..paths import Course, Lesson
 from .sanitize import lock_down
-from .submissions import problem_with_id
+from .submissions import ODD_ID, is_odd
 
 PAGE_SECONDS = 30.0  # a page takes one or two
 TOO_SLOW = f"the page takes longer than {PAGE_SECONDS:g} seconds to make: look at the notebook's text"
@@ -44,8 +44,8 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
     for student in sorted(folder.parent.name for folder in course.autograded.glob(f"*/{lesson.name}")):
         page = course.feedback_page(lesson, student)
         try:
-            if problem := problem_with_id(student):
-                raise CourseError(problem)
+            if is_odd(student):
+                raise CourseError(f"{ODD_ID}: rename the folder")
             with at_most(PAGE_SECONDS):
                 make_page(course, lesson, student)
                 rewrite(page, lock_down)

@@ -29,11 +29,11 @@ KINDS = (
 
 
 @contextmanager
-def open_folder(root: Path, parts: Sequence[str] = ()) -> Iterator[int]:
+def open_folder(root: Path | int, parts: Sequence[str] = ()) -> Iterator[int]:
     """Give a descriptor of a folder.
 
     Args:
-        root: where to begin; links on the way to it are followed.
+        root: where to begin, a descriptor or a path; links on the way to it are followed.
         parts: the names from there to the folder; links among them are not followed.
 
     Raises:
@@ -41,7 +41,7 @@ def open_folder(root: Path, parts: Sequence[str] = ()) -> Iterator[int]:
         SubmissionError: one of them is no folder, or cannot be opened.
     """
     try:
-        descriptor = os.open(root, FOLDER)
+        descriptor = os.dup(root) if isinstance(root, int) else os.open(root, FOLDER)
     except FileNotFoundError:
         raise
     except OSError as error:

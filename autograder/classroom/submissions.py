@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
@@ -18,19 +22,18 @@ TIMESTAMP = "timestamp.txt"
 SECRET = "submission_secret.txt"  # by which feedback finds its way back through the exchange
 MOST_BESIDE = 1000  # bytes of either
 PATTERN = frozenset("*?[]")
+ODD_ID = "a student's id must be printable, without * ? [ ], and must not begin with a dot"
 
 
-def problem_with_id(student: str) -> str:
-    """Say why nbgrader or a terminal cannot take a student's id literally, or ''."""
-    if not student.isprintable() or PATTERN & set(student) or student.startswith("."):
-        return "a student's id is printable, without * ? [ ], and does not begin with a dot: rename the folder"
-    return ""
+def is_odd(student: str) -> bool:
+    """Say whether nbgrader or a terminal would take a student's id for something else."""
+    return not student.isprintable() or not PATTERN.isdisjoint(student) or student.startswith(".")
 
 
 def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
     """Return the file that a student handed in. Raises SubmissionError where there is none that can be read."""
-    if problem := problem_with_id(student):
-        raise SubmissionError(problem)
+    if is_odd(student):
+        raise SubmissionError(f"{ODD_ID}: rename the folder")
     try:
         with open_folder(course.submitted, (student, lesson.name)) as folder:
             try:
@@ -39,6 +42,20 @@ def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
                 raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
     except FileNotFoundError as error:
         raise SubmissionError(f"{escaped(student)} has not handed in {lesson.name}") from error
+
+
+def store_submission(course: Course, lesson: Lesson, student: str, files: Mapping[str, bytes]) -> None:
+    """Put what a student handed in where submissions are, in place of what was there, and never half of it."""
+    target = course.submission(lesson, student).parent
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=course.submitted, prefix=".", ignore_cleanup_errors=True) as aside:
+        new, old = Path(aside, "new"), Path(aside, "old")
+        new.mkdir()
+        for name, content in files.items():
+            (new / name).write_bytes(content)
+        if os.path.lexists(target):
+            target.rename(old)
+        new.rename(target)
 
 
 def submission_digest(course: Course, lesson: Lesson, student: str) -> str:
