@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from ..errors import SubmissionError, escaped
 from ..grading.repair import TOO_LARGE
@@ -67,8 +68,9 @@ def _subfolder(parent: int, name: str) -> int:
         raise SubmissionError(f"{escaped(name)} cannot be opened ({error.strerror})") from error
 
 
-def read_plain(folder: int, name: str, most: int, owner: int | None = None) -> bytes:
-    """Return a file's content.
+@contextmanager
+def open_plain(folder: int, name: str, most: int | None = None, owner: int | None = None) -> Iterator[BinaryIO]:
+    """Give a file to read from.
 
     Args:
         folder: a descriptor of the folder that it is in.
@@ -79,23 +81,33 @@ def read_plain(folder: int, name: str, most: int, owner: int | None = None) -> b
 
     Raises:
         FileNotFoundError: there is nothing of that name.
-        SubmissionError: it is not a plain file, too large, somebody else's, or cannot be read.
+        SubmissionError: it is not a plain file, too large, somebody else's, or cannot be opened.
     """
     try:  # looks first: opening may act on a device
         refuse_odd(name, os.stat(name, dir_fd=folder, follow_symlinks=False), most, owner)
-        with open(os.open(name, FILE, dir_fd=folder), "rb") as stream:  # noqa: PTH123 - a descriptor
-            refuse_odd(name, os.fstat(stream.fileno()), most, owner)
-            content = stream.read(most + 1)
+        descriptor = os.open(name, FILE, dir_fd=folder)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
+        refuse_odd(name, os.fstat(descriptor), most, owner)
+        yield stream
+
+
+def read_plain(folder: int, name: str, most: int, owner: int | None = None) -> bytes:
+    """Return a file's content. Takes and raises what `open_plain` does."""
+    with open_plain(folder, name, most, owner) as stream:
+        try:
+            content = stream.read(most + 1)
+        except OSError as error:
+            raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
     if len(content) > most:  # it grew
         raise SubmissionError(f"{escaped(name)} is {too_large(name, most)}")
     return content
 
 
-def refuse_odd(name: str, status: os.stat_result, most: int, owner: int | None) -> None:
+def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int | None) -> None:
     """Raise SubmissionError where this is not a plain file of that owner and of at most that size."""
     kind, problem = kind_of(status.st_mode), ""
     if kind != "a file":
@@ -104,7 +116,7 @@ def refuse_odd(name: str, status: os.stat_result, most: int, owner: int | None) 
         problem = "somebody else's file"
     elif owner is not None and status.st_nlink > 1:
         problem = "a file with a second name (a hard link)"
-    elif status.st_size > most:
+    elif most is not None and status.st_size > most:
         problem = too_large(name, most)
     if problem:
         raise SubmissionError(f"{escaped(name)} is {problem}")
