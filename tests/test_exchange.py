@@ -238,8 +238,23 @@ def test_what_is_no_folder_is_one_line(scratch, exchange, ada, mallory, notebook
     with acting_as(mallory):
         (inbound / f"{mallory.name}+{LESSON}+{TIME}+{RANDOM}").symlink_to(own)
         os.mkfifo(inbound / f"{mallory.name}+{LESSON}+{EARLIER}+{RANDOM}")
-    lines = collect(scratch, exchange)
+    lines = sorted(collect(scratch, exchange))
     assert ["is a named pipe" in lines[0], "is a symbolic link, not a folder" in lines[1]] == [True, True]
+    assert collected(scratch) == ["ada"]
+
+
+@pytest.mark.parametrize(("secret", "problem"), [(None, "no submission_secret.txt"), (b"\xff", "is not nbgrader's")])
+def test_what_would_stop_everybodys_feedback_is_refused(
+    scratch, exchange, ada, mallory, notebook, secret, problem
+) -> None:
+    deliver(exchange, ada, notebook)
+    folder = deliver(exchange, mallory, notebook)
+    with acting_as(mallory):
+        (folder / "submission_secret.txt").unlink()
+        if secret is not None:
+            (folder / "submission_secret.txt").write_bytes(secret)
+    (line,) = collect(scratch, exchange)
+    assert problem in line
     assert collected(scratch) == ["ada"]
 
 

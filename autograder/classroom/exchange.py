@@ -11,6 +11,7 @@ import logging
 import os
 import pwd
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -94,11 +95,13 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             CourseError: the course has no folder in the exchange, or it is somebody else's.
         """
         report, by_student = CollectionReport(), dict[str, list[Delivery]]()
+        due = self._due(lesson) if self.before_duedate else None
         with self._inbound() as inbound:
             for delivery in self._deliveries(inbound, lesson, report):
-                by_student.setdefault(delivery.student, []).append(delivery)
+                own = [*by_student.get(delivery.student, []), delivery]
+                by_student[delivery.student] = in_order(own, due)[:MOST_TRIED]
             for student, deliveries in sorted(by_student.items()):
-                self._take_latest(inbound, lesson, student, self._in_order(lesson, deliveries), report)
+                self._take_latest(inbound, lesson, student, deliveries, report)
         return report
 
     @contextmanager
@@ -122,7 +125,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
 
     def _deliveries(self, inbound: int, lesson: Lesson, report: CollectionReport) -> Iterator[Delivery]:
         """Yield a lesson's folders whose names and owners are in order; report the others."""
-        refused: dict[int, list[str]] = {}
+        refused = Counter[int]()
         wanted = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
         with os.scandir(inbound) as entries:
@@ -136,11 +139,13 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                     continue
                 except SubmissionError as error:
                     owner = entry.stat(follow_symlinks=False).st_uid
-                    refused.setdefault(owner, []).append(f"{escaped(entry.name)}: {error}")
-        for owner, lines in sorted(refused.items()):
-            report.left_out += sorted(lines)[:MOST_LINES]
-            if len(lines) > MOST_LINES:
-                report.left_out.append(f"{len(lines) - MOST_LINES} more folders of {account(owner)}, for such reasons")
+                    refused[owner] += 1
+                    if refused[owner] <= MOST_LINES:
+                        report.left_out.append(f"{escaped(entry.name)}: {error}")
+        for owner in sorted(refused):
+            if refused[owner] > MOST_LINES:
+                more = refused[owner] - MOST_LINES
+                report.left_out.append(f"{more} more folders of {account(owner)}, for such reasons")
 
     def _delivery(self, entry: os.DirEntry[str], student: str, time: str) -> Delivery:
         """Return what a folder's name says. Raises SubmissionError where that cannot be."""
@@ -158,12 +163,6 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             raise SubmissionError("its time is in the future")
         return Delivery(entry.name, student, handed_in, status.st_uid)
 
-    def _in_order(self, lesson: Lesson, deliveries: list[Delivery]) -> list[Delivery]:
-        """Return one student's folders, the one that counts first."""
-        latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
-        due = self._due(lesson) if self.before_duedate else None
-        return sorted(latest_first, key=lambda delivery: delivery.handed_in > due) if due else latest_first
-
     def _due(self, lesson: Lesson) -> datetime.datetime | None:
         with suppress(MissingEntry), Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
             due: datetime.datetime | None = gradebook.find_assignment(lesson.name).duedate
@@ -174,7 +173,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         self, inbound: int, lesson: Lesson, student: str, deliveries: list[Delivery], report: CollectionReport
     ) -> None:
         """Store the first folder that can be read, unless that is what was collected before."""
-        for delivery in deliveries[:MOST_TRIED]:
+        for delivery in deliveries:
             if not self._is_wanted(lesson, delivery):
                 report.as_before.add(student)
                 return
@@ -210,8 +209,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 status = os.fstat(folder)
                 if status.st_uid != delivery.owner:
                     raise SubmissionError(f"belongs to {account(status.st_uid)} now")
-                with suppress(FileNotFoundError):
-                    files[SECRET] = read_plain(folder, SECRET, MOST_BESIDE, delivery.owner)
+                files[SECRET] = secret_in(folder, delivery.owner)
                 try:
                     files[lesson.notebook] = read_plain(folder, lesson.notebook, MOST_BYTES, delivery.owner)
                 except FileNotFoundError as error:
@@ -231,6 +229,27 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 path.chmod(0o2770)
             for path in folder.iterdir():
                 path.chmod(0o660)
+
+
+def in_order(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
+    """Return one student's folders, the one that counts first: the latest that is not late, where that matters."""
+    latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
+    return sorted(latest_first, key=lambda delivery: delivery.handed_in > due) if due else latest_first
+
+
+def secret_in(folder: int, owner: int) -> bytes:
+    """Return the secret that nbgrader has put beside a notebook.
+
+    Raises:
+        SubmissionError: there is none that nbgrader can read: it would release nobody's feedback then.
+    """
+    try:
+        secret = read_plain(folder, SECRET, MOST_BESIDE, owner)
+    except FileNotFoundError as error:
+        raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit") from error
+    if not secret.isascii():
+        raise SubmissionError(f"{SECRET} is not nbgrader's")
+    return secret
 
 
 def collect_from_exchange(course: Course, lesson: Lesson) -> CollectionReport:

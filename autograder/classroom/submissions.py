@@ -21,13 +21,13 @@ from .plain_files import listing, open_folder, read_below, read_plain
 TIMESTAMP = "timestamp.txt"
 SECRET = "submission_secret.txt"  # by which feedback finds its way back through the exchange
 MOST_BESIDE = 1000  # bytes of either
-PATTERN = frozenset("*?[]")
-ODD_ID = "a student's id must be printable, without * ? [ ], and must not begin with a dot"
+SPECIAL = frozenset("*?[]<>")  # to nbgrader, which reads ids as patterns, and to a browser
+ODD_ID = "a student's id must be printable, without * ? [ ] < >, and must not begin with a dot"
 
 
 def is_odd(student: str) -> bool:
     """Say whether nbgrader or a terminal would take a student's id for something else."""
-    return not student.isprintable() or not PATTERN.isdisjoint(student) or student.startswith(".")
+    return not student.isprintable() or not SPECIAL.isdisjoint(student) or student.startswith(".")
 
 
 def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
