@@ -92,13 +92,18 @@ def site(course: Course, _options: argparse.Namespace) -> int:
 
 
 def collect(course: Course, options: argparse.Namespace) -> int:
-    """Take an LMS archive or loose notebooks."""
-    from .collect import collect as collect_lesson
-
+    """Take an LMS archive, loose notebooks, or what is in nbgrader's exchange."""
     lesson = course.lesson(options.lesson or "")
-    report = collect_lesson(course, lesson, Path(options.origin))
+    if options.origin == "exchange":
+        from .exchange import collect_from_exchange
+
+        report = collect_from_exchange(course, lesson)
+    else:
+        from .collect import collect as collect_lesson
+
+        report = collect_lesson(course, lesson, Path(options.origin))
     print("\n".join(report.lines(lesson)))
-    return 0 if report.collected else 1
+    return 0 if report.collected or report.as_before else 1
 
 
 def register(course: Course, options: argparse.Namespace) -> int:
@@ -239,7 +244,9 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     if name == "build":
         parser.add_argument("--watch", action="store_true", help="go on: build and prove --lesson after every save")
     if name == "collect":
-        parser.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
+        parser.add_argument(
+            "--from", dest="origin", required=True, help="a zip, a notebook, a folder of them, or: exchange"
+        )
     if name == "mistake":
         parser.add_argument("--exercise", required=True, help="the exercise that the student got wrong")
         parser.add_argument("--from", dest="student", required=True, help="the student's id")

@@ -18,9 +18,9 @@ from ..grading.sandbox import Limits
 from ..judging.inputs import PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook
-from .submissions import read_submission
+from .submissions import read_submission, timestamp_of
 from .summary import STYLE, lines_of, summary_cell
-from .writer import GradebookWriter, timestamp_of
+from .writer import GradebookWriter
 
 MIB = 2**20
 

@@ -19,19 +19,28 @@ from traitlets.config import Config
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import ClusterError, CourseError, NoSandboxError, ScarcityError, SubmissionError, command, one_line
+from ..errors import (
+    ClusterError,
+    CourseError,
+    NoSandboxError,
+    ScarcityError,
+    SubmissionError,
+    command,
+    escaped,
+    one_line,
+)
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.sandbox.pool import stopping
-from ..paths import Course, Lesson, file_digest
+from ..paths import Course, Lesson
 from .database import UNUSABLE
 from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
-from .submissions import read_submission
-from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
+from .submissions import read_submission, submission_digest, timestamp_of
+from .writer import GradebookWriter, read_record, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
@@ -258,10 +267,11 @@ def submissions_at_once(pool: Executor, jobs: int) -> int:
 
 def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:
     """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
-    record, path = read_record(course.graded_notebook(lesson, student), RECORD), course.submission(lesson, student)
-    if not path.is_file():
+    record = read_record(course.graded_notebook(lesson, student), RECORD)
+    if record.get("lesson") != package.digest:
         return False
-    return bool(record.get("submission") == file_digest(path) and record.get("lesson") == package.digest)
+    digest = submission_digest(course, lesson, student)
+    return bool(digest) and record.get("submission") == digest
 
 
 def with_scores(
@@ -293,11 +303,11 @@ def closing_table(results: Sequence[StudentResult]) -> list[str]:
     """Return the closing table as text."""
     if not results:
         return [f"No submissions. `{command('collect --lesson … --from …')}` brings them in."]
-    width = max(len(result.student) for result in results)
-    lines = []
-    for result in results:
+    names = [escaped(result.student) for result in results]
+    width, lines = max(map(len, names)), []
+    for name, result in zip(names, results, strict=True):
         score = "" if result.score is None else f"{result.score:g}/{result.max_score:g}"
-        columns = f"{result.student:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
+        columns = f"{name:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
         lines.append(columns.rstrip())
     failed = sum(result.needs_person for result in results)
     asked = sum(QUESTIONS_WAIT in result.note for result in results)

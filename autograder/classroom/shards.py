@@ -20,14 +20,14 @@ from typing import Any
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import CourseError, command
+from ..errors import CourseError, SubmissionError, command, escaped
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
-from ..paths import Course, Lesson, file_digest
+from ..paths import Course, Lesson
 from .gradebook import ensure_registered, open_gradebook, standings_by_student
 from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, settings_of
-from .submissions import why_not_gradable
-from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
+from .submissions import submission_digest, timestamp_of, why_not_gradable
+from .writer import GradebookWriter, read_record, write_notebook
 
 MOST_NAMED = 5
 MERGED, SAME = "merged", "as before"
@@ -141,7 +141,7 @@ class MergeReport:
     def _reasons(self) -> Iterator[str]:
         for reason, students in sorted(self.left.items()):
             more = f" and {len(students) - MOST_NAMED} more" if len(students) > MOST_NAMED else ""
-            yield f"  {', '.join(students[:MOST_NAMED])}{more}: {reason}"
+            yield f"  {', '.join(map(escaped, students[:MOST_NAMED]))}{more}: {reason}"
 
 
 def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport:
@@ -238,16 +238,19 @@ class Merging:
                 return SAME
             if not self.force:
                 return GRADED_HERE
-        self.writer.save(student, notebook, timestamp_of(self.course, self.lesson, student))
+        try:
+            timestamp = timestamp_of(self.course, self.lesson, student)
+        except SubmissionError as error:
+            return f"cannot be taken: {error}"
+        self.writer.save(student, notebook, timestamp)
         write_notebook(self.course, self.lesson, student, text)
         return MERGED
 
     def _problem(self, student: str, record: Mapping[str, Any]) -> str:
         """Say why a result is not one of what was handed in here, with the lesson as it is here; '' where it is."""
-        submission = self.course.submission(self.lesson, student)
-        if not submission.is_file():
+        if not self.course.submission(self.lesson, student).is_file():
             return NO_WORK
-        if record.get("submission") != file_digest(submission):
+        if record.get("submission") != submission_digest(self.course, self.lesson, student):
             return OTHER_WORK
         return "" if record.get("lesson") == self.package.digest else OTHER_LESSON
 

@@ -6,8 +6,8 @@ import datetime
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,22 @@ from typing import Any
 from nbformat import from_dict
 from nbgrader import api
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, determine_grade
 from sqlalchemy import Table, insert, select, update
 from traitlets.config import Config
 
-from ..authoring.nbgrader_course import load_config
+from ..errors import SubmissionError
 from ..grading.package import checked_exercise, grade_id_of, nbgrader_metadata
 from ..paths import Course, Lesson
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
+from .plain_files import read_below
+from .submissions import MOST_BESIDE, SECRET, TIMESTAMP
 
 STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
 SUBMITTED_NOTEBOOK = api.SubmittedNotebook.__table__
 NO_RESPONSE = "No response."
-TIMESTAMP = "timestamp.txt"
-FROM_THE_EXCHANGE = (TIMESTAMP, "submission_secret.txt")  # by which feedback finds its way back
 Row = dict[str, Any]
 
 
@@ -194,22 +193,21 @@ def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     return found
 
 
-def timestamp_of(course: Course, lesson: Lesson, student: str) -> datetime.datetime | None:
-    """Return when a submission was handed in, as nbgrader's timestamp.txt beside it says."""
-    directory = CourseDirectory(config=load_config(course.root))
-    found: datetime.datetime | None = directory.get_existing_timestamp(str(course.submission(lesson, student).parent))
-    return found
-
-
 def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> None:
     """Put a graded notebook where nbgrader expects it, at once: no reader ever sees half of it."""
     path = course.graded_notebook(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    for beside in map(course.submission(lesson, student).with_name, FROM_THE_EXCHANGE):
-        if beside.is_file():
-            shutil.copyfile(beside, path.with_name(beside.name))
+    for name in (TIMESTAMP, SECRET):
+        with suppress(FileNotFoundError, SubmissionError):  # what is odd is left out
+            source = course.submission(lesson, student).with_name(name)
+            put(path.with_name(name), read_below(course.submitted, source, MOST_BESIDE))
+    put(path, text.encode())
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file at once, also in place of one that nbgrader has made read-only."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
+    draft.write_bytes(content)
     draft.replace(path)
 
 
