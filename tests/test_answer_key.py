@@ -31,7 +31,7 @@ def test_targets_are_computed_once_per_seed_and_forgotten_in_the_end(key: Answer
     assert own.targets("attend", 1) is own.targets("attend", 1)
     for seed in range(10):
         own.targets("project_qkv", seed)
-    assert len(own._targets) <= 5
+    assert len(own.cache.targets) <= 4
 
 
 def test_the_sandbox_gets_no_mistake_and_no_solution(package: LessonPackage) -> None:

@@ -19,21 +19,18 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules))
+    fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
+    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules), fingerprints)
 
 
 @lru_cache(maxsize=8)
-def _package(lesson: Lesson, _digest: str) -> LessonPackage:
+def _package(lesson: Lesson, _digest: str, fingerprints: str) -> LessonPackage:
     cells = read_lesson(lesson)
-    key = load_answer_key(lesson_source(lesson, cells))
-    fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
-    return package_with(key, cells, fingerprints)
+    return package_with(load_answer_key(lesson_source(lesson, cells)), cells, fingerprints)
 
 
 def package_with(key: AnswerKey, cells: list[LessonCell], fingerprints: str) -> LessonPackage:
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = text_of(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    package = LessonPackage(key.source, released, fingerprints, rubrics)
-    package.__dict__["key"] = key
-    return package
+    return LessonPackage(key, released, fingerprints, rubrics)

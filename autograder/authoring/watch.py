@@ -125,7 +125,8 @@ class Watcher:
         source = lesson_source(self.lesson, cells)
         key, bases = load_answer_key(source), proof_bases(source, cells)
         if self.key is not None:
-            key.take_over(self.key, [name for name, basis in bases.items() if basis == self.bases.get(name)])
+            unchanged = [name for name, basis in bases.items() if basis == self.bases.get(name)]
+            key.cache.take_over(self.key.cache, unchanged)
         self.key, self.bases = key, bases
         concerned = [name for name, basis in bases.items() if basis != self.proved.get(name)]
         package = package_with(key, cells, fingerprints_text(key))
