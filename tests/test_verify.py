@@ -80,3 +80,10 @@ def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkey
 def test_an_exercise_that_is_only_named_in_a_docstring_is_not_used() -> None:
     code = {"f": "def f(x):\n    return g(x)", "g": "def g(x):\n    return x", "h": 'def h(x):\n    """As in f."""'}
     assert linked_exercises(code) == {"f", "g"}
+
+
+def test_a_demonstration_may_read_what_students_are_given(scratch: Course, monkeypatch) -> None:
+    lesson = spoil(scratch, "lesson.py", r"shares \* norms\n", "open('tale.txt').read()\n")
+    (lesson.folder / "tale.txt").write_text("Once upon a time")
+    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
+    assert "FileNotFoundError" not in "".join(verify(lesson, seeds=1))

@@ -20,17 +20,19 @@ def package_of(lesson: Lesson) -> LessonPackage:
         LessonError: the lesson does not fit together.
     """
     fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
-    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules), fingerprints)
+    files = (lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data)
+    return _package(lesson, digest(*files), fingerprints)
 
 
 @lru_cache(maxsize=8)
 def _package(lesson: Lesson, _digest: str, fingerprints: str) -> LessonPackage:
     cells = read_lesson(lesson)
-    return package_with(load_answer_key(lesson_source(lesson, cells)), cells, fingerprints)
+    return package_with(lesson, load_answer_key(lesson_source(lesson, cells)), cells, fingerprints)
 
 
-def package_with(key: AnswerKey, cells: list[LessonCell], fingerprints: str) -> LessonPackage:
+def package_with(lesson: Lesson, key: AnswerKey, cells: list[LessonCell], fingerprints: str) -> LessonPackage:
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = text_of(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    return LessonPackage(key, released, fingerprints, rubrics)
+    data = tuple((path.name, path.read_bytes()) for path in lesson.data)
+    return LessonPackage(key, released, fingerprints, rubrics, data)

@@ -129,7 +129,7 @@ class Watcher:
             key.cache.take_over(self.key.cache, unchanged)
         self.key, self.bases = key, bases
         concerned = [name for name, basis in bases.items() if basis != self.proved.get(name)]
-        package = package_with(key, cells, fingerprints_text(key))
+        package = package_with(self.lesson, key, cells, fingerprints_text(key))
         problems = []
         if concerned:
             part = part_of(package, cells, concerned)

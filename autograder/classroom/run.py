@@ -87,9 +87,11 @@ def grade_lesson(
         ensure_registered(gradebook, package)
         ensure_source(lesson)
         known = standings_by_student(gradebook, lesson.name).keys()
-        new = [s for s in students if force or s not in known or not is_current(course, lesson, s, package)]
+        blank = settings.submission(b"", package)
+        current = partial(is_current, course, lesson, package=package, rules=blank.rules)
+        new = [s for s in students if force or s not in known or not current(s)]
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        run = Run(course, lesson, settings.submission(b"", package), writer)
+        run = Run(course, lesson, blank, writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
         results |= run.all(new, executor, jobs)
         return with_scores(course, lesson, gradebook, results)
@@ -256,12 +258,21 @@ def submissions_at_once(pool: Executor, jobs: int) -> int:
     return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
 
 
-def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:
-    """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
+def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage, rules: str = "") -> bool:
+    """Say whether a submission was graded completely, as it is now, with the lesson as it is now.
+
+    Args:
+        course: whose graded notebooks count.
+        lesson: which lesson.
+        student: whose submission.
+        package: the lesson as it is now.
+        rules: those by which it would be graded now; '' where any will do.
+    """
     record, path = read_record(course.graded_notebook(lesson, student), RECORD), course.submission(lesson, student)
     if not path.is_file():
         return False
-    return bool(record.get("submission") == file_digest(path) and record.get("lesson") == package.digest)
+    same_rules = not rules or record.get("rules") == rules
+    return bool(same_rules and record.get("submission") == file_digest(path) and record.get("lesson") == package.digest)
 
 
 def with_scores(

@@ -98,9 +98,11 @@ def grade_shard(
     package, own = package_of(lesson), replace(course, shard=shard.name)
     students = [student for student in course.students(lesson) if student in shard]
     there = (course, own)
-    new = [s for s in students if force or not any(is_current(place, lesson, s, package) for place in there)]
+    blank = settings.submission(b"", package)
+    current = partial(is_current, lesson=lesson, package=package, rules=blank.rules)
+    new = [s for s in students if force or not any(current(place, student=s) for place in there)]
     results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-    results |= Run(own, lesson, settings.submission(b"", package), None).all(new, executor, jobs)
+    results |= Run(own, lesson, blank, None).all(new, executor, jobs)
     own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
     return [with_points(result, there, lesson) for _, result in sorted(results.items())]
 

@@ -13,6 +13,7 @@ from ..judging.answer_key import AnswerKey, LessonSource, load_answer_key
 
 CHECK_PREFIX, QUESTION_PREFIX = "check_", "question_"
 Cell = dict[str, Any]
+Files = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,14 @@ class LessonPackage:
         released: the released notebook's text. Its cells' metadata say which of them are graded.
         fingerprints: the text of fingerprints.json, which lies beside the notebook.
         rubrics: what a person grades a question by, by the question's grade id.
+        data: file name and content of what the notebook reads: a text, a model's parameters.
     """
 
     key: AnswerKey
     released: str
     fingerprints: str
     rubrics: Mapping[str, str]
+    data: Files = ()
 
     @property
     def source(self) -> LessonSource:
@@ -44,14 +47,15 @@ class LessonPackage:
     @property
     def digest(self) -> str:
         """A checksum of all of it: what was graded with another one is graded anew."""
-        parts = (self.source.digest, self.released, repr(sorted(self.rubrics.items())))
+        rubrics = repr(sorted(self.rubrics.items()))
+        parts = (self.source.digest, self.released, rubrics, *contents_digests(self.data))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @property
-    def files(self) -> dict[str, str]:
+    def files(self) -> dict[str, bytes]:
         """What lies beside the notebook while it runs."""
-        beside = {"checks.py": self.source.checks, "fingerprints.json": self.fingerprints}
-        return beside | dict(self.source.modules)
+        texts = {"checks.py": self.source.checks, "fingerprints.json": self.fingerprints} | dict(self.source.modules)
+        return {name: text.encode() for name, text in texts.items()} | dict(self.data)
 
     @property
     def notebook(self) -> dict[str, Any]:
@@ -86,7 +90,7 @@ class LessonPackage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as text: checks are functions, which do not travel, and are loaded once per process."""
-        return unpickled, (self.source, self.released, self.fingerprints, tuple(self.rubrics.items()))
+        return unpickled, (self.source, self.released, self.fingerprints, tuple(self.rubrics.items()), self.data)
 
 
 @lru_cache(maxsize=8)
@@ -112,11 +116,17 @@ def code_of(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8)
+def contents_digests(files: Files) -> tuple[str, ...]:
+    """Return a checksum of each file's content."""
+    return tuple(hashlib.sha256(content).hexdigest() for _, content in files)
+
+
+@lru_cache(maxsize=8)
 def unpickled(
-    source: LessonSource, released: str, fingerprints: str, rubrics: tuple[tuple[str, str], ...]
+    source: LessonSource, released: str, fingerprints: str, rubrics: tuple[tuple[str, str], ...], data: Files
 ) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
-    return LessonPackage(load_answer_key(source), released, fingerprints, dict(rubrics))
+    return LessonPackage(load_answer_key(source), released, fingerprints, dict(rubrics), data)
 
 
 def nbgrader_metadata(cell: Any) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -57,7 +58,7 @@ class BubblewrapSandbox:
                 self._prepared = checks
 
     @contextmanager
-    def session(self, files: Mapping[str, str], limits: Limits) -> Iterator[Session]:
+    def session(self, files: Mapping[str, bytes], limits: Limits) -> Iterator[Session]:
         """Open one submission's process, and end everything of it afterwards.
 
         Args:
@@ -83,9 +84,10 @@ class BubblewrapSandbox:
         if ended == "memory":
             raise ScarcityError
 
-    def _open(self, files: Mapping[str, str], limits: Limits, theirs: socket.socket) -> int:
+    def _open(self, files: Mapping[str, bytes], limits: Limits, theirs: socket.socket) -> int:
         with self._turn:
-            send(self._control, pack({"do": "open", "limits": asdict(limits), "files": dict(files)}))
+            coded = {name: b64encode(content).decode() for name, content in files.items()}
+            send(self._control, pack({"do": "open", "limits": asdict(limits), "files": coded}))
             send_descriptor(self._control, theirs.fileno())
             theirs.close()
             return int(self._answer()["pid"])

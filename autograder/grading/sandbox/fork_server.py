@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -126,8 +127,8 @@ def start_submission(shell: Any, request: dict[str, Any], descriptor: int) -> No
         os.closerange(4, 2**16)
         confine(Limits(**request["limits"]))
         WORK.mkdir()
-        for name, text in request["files"].items():
-            (WORK / Path(name).name).write_text(text, encoding="utf-8")
+        for name, coded in request["files"].items():
+            (WORK / Path(name).name).write_bytes(b64decode(coded))
         os.chdir(WORK)
         sys.path.append(str(WORK))  # where a lesson's own modules are
         if os.fork() == 0:

@@ -29,7 +29,7 @@ def shared_sandbox() -> BubblewrapSandbox:
 
 @contextmanager
 def open_session(
-    files: Mapping[str, str], checks: str, limits: Limits, *, allow_unsandboxed: bool
+    files: Mapping[str, bytes], checks: str, limits: Limits, *, allow_unsandboxed: bool
 ) -> Iterator[Session]:
     """Open a fresh process for a submission: a fork inside the sandbox, or where that is allowed an ordinary one.
 

@@ -24,7 +24,7 @@ SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inli
 
 
 @contextmanager
-def open_process(files: Mapping[str, str], limits: Limits) -> Iterator[Session]:
+def open_process(files: Mapping[str, bytes], limits: Limits) -> Iterator[Session]:
     """Start a process for one submission and end it afterwards.
 
     Args:
@@ -32,8 +32,8 @@ def open_process(files: Mapping[str, str], limits: Limits) -> Iterator[Session]:
         limits: how much it may use; only times and sizes of messages are enforced.
     """
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
-            (Path(folder) / name).write_text(text, encoding="utf-8")
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
         with started(Path(folder), limits) as session:
             yield session
 
