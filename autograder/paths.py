@@ -72,6 +72,11 @@ class Lesson:
         return self.folder / "generated.json"
 
     @property
+    def replacing(self) -> Path:
+        """What a build is about to write, as checksums; there while it writes."""
+        return self.root / "build" / "replacing" / f"{self.name}.json"
+
+    @property
     def source(self) -> Path:
         """The folder from which nbgrader releases the lesson."""
         return self.root / "build" / "source" / self.name

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
+from pathlib import Path
 from types import TracebackType
 
 from ..errors import CourseError, LessonError
@@ -186,13 +187,13 @@ class Watcher:
             with contextlib.suppress(LessonError):
                 yield from self._kernel.run(cells, solved_notebook(cells), bases, files)
 
-    def publish(self, _course: Course, lesson: Lesson) -> None:
+    def publish(self, _course: Course, lesson: Lesson, folder: Path) -> None:
         """Write what students get."""
         cells = read_lesson(lesson)
-        shutil.copytree(lesson.source, lesson.released, dirs_exist_ok=True)
+        shutil.copytree(lesson.source, folder)
         points = self.key.points() if self.key else {}
         text = text_of(released_notebook(cells, points))
-        (lesson.released / lesson.notebook).write_text(text, encoding="utf-8")
+        (folder / lesson.notebook).write_text(text, encoding="utf-8")
 
 
 def runnable(cells: list[LessonCell]) -> list[LessonCell]:
