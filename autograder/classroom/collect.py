@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import CourseError
+from ..errors import CourseError, options
 from ..grading.package import CHECK_PREFIX, grade_id_of
 from ..grading.repair import MOST_BYTES, TOO_LARGE
 from ..paths import Course, Lesson
@@ -58,7 +58,8 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
         CourseError: there is nothing at `origin`.
     """
     if not origin.exists():
-        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or set FROM=…")
+        elsewhere = options("--from …")
+        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or add {elsewhere}")
     files = [origin] if origin.is_file() else sorted(p for p in origin.rglob("*") if p.is_file())
     if not files:
         raise CourseError(f"{origin} is empty: put the LMS zip or the notebooks there.")

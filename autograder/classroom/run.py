@@ -20,6 +20,7 @@ from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
 from ..errors import ClusterError, CourseError, NoSandboxError, ScarcityError, SubmissionError, command, one_line
+from ..errors import options as typed
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
@@ -102,7 +103,7 @@ def settings_of(
 ) -> GradeSubmission:
     """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
     if jobs < 1:
-        raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
+        raise CourseError(f"{typed(f'--jobs {jobs}')}: at least one submission has to run at a time.")
     settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
     refuse_unsafe(course, settings, executor)
     return settings

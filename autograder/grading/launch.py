@@ -77,15 +77,19 @@ _starter = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 def launch() -> Launched:
     """Start a fork server in a sandbox of its own. It is ready some seconds later."""
     control, theirs = socket.socketpair()
-    process = subprocess.Popen(
-        bubblewrap_command([interpreter(), "-m", FORK_SERVER, str(theirs.fileno())]),
-        env={},
-        pass_fds=(theirs.fileno(),),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    theirs.close()
+    with theirs:
+        try:
+            process = subprocess.Popen(
+                bubblewrap_command([interpreter(), "-m", FORK_SERVER, str(theirs.fileno())]),
+                env={},
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except OSError:
+            control.close()
+            raise
     return Launched(process, control)
 
 

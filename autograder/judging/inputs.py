@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-PUBLIC_SEED = 0
+PUBLIC_SEED, LARGEST_SEED = 0, 2**31 - 1
 Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
 
