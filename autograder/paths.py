@@ -1,6 +1,6 @@
 """Where everything is: lessons, a class's data, and what lies beside a running notebook.
 
-The only module that knows paths.
+What concerns one layer alone, such as where the sandbox keeps its files, is in that layer.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ ANY = {*ROOMS, "paths", "errors"}
 MAY_IMPORT = {
     "errors": set(),
     "paths": {"errors"},
-    "judging": {"paths", "errors"},
+    "judging": {"errors"},
     "student": {"judging", "paths", "errors"},
     "plot": {"errors"},
     "grading": {"judging", "errors"},

@@ -27,7 +27,7 @@ from .located import located
 from .notebook import Notebook, released_notebook, solved_notebook, text_of, tidy
 from .package import package_with
 from .part import Bases, part_of, proof_bases
-from .sample_submissions import solutions
+from .sample_submissions import one_mistake_each, solutions
 from .source import source_files
 from .verify import graded_submission_problems, key_problems
 
@@ -154,7 +154,8 @@ class Watcher:
     def graded(self, package: LessonPackage, cells: list[LessonCell], *, mistakes: bool) -> Iterator[str]:
         """Yield what is wrong with the points and messages of submissions made from the lesson."""
         right = {name: text for name, text in solutions(cells).items() if name in package.source.exercises}
-        return graded_submission_problems(package, right, self.jobs, demonstrations=False, mistakes=mistakes)
+        wrong = one_mistake_each(package, right) if mistakes else []
+        return graded_submission_problems(package, right, wrong, self.jobs, demonstrations=False)
 
     def seconds(self) -> str:
         """Return how long the round has taken."""
