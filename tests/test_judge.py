@@ -2,8 +2,9 @@ import pytest
 import torch
 
 from autograder.judging.fingerprint import fingerprint
+from autograder.judging.target import Target
 from autograder.judging.values import Lost, Outcome, Raised, Returned
-from autograder.judging.verdict import Target, judge
+from autograder.judging.verdict import judge
 
 RIGHT = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
 MESSAGES = {"sideways": "It lies on its side.", "doubled": "Twice too large."}

@@ -20,7 +20,8 @@ from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
-from ..judging.verdict import Target, judge
+from ..judging.target import Target
+from ..judging.verdict import judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson
 from .located import located
