@@ -229,6 +229,10 @@ class Course:
             raise UnknownLessonError(name, list(known))
         return known[name]
 
+    def drafts(self, lesson: Lesson) -> Path:
+        """Mistakes drafted from what students wrote, which no command loads."""
+        return self.coursework / "drafts" / f"{lesson.name}.py"
+
     def students(self, lesson: Lesson) -> list[str]:
         """Return who has handed a lesson in."""
         folders = self.submitted.glob(f"*/{lesson.name}")

@@ -21,7 +21,7 @@ from autograder.judging import fingerprint
 from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
-from autograder.judging.shortcuts import reached_behind, record_is_odd, shortcut
+from autograder.judging.shortcuts import record_is_odd, shortcut
 from autograder.judging.syntax import SHORT, parsed, reachable
 from autograder.judging.values import Other, Returned
 from autograder.paths import Lesson
@@ -121,24 +121,6 @@ def test_a_full_record_is_odd() -> None:
 def test_an_empty_record_is_odd_unless_all_of_pytorch_is_forbidden(banned: str, odd: bool) -> None:
     bans = [shortcut("task", banned, because="No.")]
     assert record_is_odd(bans, "task", [Returned(1)]) is odd
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "from concurrent.futures import ThreadPoolExecutor",
-        "import threading",
-        "torch.utils._python_dispatch._disable_current_modes()",
-        "import sys\nsys._getframe(1)",
-        "with torch._C.DisableTorchFunction(): pass",
-    ],
-)
-def test_ways_behind_the_record_are_shown_to_a_person(source: str) -> None:
-    assert reached_behind([source])
-
-
-def test_ordinary_code_goes_behind_nothing() -> None:
-    assert reached_behind(["import math\nfrom torch import nn\nc = torch.cat([q, k])\nf = nn.Linear(2, 3)"]) == ""
 
 
 def test_how_many_things_came_back_is_not_said_of_hidden_checks() -> None:

@@ -23,14 +23,33 @@ def attend(query, key, value):
 '''
 
 
-def test_a_draft_is_a_mistake_that_the_lesson_then_knows(scratch: Course, hand_in, right) -> None:
+def test_a_draft_runs_nowhere_until_its_author_has_moved_it(scratch: Course, hand_in, right) -> None:
+    """A student's top-level statements and default arguments would run with the author's rights."""
+    trap = scratch.root / "ran"
+    defaults = f"def attend(query, key, value, trap=open({str(trap)!r}, 'w')):\n    return query, key"
     lesson = scratch.lesson(LESSON)
-    hand_in(scratch, "ada", {**right, "attend": WRONG})
-    name = add_draft(lesson, "attend", exercise_cell(scratch, lesson, "ada", "attend"))
+    hand_in(scratch, "eve", {**right, "attend": defaults})
+    add_draft(scratch, lesson, "attend", exercise_cell(scratch, lesson, "eve", "attend"))
+    assert package_of(lesson).key.mistakes
+    assert not trap.exists()
+    assert "trap=open" in scratch.drafts(lesson).read_text()
+
+
+def test_a_draft_that_was_moved_is_a_mistake_that_the_lesson_knows(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    name = add_draft(scratch, lesson, "attend", WRONG)
+    text = lesson.hidden.read_text() + scratch.drafts(lesson).read_text()
+    lesson.hidden.write_text(text)
     key = package_of(lesson).key
     (mine,) = [m for m in key.mistakes_of("attend") if m.name == name]
     assert mine.message == MESSAGE
     assert any(t.mistakes[name] != t.right for t in key.targets("attend", 3))
+
+
+def test_drafts_of_one_lesson_have_names_of_their_own(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    assert len({add_draft(scratch, lesson, "attend", WRONG) for _ in range(3)}) == 3
+    assert scratch.drafts(lesson).read_text().count("hidden.py") == 1
 
 
 def test_a_name_that_is_taken_is_not_used_again() -> None:

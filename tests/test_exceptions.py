@@ -84,6 +84,8 @@ ERRORS = {
     "A function or method stands there": lambda: sum(t.numel for t in (A, B)),
     "A mask has to be boolean": lambda: ~A,
     "That is not defined for whole numbers or booleans (Long)": lambda: torch.arange(3).mean(),
+    "A file is not there": lambda: open("my_model.pt"),  # noqa: PTH123, SIM115
+    "A package is not there": lambda: __import__("nowhere_installed"),
     "There is no `sotfmax` on that object": lambda: A.sotfmax(-1),
 }
 
@@ -226,6 +228,21 @@ def test_every_sentence_with_a_gap_has_one_without_for_hidden_inputs() -> None:
 def test_the_first_meaning_counts_on_hidden_inputs_too() -> None:
     error = Raised("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (3x4 and 5x4)")
     assert meaning(error, hidden=True).startswith("A matrix product needs as many columns")
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_an_exercise_whose_cell_did_not_run_is_told_so(hidden: bool) -> None:
+    """No name was misspelled in it: `–` is not defined at that point` would send the student looking for one."""
+    message = meaning(Raised("NotDefined", "attend is not defined: …"), hidden=hidden)
+    assert "its cell is missing, or it stopped with an error" in message
+    assert "–" not in message
+
+
+def test_a_sentence_with_a_gap_that_nothing_was_found_for_is_not_said(monkeypatch) -> None:
+    pairs = ((r"bent|broken '(\w+)'", "`{0}` is broken."), (r"bent", "Something is bent."))
+    monkeypatch.setattr("autograder.judging.exceptions.MEANINGS", pairs)
+    assert meaning(Raised("OddError", "bent")) == "Something is bent."
+    assert meaning(Raised("OddError", "broken 'x'")) == "`x` is broken."
 
 
 def test_a_hidden_checks_error_repeats_nothing_of_its_text() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 import torch
 
 from autograder.authoring.notebook import text_of
+from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, run
 from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair
+from autograder.grading.sandbox import Limits, shared_sandbox
 from autograder.judging.values import Lost, Raised, Returned
 
 from .conftest import needs_sandbox
@@ -129,3 +132,26 @@ def test_an_exercise_that_was_deleted_is_said_to_be_missing(package, right) -> N
     notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "attend"]
     found = outcomes(Submission(text_of(notebook).encode(), package, seed=5))["attend"]
     assert all(isinstance(o, Raised) and "attend is not defined" in o.text for o in found.values())
+
+
+def test_beside_a_submission_lies_what_students_have_but_for_the_answers(course) -> None:
+    lesson = next(lesson for lesson in course.lessons() if lesson.data)
+    beside = package_of(lesson).files
+    assert beside == {path.name: path.read_bytes() for path in lesson.beside}
+    with shared_sandbox().session(beside, Limits()) as session:
+        (shown,) = session.run(LISTING).outputs
+    assert shown["text"] == f"{sorted((name, len(content)) for name, content in beside.items())}\nread-only\n"
+
+
+LISTING = """
+from pathlib import Path
+print(sorted((path.name, path.stat().st_size) for path in Path().iterdir()))
+try:
+    open("checks.py", "a")
+except PermissionError:
+    print("read-only")
+"""
+
+
+def test_a_lesson_with_other_data_is_another_lesson(package) -> None:
+    assert replace(package, data={"model": b"1"}).digest != replace(package, data={"model": b"2"}).digest

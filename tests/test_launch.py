@@ -12,17 +12,22 @@ from autograder.grading import launch
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
+from .test_architecture import GRAPH, reach
 
 
-def test_of_an_environment_only_pythons_own_folders_are_in_view(tmp_path: Path, monkeypatch) -> None:
+def test_of_the_interpreter_only_its_own_folders_are_in_view(tmp_path: Path, monkeypatch) -> None:
     for part in ("bin", "lib", "solutions", "coursework"):
         (tmp_path / part).mkdir()
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
     seen = launch.readable_folders()
     assert str(tmp_path / "lib") in seen
     assert not launch.is_in_view(tmp_path)
     assert not launch.is_in_view(tmp_path / "solutions")
     assert launch.is_in_view(tmp_path / "lib" / "course")
+
+
+def test_what_is_installed_is_in_view() -> None:
+    assert all(launch.is_in_view(folder / "course") for folder in launch.installed_folders())
 
 
 def test_usr_is_not_in_view_as_a_whole() -> None:
@@ -54,13 +59,62 @@ def test_bubblewrap_is_called_by_its_whole_path(monkeypatch) -> None:
     assert launch.bubblewrap_command(["true"])[0] == "/opt/conda/bin/bwrap"
 
 
-@needs_sandbox
-def test_a_python_that_was_called_by_a_path_through_another_folder_starts(tmp_path: Path, monkeypatch) -> None:
-    up = Path(*[".."] * (len(tmp_path.parts) - 1))
-    monkeypatch.setattr(sys, "executable", f"{tmp_path}/{up}{sys.executable}")
-    command = launch.bubblewrap_command([launch.interpreter(), "-c", "print('started')"])
+def inside(code: str) -> str:
+    """Return what Python prints where submissions run."""
+    command = launch.bubblewrap_command([launch.interpreter(), "-S", "-c", code])
     done = subprocess.run(command, env={}, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("started\n", "")
+    assert done.stderr == ""
+    return done.stdout
+
+
+@needs_sandbox
+def test_no_text_that_a_submission_can_read_names_the_checkout() -> None:
+    """Files of .pth and of an editable install do, and so does the place of an environment in the checkout."""
+    telling = [path for folder in launch.installed_folders() for p in launch.TELLING for path in folder.glob(p)]
+    checkout = str(Path(launch.PACKAGE).parent)
+    assert any(checkout in path.read_text() for path in telling), "this test needs an editable install"
+    assert inside(NAMING.replace("CHECKOUT", checkout)) == "[]\n"
+
+
+NAMING = """
+import os, sys, sysconfig
+found = [value for value in [*sys.path, sys.prefix, sys.executable, *os.environ.values()] if "CHECKOUT" in value]
+for folder, _, names in (step for top in ("/packages", "/course", sys.base_prefix) for step in os.walk(top)):
+    for name in names:
+        path = os.path.join(folder, name)
+        if name.endswith((".py", ".pth", ".json", ".txt", ".cfg", "RECORD", "METADATA")):
+            try:
+                text = open(path, errors="replace").read()
+            except OSError:
+                continue
+            found += [path] if "CHECKOUT" in text else []
+print(found)
+"""
+
+
+@needs_sandbox
+@pytest.mark.parametrize("room", ["authoring", "classroom", "student.check", "grading.grade", "judging.nothing"])
+def test_what_no_submission_imports_is_not_there(room: str) -> None:
+    code = f"try:\n    import autograder.{room}\nexcept ModuleNotFoundError:\n    print('missing')"
+    assert inside(code) == "missing\n"
+
+
+@needs_sandbox
+def test_all_that_is_bound_is_imported_by_the_server_or_a_lesson() -> None:
+    """Outside of `judging`, whose every module a student has too."""
+    bound = {path for name in launch.OWN for path in modules_of(launch.PACKAGE / name)}
+    names = {".".join(path.relative_to(launch.PACKAGE).with_suffix("").parts) for path in bound}
+    used = {name for start in STARTS for name in {start, *reach(GRAPH, start)}}
+    assert used - {name.removesuffix(".__init__") for name in names} == set()
+    assert {n for n in names - used if not n.startswith("judging.") and not n.endswith("__init__")} <= OUTSIDE
+
+
+STARTS = ("grading.sandbox.fork_server", "grading.sandbox.server", "checks", "plot", "student.predict")
+OUTSIDE = {f"grading.sandbox.{name}" for name in ("bubblewrap", "pool", "session", "unsandboxed")}  # of `__init__`
+
+
+def modules_of(path: Path) -> list[Path]:
+    return list(path.rglob("*.py")) if path.is_dir() else [path]
 
 
 @pytest.mark.parametrize(

@@ -39,44 +39,56 @@ def module(lesson: str, name: str) -> Iterator[Any]:
         yield importlib.import_module(name)
 
 
-SCALING = ("FACTORS = ", "def lookup_batch", "class Lookup", "def train(", "def favorites")
+SCALING = (
+    "FACTORS = ",
+    "def lookup_batch",
+    "class Lookup",
+    "def train(",
+    "generator = torch.Generator().manual_seed(99)",
+)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_unscaled_attention_crawls_from_one_wrong_favorite_to_the_next(seed: int) -> None:
-    names = cells("03_scaling", *SCALING, seed=seed)
-    torch.manual_seed(seed)
-    before, _, place = names["favorites"](names["Lookup"](1.0))
-    assert float((before == place).double().mean()) < 0.15
-    gradients, right = {}, {}
-    for name, factor in names["FACTORS"].items():
-        model, losses, gradients[name] = names["train"](factor(256))
-        after, weight, _ = names["favorites"](model)
-        right[name] = float((after == place).double().mean())
-        assert (min(losses) < 0.3) == (name != "unscaled")
-        if name == "unscaled":
-            assert 0.7 < float((after != before).double().mean()) < 0.9
-            assert float((weight > 0.9).double().mean()) > 0.9
-    assert 0.4 < right["unscaled"] < 0.7
-    assert min(right["over √d"], right["over d"]) > 0.97
-    assert gradients["unscaled"] > 2 * gradients["over √d"] > 4 * gradients["over d"]
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def scaling(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Lesson 3's task, its untrained model, the three runs and the two controls, from one seed."""
+    names = cells("03_scaling", *SCALING, "def favorites", seed=request.param)
+    runs = {name: names["train"](factor(256)) for name, factor in names["FACTORS"].items()}
+    runs["small steps"], runs["large steps"] = names["train"](1.0, 1e-3 / 16), names["train"](1 / 16, 16e-3)
+    return names | {"runs": runs, "before": names["favorites"](names["untrained"])}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_few_torn_queries_make_the_unscaled_gradient(seed: int) -> None:
-    names = cells("03_scaling", *SCALING, seed=seed)
-    torch.manual_seed(seed)
-    model = names["Lookup"](1.0)
-    generator = torch.Generator().manual_seed(99)
-    batches = [names["lookup_batch"](generator) for _ in range(16)]
-    x, labels, place = (torch.cat(parts) for parts in zip(*batches, strict=True))
-    rows = torch.arange(len(x))
-    favorite = (model.q_proj(x[rows, place]).unsqueeze(-2) @ model.k_proj(x).mT).softmax(dim=-1).amax(dim=(-2, -1))
-    assert 0.68 < float((favorite > 0.9).double().mean()) < 0.82
-    losses = torch.nn.functional.cross_entropy(model(x, labels, place), labels[rows, place], reduction="none")
-    gradients = [torch.autograd.grad(loss, model.q_proj.weight, retain_graph=True)[0] for loss in losses]
-    squares = torch.stack([g.square().sum() for g in gradients]).sort(descending=True).values
-    assert float(squares[: len(squares) // 10].sum() / squares.sum()) > 2 / 3
+def favored(names: dict[str, Any], run: str) -> tuple[float, float, float]:
+    """Return which shares of the queries favor the right key, a new one, and one with more than 0.9."""
+    weight, after = names["favorites"](names["runs"][run][0])
+    shares = (after == names["place"], after != names["before"][1], weight > 0.9)
+    return tuple(float(share.double().mean()) for share in shares)
+
+
+def test_the_unscaled_model_has_the_largest_gradient_and_does_not_learn(scaling: dict[str, Any]) -> None:
+    losses = {name: run[1] for name, run in scaling["runs"].items()}
+    assert {name for name in losses if min(losses[name]) < 0.3} == {"over √d", "over d"}
+    gradients = [scaling["runs"][name][2] for name in ("unscaled", "over √d", "over d")]
+    assert gradients[0] > 2 * gradients[1] > 4 * gradients[2]
+    assert min(favored(scaling, name)[0] for name in ("over √d", "over d")) > 0.97
+
+
+def test_with_small_steps_early_winners_stay_and_with_large_ones_they_change(scaling: dict[str, Any]) -> None:
+    right, new, certain = favored(scaling, "small steps")
+    assert right < 0.45
+    assert 0.3 < new < 0.6
+    assert certain > 0.75
+    for name in ("unscaled", "large steps"):
+        right, new, certain = favored(scaling, name)
+        assert 0.3 < right < 0.8
+        assert new > 0.8
+        assert certain > 0.95
+
+
+def test_queries_that_have_decided_hardly_contribute_to_the_gradient(scaling: dict[str, Any]) -> None:
+    decided = scaling["before"][0] > 0.9
+    assert 0.7 < float(decided.double().mean()) < 0.87
+    squares = scaling["squares"]
+    assert float(squares[decided].sum() / squares.sum()) < 0.1
 
 
 def test_a_default_linear_layer_has_a_third_of_the_variance() -> None:
@@ -142,22 +154,60 @@ def test_reversing_needs_places_and_a_distance_will_not_do(tasks: dict[str, Any]
         assert reader.accuracy(right["learned"], tasks["reverse"], 17) < 0.2
 
 
+LENGTHS = (16, 32, 64, 128)
+
+
+def right_at(reader: Any, model: Any, task: Any) -> dict[int, float]:
+    return {length: reader.accuracy(model, task, length) for length in LENGTHS}
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_ways_that_speak_of_distances_hold_at_twice_the_length(tasks: dict[str, Any], seed: int) -> None:
+def test_rotary_holds_to_twice_the_length_and_the_bias_to_eight_times(tasks: dict[str, Any], seed: int) -> None:
     ways = ("none", "learned", "sinusoidal", "rotary", "linear bias")
     with module("07_position", "reader") as reader:
-        recent, back = tasks["most_recent"], tasks["three_back"]
+        recent = tasks["most_recent"]
         models = {way: reader.train(recent, way, causal=True, seed=seed) for way in ways}
-        short = {way: reader.accuracy(model, recent, 16) for way, model in models.items()}
-        long = {way: reader.accuracy(model, recent, 32) for way, model in models.items()}
-        assert min(short[way] for way in ways[1:]) > 0.9
-        assert max(long["learned"], long["sinusoidal"]) < 0.85
-        new = {way: 2 * long[way] - short[way] for way in ways}  # places 16 to 31: a causal mask hides them from others
+        right = {way: right_at(reader, model, recent) for way, model in models.items()}
+        assert min(right[way][16] for way in ways[1:]) > 0.9
+        assert max(right["learned"][32], right["sinusoidal"][32]) < 0.85
+        # places 16 to 31: a causal mask hides them from others
+        new = {way: 2 * right[way][32] - right[way][16] for way in ways}
         assert max(new["learned"], new["sinusoidal"]) < new["none"] + 0.05
-        assert long["none"] < 0.75 < 0.9 < min(long["rotary"], long["linear bias"])
-        for way, low, high in (("rotary", 0.95, 1.0), ("linear bias", 0.25, 0.45)):
-            model = reader.train(back, way, causal=True, seed=seed)
-            assert all(low <= reader.accuracy(model, back, length) <= high for length in (16, 24, 32))
+        assert 0.75 < right["none"][16] < 0.8
+        assert right["none"][32] < 0.75
+        assert right["rotary"][32] > 0.97
+        assert 0.8 < right["rotary"][64] < 0.9
+        assert right["rotary"][128] < 0.75
+        assert min(right["linear bias"].values()) > 0.9
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_slower_hands_repair_three_back_at_four_times_the_length(tasks: dict[str, Any], seed: int) -> None:
+    back = tasks["three_back"]
+    with module("07_position", "reader") as reader:
+        biased = right_at(reader, reader.train(back, "linear bias", causal=True, seed=seed), back)
+        assert max(biased.values()) < 0.45
+        model = reader.train(back, "rotary", causal=True, seed=seed).requires_grad_(False)
+        right = right_at(reader, model, back)
+        assert min(right[16], right[32]) > 0.98
+        assert 0.6 < right[64] < 0.8
+        assert right[128] < 0.5
+        weights = model.attend(reader.digits(300, 1_000_000, 64))[1].softmax(-1)[:, :, 60, :61].mean((0, 1)).flip(0)
+        assert float(weights[3]) < 0.1
+        assert min(float(weights[distance]) for distance in (47, 53)) > 0.15
+        model.base = 63_496
+        longer = right_at(reader, model, back)
+        assert min(longer[16], longer[64]) > 0.95
+        assert longer[128] < 0.7
+
+
+def test_most_frequent_so_far_explains_what_is_right_without_positions(tasks: dict[str, Any]) -> None:
+    with module("07_position", "reader") as reader:
+        x = reader.digits(3000, 5, 16)
+    counts = torch.nn.functional.one_hot(x, 10).cumsum(dim=1)
+    guess = (counts + 1000 * (counts > 0) * (torch.arange(10) < 4)).argmax(dim=-1)  # small digits first
+    share = (guess == tasks["most_recent"](x))[x >= 4].double().mean()
+    assert float(share) == pytest.approx(0.64, abs=0.03)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -173,12 +223,26 @@ def test_pre_norm_is_quickest_and_bare_blocks_learn_nothing(seed: int) -> None:
 def test_the_transformer_wins_and_one_that_peeks_cannot_write(seed: int) -> None:
     with module("08_transformer_block", "transformer") as transformer:
         torch.manual_seed(seed)
-        assert transformer.accuracy(transformer.train(transformer.Transformer(), 130)) > 0.9
+        assert transformer.accuracy(transformer.train(transformer.Transformer(), 130)) > 0.85  # 90% to 98%, five seeds
         torch.manual_seed(seed)
         peeking = transformer.train(transformer.Transformer(), 130, causal=False)
         x, y = transformer.dates(500, 99_999)
         assert float((peeking(x, y).argmax(dim=-1) == y).all(dim=-1).double().mean()) > 0.85
         assert transformer.accuracy(peeking) < 0.05
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_with_twice_the_steps_both_write_dates(seed: int) -> None:
+    with module("08_transformer_block", "transformer") as transformer:
+        assert transformer.accuracy(transformer.recurrent(200, seed)) > 0.9
+        torch.manual_seed(seed)
+        assert transformer.accuracy(transformer.train(transformer.Transformer(), 260)) > 0.9
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_post_norm_gets_there_by_step_100(seed: int) -> None:
+    with module("08_transformer_block", "stack") as stack:
+        assert stack.train("post-norm", steps=100, seed=seed)[-1] < 0.3
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -230,30 +294,105 @@ def writer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield found
 
 
-def test_the_control_costs_the_text_most_and_copying_survives_it(writer: Any) -> None:
+NAMES = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
+
+
+@pytest.fixture
+def ablate() -> Any:
+    return package_of(COURSE.lesson("09_train_and_look_inside")).key.reference["ablate_head"]
+
+
+@contextmanager
+def mean_instead(writer: Any, large: Any, tokens: torch.Tensor, name: str, ablate: Any) -> Iterator[None]:
+    """Put what a head adds on average in its place."""
+    weights, values = writer.heads(large, tokens)
+    mean = (weights @ values).mean(dim=(0, 2))[NAMES.index(name)]
+    layer = large.blocks[int(name[0])].attention.out_proj
+    hook = layer.register_forward_hook(lambda _, __, output: output + mean)
+    with writer.off(large, [name], ablate):
+        yield
+    hook.remove()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_mean_in_place_of_zero_reverses_the_order_of_the_stripe_and_the_smear(
+    writer: Any, ablate: Any, seed: int
+) -> None:
+    text = writer.Text()
+    large, _ = writer.load(text)
+    unseen = text.unseen.unfold(0, 97, 48)  # all of it, in stretches that overlap
+    means_from = text.batch(text.seen, 100, 96, seed=seed)[0]
+
+    def loss() -> float:
+        logits = large(unseen[:, :-1]).flatten(0, 1)
+        return float(torch.nn.functional.cross_entropy(logits, unseen[:, 1:].flatten()))
+
+    with torch.no_grad():
+        whole, zero, mean = loss(), {}, {}
+        for name in ("0.0", "0.2"):
+            with writer.off(large, [name], ablate):
+                zero[name] = loss() - whole
+            with mean_instead(writer, large, means_from, name, ablate):
+                mean[name] = loss() - whole
+    assert zero["0.2"] > 3 * zero["0.0"] > 0
+    assert mean["0.0"] > 1.3 * mean["0.2"]
+    assert mean["0.0"] == pytest.approx(zero["0.0"], abs=0.005)
+
+
+def test_the_control_costs_the_seen_text_most_and_copying_survives_it(writer: Any, ablate: Any) -> None:
     text = writer.Text()
     large, _ = writer.load(text)
     losses = {}
-    for heads in itertools.combinations((2, 5, 6, 8, 9, 11), 3):
-        less = writer.without_heads(large, heads)
-        losses[heads] = writer.loss_on(less, text, text.unseen)
-        assert writer.right_on_repeats(less, text) > 0.99
-    assert max(losses, key=losses.get) == (2, 5, 6)
+    for heads in itertools.combinations(("0.2", "1.1", "1.2", "2.0", "2.1", "2.3"), 3):
+        with writer.off(large, heads, ablate):
+            losses[heads] = writer.loss_on(large, text, text.seen)
+            assert writer.right_on_repeats(large, text) > 0.99
+    assert max(losses, key=losses.get) == ("0.2", "1.1", "1.2")
+
+
+def test_any_single_head_can_go_and_copying_stays(writer: Any, ablate: Any) -> None:
+    text = writer.Text()
+    large, _ = writer.load(text)
+    for name in NAMES:
+        with writer.off(large, [name], ablate):
+            assert writer.right_on_repeats(large, text) > 0.99
+
+
+def test_what_is_loaded_computes_what_was_trained(writer: Any) -> None:
+    text = writer.Text()
+    large, facts = writer.load(text)
+    assert writer.loss_on(large, text, text.unseen) == pytest.approx(float(facts["loss on unseen text"]), abs=0.002)
 
 
 @pytest.mark.parametrize("seed", [5, 6, 7])
-def test_three_heads_look_back_three_for_repetitions_and_one_of_them_at_spaces(writer: Any, seed: int) -> None:
+def test_three_heads_look_back_three_for_repetitions_and_one_of_them_rests_on_spaces(writer: Any, seed: int) -> None:
     text = writer.Text()
     large, _ = writer.load(text)
     score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
-    weights = writer.maps(large, writer.repeats(text, 16, period=24, seed=seed)[:, :48])
+    weights, values = writer.heads(large, writer.repeats(text, 16, period=24, seed=seed)[:, :48])
+    working = (weights @ values)[:, 10].norm(dim=-1).mean()
     back, again = score["previous_token_score"](weights), score["induction_score"](weights, torch.full((16,), 24))
     assert set(back.topk(3).indices.tolist()) == {0, 1, 3}
     assert set(again.topk(3).indices.tolist()) == {4, 7, 10}
     assert float(again.sort().values[-3] - again.sort().values[-4]) > 0.4
     stretches, _ = text.batch(text.unseen, 16, 96, seed=seed)
-    spaces = (stretches == text.characters.index(" "))[:, None]
-    assert float((writer.maps(large, stretches)[:, 10] * spaces).sum(dim=-1).mean()) > 0.9
+    weights, values = writer.heads(large, stretches)
+    spaces = stretches == text.characters.index(" ")
+    in_sight = spaces.cumsum(dim=-1) > 0
+    assert float((weights[:, 10] * spaces[:, None]).sum(dim=-1)[in_sight].mean()) > 0.95
+    norms = values[:, 10].norm(dim=-1)
+    assert float(norms[spaces].mean()) < 0.25 * float(norms[~spaces].mean())
+    added = (weights @ values).norm(dim=-1).mean(dim=(0, 2))
+    assert int(added.argmin()) == 10
+    assert float(working) > 4 * float(added[10])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_layer_0_speaks_to_the_keys_of_layer_1_and_to_nothing_else(seed: int) -> None:
+    with module("09_train_and_look_inside", "induction") as induction:
+        deep = induction.train(depth=2, seed=seed)
+        assert induction.patched(deep, ("key",)) > 0.97
+        assert induction.patched(deep, ("query", "value", "rest")) < 0.15
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

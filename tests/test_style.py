@@ -84,13 +84,18 @@ def test_there_is_one_title_with_the_lessons_number(lesson: Lesson, cells: list[
 def test_the_sections_stand_in_the_agreed_order(lesson: Lesson, cells: list[LessonCell]) -> None:
     warm_up = lesson == LESSONS[0]  # which asks nothing that a person grades
     wanted = [h for h in SKELETON if not (warm_up and h == "Questions")]
-    assert [h for h in headings(cells, 2) if not h.startswith("Exercise")] == wanted
+    assert headings(cells, 2) == wanted
 
 
 def test_exercises_are_numbered_through_and_there_are_three_to_five(lesson: Lesson, cells: list[LessonCell]) -> None:
-    found = [h.split(":")[0] for h in headings(cells, 2) if h.startswith("Exercise")]
+    found = [h.split(":")[0] for h in headings(cells, 3) if h.startswith("Exercise")]
     assert found == [f"Exercise {int(lesson.name[:2])}.{k}" for k in range(1, len(found) + 1)]
     assert 3 <= len(found) <= 6
+
+
+def test_what_follows_an_exercise_has_a_heading_of_its_own(cells: list[LessonCell]) -> None:
+    after = [cells[i + 1].text for i, cell in enumerate(cells[:-1]) if cell.kind == "check"]
+    assert [text for text in after if not text.startswith("#")] == []
 
 
 def test_a_lesson_has_40_to_100_cells(cells: list[LessonCell]) -> None:

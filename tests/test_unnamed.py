@@ -48,10 +48,12 @@ def test_the_report_shows_them_with_the_command_that_names_them(graded: Course) 
     assert "query @ key.mT * 0.731" in text
 
 
-def test_once_drafted_and_built_the_mistake_is_known(graded: Course, package, monkeypatch) -> None:
+def test_once_drafted_and_moved_the_mistake_is_known(graded: Course, package, monkeypatch) -> None:
     monkeypatch.chdir(graded.root)
     assert main(["mistake", "--lesson", LESSON, "--exercise", "attend", "--from", "ada"]) == 0
     lesson = graded.lesson(LESSON)
+    moved = lesson.hidden.read_text() + graded.drafts(lesson).read_text()
+    lesson.hidden.write_text(moved)
     grade_lesson(graded, lesson, jobs=2, force=True, options={"allow_unsandboxed": True})
     students = read_class(graded, lesson)
     told = {s.name: s.verdicts["attend"]["told"] for s in students}

@@ -7,29 +7,37 @@ from collections.abc import Collection
 from itertools import count
 
 from ..errors import CourseError
-from ..paths import Lesson
+from ..paths import Course, Lesson
 
+HEADER = "# Drafts from what students wrote. Nothing loads this file: read a draft, then move it to {}."
 MESSAGE = "TODO: what went wrong here, and where to look? At most three lines; never the answer."
 Definition = ast.FunctionDef | ast.ClassDef
 
 
-def add_draft(lesson: Lesson, exercise: str, source: str) -> str:
-    """Append a `@mistake` to a lesson's hidden.py; return its name.
+def add_draft(course: Course, lesson: Lesson, exercise: str, source: str) -> str:
+    """Append a `@mistake` to the lesson's drafts, a file that nothing loads; return its name.
 
-    What a student wrote becomes part of the lesson here, and runs with its author's rights from the next build on.
+    What a student wrote is read here and not run. It runs with the author's rights once they have moved it to
+    hidden.py.
 
     Args:
-        lesson: whose hidden.py.
+        course: where the drafts are kept.
+        lesson: whose mistake it is.
         exercise: the exercise that the student got wrong.
         source: the student's cell.
 
     Raises:
         CourseError: the cell does not define the exercise.
     """
-    hidden = lesson.hidden.read_text(encoding="utf-8")
-    names = {node.name for node in ast.parse(hidden).body if isinstance(node, Definition)}
-    name, text = draft(exercise, source, names)
-    lesson.hidden.write_text(f"{hidden.rstrip()}\n\n\n{text}\n", encoding="utf-8")
+    drafts = course.drafts(lesson)
+    drafted = (
+        drafts.read_text(encoding="utf-8") if drafts.is_file() else f"{HEADER.format(lesson.shown(lesson.hidden))}\n"
+    )
+    parsed = (ast.parse(text) for text in (drafted, lesson.hidden.read_text(encoding="utf-8")))
+    taken = {node.name for tree in parsed for node in tree.body if isinstance(node, Definition)}
+    name, text = draft(exercise, source, taken)
+    drafts.parent.mkdir(parents=True, exist_ok=True)
+    drafts.write_text(f"{drafted.rstrip()}\n\n\n{text}\n", encoding="utf-8")
     return name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 from ..grading.package import QUESTION_PREFIX, LessonPackage
@@ -19,20 +20,18 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
-    files = (lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data)
-    return _package(lesson, digest(*files), fingerprints)
+    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data))
 
 
 @lru_cache(maxsize=8)
-def _package(lesson: Lesson, _digest: str, fingerprints: str) -> LessonPackage:
+def _package(lesson: Lesson, _digest: str) -> LessonPackage:
     cells = read_lesson(lesson)
-    return package_with(lesson, load_answer_key(lesson_source(lesson, cells)), cells, fingerprints)
+    key = load_answer_key(lesson_source(lesson, cells))
+    return package_with(key, cells, {path.name: path.read_bytes() for path in lesson.data})
 
 
-def package_with(lesson: Lesson, key: AnswerKey, cells: list[LessonCell], fingerprints: str) -> LessonPackage:
+def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, bytes]) -> LessonPackage:
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = text_of(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    data = tuple((path.name, path.read_bytes()) for path in lesson.data)
-    return LessonPackage(key, released, fingerprints, rubrics, data)
+    return LessonPackage(key, released, rubrics, data)

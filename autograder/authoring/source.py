@@ -29,7 +29,8 @@ def write_source(lesson: Lesson, files: dict[str, bytes]) -> None:
 def ensure_source(lesson: Lesson) -> None:
     """Write nbgrader's source folder where it is missing or old: a fresh clone has released notebooks only."""
     package = package_of(lesson)
-    files = source_files(lesson, read_lesson(lesson), package.key, package.fingerprints)
+    fingerprints = lesson.fingerprints.read_text(encoding="utf-8") if lesson.fingerprints.is_file() else "{}"
+    files = source_files(lesson, read_lesson(lesson), package.key, fingerprints)
     there = {p.name: p.read_bytes() for p in lesson.source.glob("*") if p.is_file()}
     if there != files:
         write_source(lesson, files)

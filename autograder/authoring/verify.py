@@ -20,16 +20,31 @@ from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
+from ..judging.shortcuts import Shortcut
 from ..judging.target import Target
 from ..judging.verdict import judge
 from ..paths import Lesson
-from .lesson import LessonCell, read_lesson
+from .lesson import LessonCell, read_lesson, solution_of
 from .located import located
 from .notebook import text_of
 from .package import package_of
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
 SEED, SEEDS = 20260101, 20
+HEADING = re.compile(r"^#+ .*$", re.M)
+FORBIDS = re.compile(r"not allowed|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
+ATTENTION, JACOBIAN, NUMPY_ALONE = "attention", "Jacobian", "NumPy alone"
+SAID_AS = {  # the word that a text uses for what a shortcut names
+    "scaled_dot_product_attention": ATTENTION,
+    "MultiheadAttention": ATTENTION,
+    "multi_head_attention_forward": ATTENTION,
+    "jacrev": JACOBIAN,
+    "jacfwd": JACOBIAN,
+    "log_softmax": "softmax",
+    "torch": "PyTorch",
+    "keras": NUMPY_ALONE,
+    "scipy": NUMPY_ALONE,
+}
 Notebook = dict[str, Any]
 
 
@@ -64,6 +79,7 @@ def verify(
 def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int) -> Iterator[str]:
     """Prove what can be proved without grading a submission, in a second or two."""
     yield from missing_part_problems(key, cells)
+    yield from unsaid_ban_problems(key.shortcuts, cells)
     yield from distinctness_problems(key)
     yield from public_message_problems(key)
     yield from judged_mistake_problems(key)
@@ -85,6 +101,23 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
     asks = any(re.search(r"^## Questions$", cell.text, re.M) for cell in cells if cell.kind == "prose")
     if asks and not any(cell.kind == "question" and cell.points > 0 for cell in cells):
         yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
+
+
+def unsaid_ban_problems(shortcuts: Sequence[Shortcut], cells: list[LessonCell]) -> Iterator[str]:
+    """Check that what an exercise forbids stands in its text, in a sentence that says that it is forbidden."""
+    for ban in shortcuts:
+        forbidding = [sentence for sentence in sentences_of(ban.exercise, cells) if FORBIDS.search(sentence)]
+        for word in dict.fromkeys(SAID_AS.get(name, name) for name in ban.names):
+            if not any(word.casefold() in sentence.casefold() for sentence in forbidding):
+                yield f"{ban.exercise}: its text does not say that {word} is not allowed, and a shortcut forbids it"
+
+
+def sentences_of(exercise: str, cells: list[LessonCell]) -> list[str]:
+    """Return the sentences of an exercise: its prose from the last heading on, and its docstring."""
+    at = next(n for n, cell in enumerate(cells) if (cell.kind, cell.name) == ("exercise", exercise))
+    start = max((n for n in range(at) if cells[n].kind == "prose" and HEADING.search(cells[n].text)), default=0)
+    prose = [HEADING.split(cell.text)[-1] for cell in cells[start:at] if cell.kind == "prose"]
+    return re.split(r"(?<=[.!?])\s+", " ".join("\n".join([*prose, solution_of(cells[at])]).split()))
 
 
 def distinctness_problems(key: AnswerKey) -> Iterator[str]:
@@ -170,6 +203,8 @@ def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False
 
 def solved_and_released_problems(package: LessonPackage, solved: Notebook, released: Notebook) -> Iterator[str]:
     """Check the solved notebook's points, and the released one's."""
+    for flag in solved["metadata"][RECORD]["flags"]:
+        yield f"a person would be asked about the solution: {flag}; if that is right, `allow` it in hidden.py"
     for exercise, points in package.key.points().items():
         earned = verdict_in(solved, exercise)["points"]
         if earned != points:

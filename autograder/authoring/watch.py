@@ -130,7 +130,7 @@ class Watcher:
             key.cache.take_over(self.key.cache, unchanged)
         self.key, self.bases = key, bases
         concerned = [name for name, basis in bases.items() if basis != self.proved.get(name)]
-        package = package_with(self.lesson, key, cells, fingerprints_text(key))
+        package = package_with(key, cells, {path.name: path.read_bytes() for path in self.lesson.data})
         problems = []
         if concerned:
             part = part_of(package, cells, concerned)
@@ -167,7 +167,7 @@ class Watcher:
         before = [ran.basis for ran in self.ran]
         if bases != before:
             first, last = differing(before, bases)
-            files = source_files(self.lesson, cells, package.key, package.fingerprints)
+            files = source_files(self.lesson, cells, package.key, fingerprints_text(package.key))
             del files[self.lesson.notebook]
             self._before_edit = cells, bases[: first or 1], files
             for number in self._kernel.run(cells, notebook, bases, files):

@@ -23,10 +23,12 @@ from nbformat.v4 import writes_json
 from .. import judging
 from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card, number
-from ..judging.shortcuts import bans_of, barred, found_in, mentioned, ran_in, reached_behind, record_is_odd
+from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
+from ..judging.vocabulary import outside
+from ..judging.ways_round import way_round
 from .outputs import clean_outputs, score_output
 from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
@@ -295,7 +297,7 @@ def judge_exercises(
         verdict = verdict_of(submission, exercise, outcomes[exercise])
         checks = submission.lesson.key.checks_of(exercise)
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
-        verdict, flag = apply_shortcuts(notebook, submission.lesson, verdict, outcomes[exercise])
+        verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
         flags += [flag] if flag else []
         verdicts[exercise] = verdict_summary(verdict)
         cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
@@ -342,26 +344,45 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
 
 
 def apply_shortcuts(
-    notebook: dict[str, Any], lesson: LessonPackage, verdict: Verdict, outcomes: Mapping[str, Outcome]
+    notebook: dict[str, Any], submission: Submission, verdict: Verdict, outcomes: Mapping[str, Outcome]
 ) -> tuple[Verdict, str]:
     """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''.
 
     What ran and what the source says are two witnesses; where only one of them speaks, the note says which.
     """
-    shortcuts, exercise = lesson.key.shortcuts, verdict.exercise
-    written = found_in(shortcuts, exercise, [c["source"] for c in notebook["cells"] if c["cell_type"] == "code"])
+    shortcuts, exercise = submission.lesson.key.shortcuts, verdict.exercise
+    sources = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    written = found_in(shortcuts, exercise, sources)
     ran = ran_in(shortcuts, exercise, outcomes.values())
     if short := written or ran:
         alone = "" if written and ran else ", by its source; it was not seen to run" if written else ", as it ran"
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
-    if not verdict.points or not bans_of(shortcuts, exercise):
+    if not verdict.points:
         return verdict, ""
-    own = [cell["source"] for cell in own_cells(notebook, lesson)]
-    if record_is_odd(shortcuts, exercise, outcomes.values()):
-        return verdict, f"look at {exercise}: what ran could not be recorded"
-    if word := mentioned(shortcuts, exercise, own) or reached_behind(own):
-        return verdict, f"look at {exercise}: a cell mentions {word}"
-    return verdict, ""
+    own = [cell["source"] for cell in own_cells(notebook, submission.lesson)]
+    why = question_about(submission, exercise, outcomes.values(), sources, own)
+    return verdict, f"look at {exercise}: {why}" if why else ""
+
+
+def question_about(
+    submission: Submission, exercise: str, outcomes: Collection[Outcome], sources: Sequence[str], own: Sequence[str]
+) -> str:
+    """Return why a person should look at an exercise that has earned points, or ''.
+
+    Args:
+        submission: what is graded.
+        exercise: which exercise.
+        outcomes: what its checks gave.
+        sources: all code cells.
+        own: those that the student wrote or changed.
+    """
+    key = submission.lesson.key
+    if record_is_odd(key.shortcuts, exercise, outcomes):
+        return "what ran could not be recorded"
+    known = key.known(exercise, submission.seed)
+    if name := outside(record_of(outcomes), known, key.module_names):
+        return f"it ran `{name}`, which no known solution needs"
+    return way_round(sources, exercise, own, known)
 
 
 def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:

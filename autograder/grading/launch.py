@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,13 +20,21 @@ from pathlib import Path
 SCRATCH = "/scratch"  # all that an isolated submission may write to
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = "/course"
+PACKAGES = ("/packages", "/packages-of-the-platform")  # what is installed; its own place may be in the checkout
+# what runs beside a submission, and what a lesson imports. Whatever asks at a student's desk is not run when graded
+OWN = (
+    *("__init__.py", "checks.py", "errors.py", "judging", "plot", "student/__init__.py", "student/predict.py"),
+    *("grading/__init__.py", "grading/launch.py", "grading/sandbox"),
+)
+# these say where the environment and the packages that are being worked on have their places
+TELLING = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.json")
 TEMPORARY = "/tmp"
 FORK_SERVER = "autograder.grading.sandbox.fork_server"
 SYSTEM = (
     *("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share/fonts", "/usr/share/zoneinfo", "/bin", "/lib", "/lib64"),
     *("/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives"),
 )
-PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")  # of an environment and of the interpreter that it was made from
+PYTHON = ("bin", "lib", "lib64")  # of the interpreter that an environment was made from
 MACHINES = ("x86_64", "aarch64")
 TOO_OLD = "Unknown option"
 FORBIDDEN = ("Permission denied", "Operation not permitted", "No permissions", "Creating new namespace failed")
@@ -38,7 +47,8 @@ ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
     "MPLCONFIGDIR": f"{SCRATCH}/matplotlib",
-    "PYTHONPATH": INSIDE,
+    "PYTHONPATH": ":".join((INSIDE, *PACKAGES)),
+    "PYTHONNOUSERSITE": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 
@@ -80,7 +90,7 @@ def launch() -> Launched:
     with theirs:
         try:
             process = subprocess.Popen(
-                bubblewrap_command([interpreter(), "-m", FORK_SERVER, str(theirs.fileno())]),
+                bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno())]),
                 env={},
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
@@ -94,8 +104,8 @@ def launch() -> Launched:
 
 
 def interpreter() -> str:
-    """Return this Python's path without `..`: what it would go up from is not in the sandbox."""
-    return os.path.normpath(sys.executable)
+    """Return the path of the Python that the environment was made from: the environment's own tells where it is."""
+    return str(Path(sys.base_prefix).absolute() / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
 
 
 def launch_early() -> None:
@@ -143,24 +153,46 @@ def bubblewrap_command(command: list[str]) -> list[str]:
         ),
         *("--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
-        *(*links, *seen, "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH),
-        *("--ro-bind", str(PACKAGE), f"{INSIDE}/autograder", "--remount-ro", "/dev", "--remount-ro", "/"),
+        *(*links, *seen, *packages(), "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH),
+        *(part for name in OWN for part in ("--ro-bind", str(PACKAGE / name), f"{INSIDE}/autograder/{name}")),
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
         *(*settings, "--chdir", SCRATCH, "--", *command),
     ]
 
 
 def readable_folders() -> list[str]:
     """Return the folders of the system and of Python that a submission needs to see, and no more of either."""
-    prefixes = {Path(sys.prefix).absolute(), Path(sys.base_prefix).absolute()}
-    python = {prefix / part for prefix in prefixes for part in PYTHON}
-    libraries = {Path(sysconfig.get_path(kind)).absolute() for kind in ("stdlib", "purelib", "platlib")}
-    found = {p for p in {*map(Path, SYSTEM), *python, *libraries} if p.exists() and not p.is_symlink()}
+    python = {Path(sys.base_prefix).absolute() / part for part in PYTHON}
+    found = {*map(Path, SYSTEM), *python, Path(sysconfig.get_path("stdlib")).absolute()}
+    found = {path for path in found if path.exists() and not path.is_symlink()}
     return sorted(str(p) for p in found if not any(p != q and p.is_relative_to(q) for q in found))
 
 
-def is_in_view(folder: Path) -> bool:
-    """Say whether a submission could read a folder, because it is part of what Python needs."""
-    return any(folder.resolve().is_relative_to(Path(path).resolve()) for path in readable_folders())
+def packages() -> Iterator[str]:
+    """Yield bubblewrap's options for what is installed, without the files that tell where something else is."""
+    for installed, shown_as in zip(installed_folders(), PACKAGES, strict=False):
+        yield from ("--ro-bind", str(installed), shown_as)
+        places = [shown_as, *([str(installed)] if is_in_view(installed, readable_folders()) else [])]
+        telling = [path.relative_to(installed) for pattern in TELLING for path in sorted(installed.glob(pattern))]
+        for place in places:
+            for path in telling:
+                yield from ("--ro-bind", os.devnull, f"{place}/{path}")
+
+
+def installed_folders() -> list[Path]:
+    """Return where packages are installed: in most environments all of them in one folder."""
+    return sorted({Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")})
+
+
+def is_in_view(folder: Path, shown: Iterable[str] | None = None) -> bool:
+    """Say whether a submission could read a folder, because it is part of what Python needs.
+
+    Args:
+        folder: the folder.
+        shown: what a submission sees; by default all that it does.
+    """
+    shown = [*readable_folders(), *map(str, installed_folders())] if shown is None else shown
+    return any(folder.resolve().is_relative_to(Path(path).resolve()) for path in shown)
 
 
 @lru_cache(maxsize=1)

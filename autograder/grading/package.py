@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -23,16 +23,14 @@ class LessonPackage:
     Args:
         key: the loaded answer key.
         released: the released notebook's text. Its cells' metadata say which of them are graded.
-        fingerprints: the text of fingerprints.json, which lies beside the notebook.
         rubrics: what a person grades a question by, by the question's grade id.
-        data: file name and content of what the notebook reads: a text, a model's parameters.
+        data: what the notebook reads, by file name: a text, a model's parameters.
     """
 
     key: AnswerKey
     released: str
-    fingerprints: str
     rubrics: Mapping[str, str]
-    data: Files = ()
+    data: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def source(self) -> LessonSource:
@@ -48,13 +46,13 @@ class LessonPackage:
     def digest(self) -> str:
         """A checksum of all of it: what was graded with another one is graded anew."""
         rubrics = repr(sorted(self.rubrics.items()))
-        parts = (self.source.digest, self.released, rubrics, *contents_digests(self.data))
+        parts = (self.source.digest, self.released, rubrics, *contents_digests(tuple(sorted(self.data.items()))))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @property
     def files(self) -> dict[str, bytes]:
-        """What lies beside the notebook while it runs."""
-        texts = {"checks.py": self.source.checks, "fingerprints.json": self.fingerprints} | dict(self.source.modules)
+        """What lies beside the notebook while it runs: all that students have but fingerprints.json, the answers'."""
+        texts = {"checks.py": self.source.checks, **dict(self.source.modules)}
         return {name: text.encode() for name, text in texts.items()} | dict(self.data)
 
     @property
@@ -90,7 +88,7 @@ class LessonPackage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as text: checks are functions, which do not travel, and are loaded once per process."""
-        return unpickled, (self.source, self.released, self.fingerprints, tuple(self.rubrics.items()), self.data)
+        return unpickled, (self.source, self.released, tuple(self.rubrics.items()), tuple(self.data.items()))
 
 
 @lru_cache(maxsize=8)
@@ -117,16 +115,14 @@ def code_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def contents_digests(files: Files) -> tuple[str, ...]:
-    """Return a checksum of each file's content."""
-    return tuple(hashlib.sha256(content).hexdigest() for _, content in files)
+    """Return a checksum of each file's name and content."""
+    return tuple(name + hashlib.sha256(content).hexdigest() for name, content in files)
 
 
 @lru_cache(maxsize=8)
-def unpickled(
-    source: LessonSource, released: str, fingerprints: str, rubrics: tuple[tuple[str, str], ...], data: Files
-) -> LessonPackage:
+def unpickled(source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: Files) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
-    return LessonPackage(load_answer_key(source), released, fingerprints, dict(rubrics), data)
+    return LessonPackage(load_answer_key(source), released, dict(rubrics), dict(data))
 
 
 def nbgrader_metadata(cell: Any) -> Mapping[str, Any]:

@@ -29,7 +29,7 @@ from .modules import LESSON_CODE, running_lesson
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
-from .shortcuts import Shortcut, shortcuts_in
+from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .target import Target
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
@@ -151,6 +151,7 @@ class AnswerKey:
     mistakes: tuple[Mistake, ...]
     shortcuts: tuple[Shortcut, ...]
     invariances: tuple[Invariance, ...] = ()
+    permissions: tuple[Permission, ...] = ()
     public_boxes: frozenset[str] = frozenset()
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     cache: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
@@ -213,8 +214,19 @@ class AnswerKey:
     def _targets(self, exercise: str, seed: int) -> list[Target]:
         return [self._target(check, seed) for check in self.checks_of(exercise)]
 
+    def known(self, exercise: str, seed: int) -> set[str]:
+        """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""
+        exact = (target.exact for target in self.targets(exercise, seed))
+        allowed = (found.names for found in self.permissions if found.exercise == exercise)
+        return record_of(filter(None, exact)).union(*allowed)
+
+    @property
+    def module_names(self) -> frozenset[str]:
+        """The names of the lesson's own modules."""
+        return frozenset(name.removesuffix(".py") for name, _ in self.source.modules)
+
     def _target(self, check: Check, seed: int) -> Target:
-        outcome, inputs = check.trace(self.reference[check.exercise], seed)
+        outcome, inputs = check.trace(self.reference[check.exercise], seed, record=True)
         right = check.summarise(outcome)
         if not isinstance(right, Returned):
             why = right.text if isinstance(right, Raised) else right.reason
@@ -319,6 +331,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         tuple(mistakes_in(hidden)),
         tuple(shortcuts_in(checks)),
         tuple(invariances_in(hidden)),
+        tuple(permissions_in(hidden)),
         frozenset(black_boxes_in(checks)),
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
@@ -327,11 +340,11 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         raise LessonError(
             f"{source.place}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
         )
-    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances]
+    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances, *key.permissions]
     for item in declared:
         if item.exercise not in key.exercises:
             file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
-            what = getattr(item, "name", "a shortcut")
+            what = getattr(item, "name", f"a {type(item).__name__.lower()}")
             problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
             raise LessonError(f"{source.place}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
     return key

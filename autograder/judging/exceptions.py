@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
 from .misfits import misfit
@@ -260,7 +261,12 @@ MEANINGS: tuple[tuple[str, ...], ...] = (
         "amax, amin.",
     ),
     (
-        r"NotDefined|name '(\w+)' is not defined|cannot access local variable '(\w+)'",
+        r"^NotDefined: ",
+        "The exercise is not defined: its cell is missing, or it stopped with an error. Run that cell by itself, and "
+        "then from a fresh start all cells in order.",
+    ),
+    (
+        r"name '(\w+)' is not defined|cannot access local variable '(\w+)'",
         "`{0}` is not defined at that point. Is it spelled as elsewhere, imported, and assigned on every path?",
         "A name is not defined at that point. Is it spelled as elsewhere, imported, and assigned on every path?",
     ),
@@ -278,6 +284,14 @@ MEANINGS: tuple[tuple[str, ...], ...] = (
     (
         r"builtin_function_or_method|'method' and|and 'method'|'function' and|and 'function'",
         "A function or method stands there without being called: its parentheses are missing.",
+    ),
+    (
+        r"FileNotFoundError",
+        "A file is not there. When graded, only this lesson's own files lie beside the notebook.",
+    ),
+    (
+        r"ModuleNotFoundError",
+        "A package is not there. When graded, only what this course installs is.",
     ),
     (
         r"ZeroDivisionError",
@@ -424,16 +438,14 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
     if reason := misfit(said, error.where, error.shapes, hidden=hidden):
         return reason
     for pattern, sentence, *unseen in (*OF_NUMPY, *MEANINGS):
-        if match := re.search(pattern, said):
-            if hidden and unseen:
-                return unseen[0]
-            return fill(sentence, [group for group in match.groups() if group is not None])
+        match = re.search(pattern, said)
+        if match and hidden and unseen:
+            return unseen[0]
+        if not match or (hidden and "{" in sentence):
+            continue
+        with contextlib.suppress(IndexError):  # a sentence with a gap that nothing was found for says nothing
+            return sentence.format(*(group for group in match.groups() if group is not None))
     return ""
-
-
-def fill(sentence: str, groups: list[str]) -> str:
-    """Put what was found into a sentence; a gap that nothing was found for stays a dash."""
-    return re.sub(r"\{(\d)\}", lambda gap: groups[int(gap[1])] if int(gap[1]) < len(groups) else "–", sentence)
 
 
 def what_happened(error: Raised) -> str:

@@ -1,9 +1,15 @@
-"""Which of PyTorch's functions run while a student's code does, whatever it calls them."""
+"""Which of PyTorch's functions run while a student's code does, whatever it calls them, and which modules call them.
+
+A record is a set of names of three kinds: a function as Python calls it (`softmax`), an operator that it ends in, with
+its namespace (`aten::_softmax`), and a module between a student's code and a function (`from torch.nn.functional`).
+"""
 
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from torch.overrides import TorchFunctionMode
@@ -11,6 +17,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
 AND_MORE = "(and more)"
+CALLER = "from "
+OUTERMOST = ("__main__", "reference", "checks", "hidden")  # a student's code, a solution, what calls them
+BETWEEN = ("torch.overrides", "torch._ops")  # what is recorded goes through them
+MESSAGES = "autograder.grading."  # which sends what a black box is asked
+FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 
 
 class FunctionRecorder(TorchFunctionMode):
@@ -21,13 +32,17 @@ class FunctionRecorder(TorchFunctionMode):
         self._names = names
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Note a function, and call it."""
+        """Note a function and the modules that call it, and call it."""
         note(self._names, getattr(func, "__name__", ""))
+        for module in callers(sys._getframe(1)):
+            note(self._names, CALLER + module)
         return func(*args, **(kwargs or {}))
 
 
 class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes the operators that functions end in, such as `_softmax`, by whatever way they were reached."""
+    """Notes the operators that functions end in, such as `aten::_softmax`, by whatever way they were reached."""
+
+    supports_higher_order_operators = True  # else PyTorch refuses to run those that it has no rule for
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -40,8 +55,30 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note an operator, and run it."""
-        note(self._names, getattr(getattr(func, "overloadpacket", func), "__name__", ""))
+        note(self._names, operator_name(func))
         return func(*args, **(kwargs or {}))
+
+
+def operator_name(func: Any) -> str:
+    """Return an operator's name with its namespace. One of higher order, which takes functions, has none of its own."""
+    schema = getattr(func, "_schema", None)
+    return str(schema.name) if schema else f"higher_order::{getattr(func, '__name__', '')}"
+
+
+def callers(frame: FrameType | None) -> list[str]:
+    """Return the modules from a frame up to the student's code, or the check's; none of what a message goes through."""
+    modules: list[str] = []
+    while frame is not None:
+        module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
+        if module.startswith(MESSAGES):
+            return []
+        if not module or module in OUTERMOST or module.startswith("autograder."):
+            usual = code.co_filename != FROM_TEXT or code.co_name.startswith("__")  # a dataclass's methods are usual
+            return modules if usual else [*modules, FROM_TEXT]
+        if module not in BETWEEN:
+            modules.append(module)
+        frame = frame.f_back
+    return modules
 
 
 def note(names: set[str], name: str) -> None:

@@ -7,46 +7,22 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Any
 
-from .operators import AND_MORE
-from .syntax import defined_in, parsed, reachable
+from .operators import AND_MORE, CALLER
+from .syntax import defined_in, reachable, words_of
 from .values import Outcome, Returned
 from .verdict import Failure, Verdict
+from .vocabulary import FOR_NUMPY
 
 UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
-ATTENTION = (
-    "*scaled_dot_product*",
-    "*multi_head_attention*",
-    "*transformer_encoder*",
-    "flex_attention*",
-    "_safe_softmax",
-    "_fused_sdp_choice",
-)
-SOFTMAX = ("softmax", "_softmax", "_safe_softmax", "softmin", "*softmax_backward_data")
+ATTENTION = ("*attention*", "*transformer_encoder*", "_safe_softmax", "_fused_sdp_choice", "*_sfdp_*")
+SOFTMAX = ("*softmax*", "softmin")
 DERIVATIVES = ("grad", "backward", "_make_dual", "*_backward_data")
-BEHIND = (
-    "threading",
-    "_thread",
-    "concurrent",
-    "multiprocessing",
-    "asyncio",
-    "_getframe",
-    "f_back",
-    "currentframe",
-    "gc",
-    "ctypes",
-    "_C",
-    "_python_dispatch",
-    "overrides",
-    "_disable_current_modes",
-    "DisableTorchFunction",
-    "operators",
-)
 EVERYTHING = "torch"  # forbids all of PyTorch, for an exercise that does without
 RUNS_AS = {
     EVERYTHING: ("*",),
@@ -59,6 +35,7 @@ RUNS_AS = {
     "jacobian": DERIVATIVES,
     "jacrev": DERIVATIVES,
     "jacfwd": DERIVATIVES,
+    "NumPy": FOR_NUMPY,
 }
 
 
@@ -81,6 +58,31 @@ class Shortcut:
 def shortcut(exercise: str, *names: str, because: str) -> Shortcut:
     """Declare, in checks.py, what an exercise's solution may not use."""
     return Shortcut(exercise, names, because)
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What an honest answer to an exercise may run or use, though the exercise's own solution does not."""
+
+    exercise: str
+    names: tuple[str, ...]
+    because: str
+
+
+def allow(exercise: str, *names: str, because: str) -> Permission:
+    """Declare, in hidden.py, what an honest answer may use beyond what is usual, so that nobody is asked about it.
+
+    Args:
+        exercise: its name.
+        names: what runs, as a record says it, or a pattern of it: `aten::_cdist*`; words of a source, such as `eval`.
+        because: which honest answer that is.
+    """
+    return Permission(exercise, names, because)
+
+
+def permissions_in(module: ModuleType) -> list[Permission]:
+    """Return what a file of hidden checks allows."""
+    return [item for item in vars(module).values() if isinstance(item, Permission)]
 
 
 def shortcuts_in(module: ModuleType) -> list[Shortcut]:
@@ -114,40 +116,28 @@ def found_in(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str
 
 def ran_in(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> tuple[str, str] | None:
     """Return the first forbidden function that ran in an exercise's checks, under any name, and why it may not."""
-    ran = {name for outcome in outcomes if isinstance(outcome, Returned) for name in outcome.ran}
+    functions = {name.split("::")[-1] for name in record_of(outcomes) if not name.startswith(CALLER)}
     for ban in bans_of(shortcuts, exercise):
         for name in ban.names:
-            if any(fnmatchcase(found, pattern) for pattern in RUNS_AS.get(name, (name,)) for found in ran):
+            if any(fnmatchcase(function, pattern) for pattern in RUNS_AS.get(name, (name,)) for function in functions):
                 return name, ban.because
     return None
 
 
+def record_of(outcomes: Iterable[Outcome]) -> set[str]:
+    """Return what ran in an exercise's checks."""
+    return {name for outcome in outcomes if isinstance(outcome, Returned) for name in outcome.ran}
+
+
 def record_is_odd(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> bool:
-    """Say whether a check's result came about without any of PyTorch's functions, or with too many to record.
+    """Say whether too many functions ran to record them, or none where something is forbidden.
 
     Where none of them may run, an empty record is what was asked for.
     """
-    none_wanted = any(EVERYTHING in ban.names for ban in bans_of(shortcuts, exercise))
+    bans = bans_of(shortcuts, exercise)
+    some_wanted = bool(bans) and not any(EVERYTHING in ban.names for ban in bans)
     records = [outcome.ran for outcome in outcomes if isinstance(outcome, Returned)]
-    return any(AND_MORE in ran or not (ran or none_wanted) for ran in records)
-
-
-def reached_behind(sources: Sequence[str]) -> str:
-    """Return a name in a student's own cells by which a record can be taken away or got round, or ''."""
-    words = {word for source in sources for node in parsed(source) for word in words_of(node)}
-    return next((name for name in BEHIND if name in words), "")
-
-
-def words_of(node: ast.AST) -> Iterator[str]:
-    """Yield the names in a piece of code: bare, after a dot, and in imports."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute):
-            yield part.attr
-        elif isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Import | ast.ImportFrom):
-            for path in (getattr(part, "module", None) or "", *(alias.name for alias in part.names)):
-                yield from path.split(".")
+    return any(AND_MORE in ran or (some_wanted and not ran) for ran in records)
 
 
 def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
@@ -179,16 +169,6 @@ def uses(node: ast.AST, name: str, own: Collection[str] = ()) -> bool:
 def is_word(node: ast.AST) -> bool:
     """Say whether this is a string that could be a name, not a sentence such as a docstring."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.split()) == 1
-
-
-def mentioned(shortcuts: Iterable[Shortcut], exercise: str, sources: Sequence[str]) -> str:
-    """Return a forbidden name that a student's own cells reach for anywhere, for a person to look at, or ''."""
-    bans = [name for ban in bans_of(shortcuts, exercise) for name in ban.names if len(name) >= UNMISTAKABLE]
-    own = set().union(*map(defined_in, sources))
-    nodes = [node for source in sources for node in parsed(source)] if bans else []
-    unread = [source for source in sources if not parsed(source)]
-    hidden = (name for name in bans if any(uses(n, name, own) for n in nodes) or any(name in text for text in unread))
-    return next(hidden, "")
 
 
 def source_of(work: Any) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from weakref import WeakKeyDictionary
 
@@ -127,3 +127,15 @@ def defined_in(source: str) -> frozenset[str]:
         elif isinstance(part, ast.Import | ast.ImportFrom):
             found |= {alias.asname or alias.name for alias in part.names}
     return frozenset(found)
+
+
+def words_of(node: ast.AST) -> Iterator[str]:
+    """Yield the names in a piece of code: bare, after a dot, and in imports."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute):
+            yield part.attr
+        elif isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            for path in (getattr(part, "module", None) or "", *(alias.name for alias in part.names)):
+                yield from path.split(".")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from torch import Tensor
 
 from .drawing import INK, annotate, hull, show
@@ -41,7 +43,7 @@ def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Seque
 
 def diagram(
     boxes: Mapping[str, tuple[float, float]],
-    arrows: Sequence[tuple[str, str] | tuple[str, str, float]],
+    arrows: Sequence[tuple[str, str] | tuple[str, str, float] | tuple[str, str, float, str]],
     title: str,
     *,
     alt: str,
@@ -51,7 +53,7 @@ def diagram(
 
     Args:
         boxes: where the middle of each box is; one unit to the right is the distance of two boxes.
-        arrows: from, to, and a weight from 0 to 1 that decides how thick the arrow is (0.25 if there is none).
+        arrows: from, to, a weight from 0 to 1 that decides how thick the arrow is (0.25 if there is none), and a label.
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
         marked: the boxes that the figure is about; they are dark.
@@ -62,12 +64,22 @@ def diagram(
     figure = Figure(figsize=(min(wide, 7.5), 0.85 * height), layout="constrained")
     axes = figure.add_subplot(xlim=(min(xs) - 0.6, max(xs) + 0.6), ylim=(min(ys) - 0.5, max(ys) + 0.5))
     axes.set_axis_off()
-    for start, end, *weight in arrows:
-        style = {"arrowstyle": "-|>", "color": "#4d4d4d", "linewidth": 0.4 + 4 * (weight[0] if weight else 0.25)}
-        axes.annotate("", boxes[end], boxes[start], arrowprops={**style, "shrinkA": 15, "shrinkB": 15})
+    outlines: dict[str, Patch | None] = {}
     for name, (x, y) in boxes.items():
         dark = name in marked
-        style = {"boxstyle": "round,pad=0.35", "facecolor": "#00204d" if dark else "#f1eedf", "edgecolor": "#6b6b6b"}
-        axes.text(x, y, name, ha="center", va="center", fontsize=10, color="white" if dark else INK, bbox=style)
+        shape = {"boxstyle": "round,pad=0.35", "facecolor": "#00204d" if dark else "#f1eedf", "edgecolor": "#6b6b6b"}
+        ink = "white" if dark else INK
+        box = axes.text(x, y, name, ha="center", va="center", fontsize=10, color=ink, bbox=shape)
+        outlines[name] = box.get_bbox_patch()
+    for arrow in arrows:
+        (start, end), weight = arrow[:2], arrow[2] if len(arrow) > 2 else 0.25
+        style: dict[str, Any] = {"arrowstyle": "-|>", "color": "#4d4d4d", "linewidth": 0.4 + 4 * weight}
+        # clipped at both boxes, so that heads end at an edge, where they can be seen
+        style |= {"patchA": outlines[start], "patchB": outlines[end], "shrinkA": 1, "shrinkB": 1, "mutation_scale": 12}
+        axes.annotate("", boxes[end], boxes[start], arrowprops=style)
+        if len(arrow) > 3:
+            (x1, y1), (x2, y2) = boxes[start], boxes[end]
+            middle, above = ((x1 + x2) / 2, (y1 + y2) / 2), (0, 7)
+            axes.annotate(arrow[3], middle, above, textcoords="offset points", ha="center", fontsize=9, color=INK)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")

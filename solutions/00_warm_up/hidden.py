@@ -6,7 +6,14 @@ import torch
 from checks import positive, six_answers
 from torch.nn import functional
 
-from autograder.checks import Inputs, check, mistake
+from autograder.checks import Inputs, allow, check, mistake
+
+MAY_RUN_THEM = allow(
+    "shapes",
+    "eval",
+    "from <string>",
+    because="To run the expressions is a way to find their shapes.",
+)
 
 # Dot products
 

@@ -179,7 +179,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # Time for an exercise, and for getting one wrong.
 #
-# ## Exercise 0.1: all dot products
+# ### Exercise 0.1: all dot products
 #
 # Write the comparison for tensors with any number of axes in front: each row of `a` with each row of `b`.
 #
@@ -208,11 +208,13 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% check pairwise_dots
 
 # %% [markdown]
+# ### How a check works
+#
 # When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
 #
 # (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.)
 #
-# ## Exercise 0.2: shares
+# ### Exercise 0.2: shares
 #
 # Divide each row by its sum.
 
@@ -256,7 +258,7 @@ swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 # %% [markdown]
 # Both have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. `view` does not move anything: it fills the new shape in memory order, and its first block holds 0 to 3, all from the first token. A right shape with wrong contents raises no error. This mistake comes back in lesson 6, so remember what it looks like.
 #
-# ## Exercise 0.3: shapes on paper
+# ### Exercise 0.3: shapes on paper
 #
 # Work out six shapes, with a pencil rather than by running the lines. The functions are all above, except `mean`, which treats its axis as `sum` does. `flatten(1)` joins all axes from axis 1 on.
 

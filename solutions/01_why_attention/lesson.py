@@ -13,7 +13,7 @@ from functools import partial
 import figures
 import torch
 from torch import Tensor, nn
-from translator import CHARACTERS, accuracy, date_pair, dates, decode, encode, train
+from translator import CHARACTERS, accuracy, date_pair, dates, to_ids, to_text, train
 
 from autograder import check, plot, predict, recap, reveal
 
@@ -80,7 +80,7 @@ _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# Better, but not good: about half of the sequences, after three times the work. More training moves the limit. It would be better not to have one. (Your digits may differ by a few percent.)
+# That is better, but not good: fewer than half of the sequences are right, after three times the work. More training moves the limit, but it would be better not to have one. (Your digits may differ by a few percent.)
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
 
@@ -203,9 +203,9 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 # %% [markdown]
 # At 0.1 the third entry takes 0.993: nearly a hard lookup, but with a gradient. At 10 all three are close to a third.
 #
-# ## Exercise 1.1: a soft lookup
+# ### Exercise 1.1: a soft lookup
 #
-# Look up one query among n keys, and mix their values. No loop is needed: what the cells above did entry by entry is two products.
+# Look up one query among n keys, and mix their values. No loop is needed: what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later; it is not allowed here, because the steps are the exercise.
 
 # %% hints soft_lookup [markdown]
 # Which three steps lead from a query to an output? After which of them do you have n numbers, and after which D_v?
@@ -259,7 +259,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
 # %% [markdown]
 # Without tanh (left) both queries look at the same keys in the same shares. Softmax sees only differences, because a number added to every score multiplies every exponential by the same factor. What the query added cancels. With tanh (right) the shares depend on who asks.
 #
-# ## Exercise 1.2: additive scores
+# ### Exercise 1.2: additive scores
 #
 # Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The weights are laid out as in `nn.Linear`, (outputs, inputs).
 
@@ -289,7 +289,7 @@ def additive_scores(
 # %% check additive_scores
 
 # %% [markdown]
-# ## Exercise 1.3: additive attention
+# ### Exercise 1.3: additive attention
 #
 # Go the rest of the way, from scores to weights to contexts. You may use your `additive_scores`.
 
@@ -343,8 +343,8 @@ print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %%
 text = "28 january 1955"
-logits, weights = translator(torch.tensor([encode(text)]), 10)
-written = decode(logits.argmax(dim=-1)[0])
+logits, weights = translator(torch.tensor([to_ids(text)]), 10)
+written = to_text(logits.argmax(dim=-1)[0])
 plot.heatmap(
     weights[0, :, : len(text)].detach(),
     list(written),

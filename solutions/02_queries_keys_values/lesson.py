@@ -199,7 +199,7 @@ sat @ w_q, cat @ w_k, cat @ w_v
 #
 # If queries, keys and values all come from the same tokens, this is *self-attention*. If queries come from one sequence and keys and values from another, it is *cross-attention*, and `L` and `S` can differ.
 #
-# ## Exercise 2.1: three projections
+# ### Exercise 2.1: three projections
 #
 # Compute the queries, keys and values of all tokens of a batch of sentences, without a loop. You have `x` and one matrix for each role. The last one may have a different number of columns from the first two.
 
@@ -259,7 +259,7 @@ torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 # %% [markdown]
 # These numbers are *attention scores*: any size, any sign, and no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables. One matrix product gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, and the keys are rows.
 #
-# ## Exercise 2.2: scores
+# ### Exercise 2.2: scores
 #
 # This is exercise 0.1 under its proper name: compute the table of scores with one product, for any number of leading axes. The checks have more keys than queries, so a table on its side has the wrong shape.
 
@@ -327,7 +327,7 @@ output
 #
 # $$\text{output} = \text{softmax}(Q K^\top)\, V .$$
 #
-# ## Exercise 2.3: attention
+# ### Exercise 2.3: attention
 #
 # Write that line as a function, without a loop. It also returns the weights, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are: some texts divide them, which is the subject of lesson 3. (PyTorch has attention built in, but here you write it yourself.)
 
@@ -395,7 +395,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # This is how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence. Attention computes its table of weights from the sentence itself: another sentence, another table. Only the three matrices are learned.
 #
-# ## Exercise 2.4: look one back
+# ### Exercise 2.4: look one back
 #
 # So far the vectors were given and the weights followed. Now work backward: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone, not on the words; lesson 7 shows how positions get into a model's vectors. Heads that do exactly this appear in trained language models. Lesson 9 finds one.
 

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model without that division. You need lesson 2, and should know what a variance is. About 45 minutes.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 70 minutes.
 #
 # ## The idea
 #
-# In lesson 2, queries and keys had dimension 2 to 4. Models use 64, or 128. So raise the dimension and touch nothing else: one random query, five random keys, three dimensions. (It is `head_dim` in code, $d_k$ in formulas and `D` in shapes.)
+# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension, which is called `head_dim` in code and $d_k$ in formulas, and leave everything else as it was: one random query and five random keys, in three dimensions.
 
 # %% setup
 import math
@@ -28,11 +28,11 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. In dimension 4 the favorite key gets 0.548 and the other four share the rest. In dimension 64 it gets 0.998. In dimension 1024 it gets everything, and attention has turned into picking.
+# Read the rows from top to bottom. In dimension 4 the favorite key gets a weight of 0.548 and the other four share the rest, but in dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything, so that attention has turned into picking a single key.
 #
-# Nothing about the keys became more certain: they are noise. The certainty came from the dimension. How?
+# The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors, and before we repair anything we should find out how.
 #
-# **Predict.** A score is a sum of `head_dim` products, each of them around 1 in size, positive or negative. How large is the sum of 64 of them, typically?
+# **Predict.** A score is a sum of `head_dim` products, each of which is about as large as 1, positive or negative. How large is the sum of 64 of them, typically?
 
 # %%
 predict("size of a score in dimension 64", options=("about 64", "about 8", "about 1"))
@@ -45,15 +45,15 @@ for head_dim in (4, 64, 1024):
 reveal("size of a score in dimension 64", "about 8")
 
 # %% [markdown]
-# About 8. About half of the products are negative, and they cancel most of the sum, but not all of it. A product of two independent numbers with mean 0 and variance 1 has variance 1 as well, and the variances of independent numbers add. So a sum of 64 products has variance 64, and its standard deviation, or *spread*, is $\sqrt{64} = 8$.
+# The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up: a product of two independent entries with mean 0 and variance 1 has variance 1 as well, so a sum of 64 of them has variance 64, and its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
-# Softmax sees differences between scores. The ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32. The difference of two has twice the variance, so its spread is $32\sqrt2 \approx 45$, and $e^{-45}$ is next to nothing.
+# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so that it is typically about $32\sqrt2 \approx 45$. The smaller score then gets $e^{-45}$ times the weight of the larger, which is nothing.
 #
 # ## By hand
 #
-# Take the insistent query from lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. Its scores are 0, 2 ln 2 and 2 ln 3, and its weights were $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+# Take the insistent query from lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. The scores of this query are 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
-# If scores spread by $\sqrt{d_k}$, where $d_k$ is `head_dim`, then dividing by $\sqrt{d_k}$ should bring the spread back to 1. These vectors have dimension $d_k = 4$, so divide the scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
+# If scores spread by $\sqrt{d_k}$, then dividing them by $\sqrt{d_k}$ should bring the spread back to 1. The vectors of this example have dimension $d_k = 4$, so divide its scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
 # %%
 scores = torch.tensor([0.0, 2 * math.log(2), 2 * math.log(3)])
@@ -61,11 +61,11 @@ weights = (scores / 2).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# One sixth, one third, one half, and [7, 8] again. That $\sqrt4$ undoes the doubling of lesson 2 is a coincidence of this example. What the division always does is shrink all differences between scores by the same factor and keep the order of the keys.
+# The weights are one sixth, one third and one half, and the output is [7, 8] again. That dividing by $\sqrt4$ undoes exactly the doubling of lesson 2 is a coincidence of this example. What the division does in every example is to shrink all differences between scores by the same factor, which leaves the order of the keys as it was and makes the preference among them milder.
 #
 # ## In PyTorch
 #
-# Why the root? A more familiar fix is to divide by the *number* of terms, as for a mean. **Predict.** What will the weights be in dimension 1024?
+# Why divide by the root? When a sum has grown because it has many terms, the familiar repair is to divide by the *number* of terms, as for a mean. **Predict.** What will the weights be in dimension 1024 if we divide by 1024?
 
 # %%
 predict(
@@ -81,13 +81,13 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# Too much. At 1024 all five weights are within about 0.01 of 0.2, whatever the keys say: attention has turned into averaging. The spread of the scores was 32 and is now $\tfrac{32}{1024} = \tfrac1{32}$: first 32 times too large, now 32 times too small. The spread grows with $\sqrt{d_k}$, so that is what to divide by:
+# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say, so attention has turned from picking into averaging. The spread of the scores was 32, and dividing by 1024 has made it $\tfrac1{32}$, which is as far below 1 as it was above. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
-# ## Exercise 3.1: scale the scores
+# ### Exercise 3.1: scale the scores
 #
-# Write the division. `d_k` is the dimension of the queries and keys. You cannot read it off the scores, which is why it is passed in.
+# Write the division. `d_k` is the dimension of the queries and keys. It is passed in because it cannot be read off the scores, whose axes count queries and keys.
 
 # %% hints scale_scores [markdown]
 # By what factor did the spread of the scores grow when the dimension grew 16-fold, from 64 to 1024? By 16, or by 4?
@@ -112,11 +112,11 @@ def scale_scores(scores: Tensor, d_k: int) -> Tensor:
 # %% check scale_scores
 
 # %% [markdown]
-# ## Exercise 3.2: measure it
+# ### Exercise 3.2: measure it
 #
-# The rule "variances add" is a claim about many draws, so measure it. Draw `n` random pairs of a query and a key, each with `d_k` standard normal entries, and return the standard deviation of their dot products, before and after scaling.
+# The rule that variances add is a claim about many draws, so it can be measured. Draw `n` random pairs of a query and a key, each with `d_k` standard normal entries, and return the standard deviation of their dot products, before scaling and after it.
 #
-# A `torch.Generator` holds the state of a random stream. Whoever passes it in can repeat your measurement exactly, as long as you draw from it and from nothing else.
+# A `torch.Generator` holds the state of a random stream. Whoever passes one in can repeat your measurement exactly, provided that you draw from it and from nothing else.
 
 # %% hints score_std [markdown]
 # Which cell above did this for 10,000 pairs? What is the shape of the queries there, and along which axis are the products summed?
@@ -146,7 +146,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# Now five dimensions, $d$ for short, and three factors: 1, $1/\sqrt d$ and $1/d$.
+# To see all of this at once, we take five dimensions, which we call $d$ for short, and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$.
 
 # %%
 DIMENSIONS = (4, 16, 64, 256, 1024)
@@ -157,7 +157,7 @@ FACTORS = {
 }
 
 # %% [markdown]
-# For each $d$, 500 queries with 16 keys each, all with standard normal entries:
+# For each $d$ there are 500 queries with 16 keys each, all of them with standard normal entries:
 
 
 # %%
@@ -168,7 +168,7 @@ def scores_of_dimension(d: int) -> Tensor:
 
 
 # %% [markdown]
-# How much does the favorite key get, averaged over the queries? If all keys got the same, it would be $\tfrac1{16} \approx 0.06$.
+# How much does the favorite key get, averaged over the 500 queries? If all sixteen keys got the same, it would be $\tfrac1{16} \approx 0.06$.
 
 
 # %%
@@ -189,9 +189,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# Left alone, the favorite's share climbs to 0.97: attention hardens as the dimension grows. Dividing by $d$ brings it down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$. A model can be made wider without its attention changing character.
+# Without scaling, the favorite's share climbs to 0.97, so that attention hardens as the dimension grows. Dividing by $d$ brings the share down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$, which means that a model can be made wider without its attention changing character.
 #
-# Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key get more than half?
+# Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key first get more than half?
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -207,11 +207,29 @@ plot.slide(
 )
 
 # %% [markdown]
-# From d = 8 on. At 4 the leader has 0.19, at 8, by luck, 0.98, at 16 only 0.52, and from 256 on it has everything. Watch which key leads: 8, then 11, 7, 11, 2, 12, 14. One key wins decisively, and chance decides which.
+# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads as $d$ doubles: first 8, then 11, 7, 11, 2, 12 and 14. One key always wins decisively in the end, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
-# A model learns from gradients, and here a gradient has to pass through softmax. How does a weight change when a score does? The answer is a table, the *Jacobian*: row i, column j says how weight i responds to score j. Ask PyTorch for the Jacobian at three scores. (Logarithms of weights serve as scores here, because their softmax gives the weights back.)
+# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn, because a gradient that is to reach the queries and keys has to pass through softmax, and what passes is decided by how much a weight still moves when its score moves.
+#
+# Begin with two keys, one of which has the weight $w$. If its score rises a little, its weight rises at the rate $w(1 - w)$, which is the slope of the curve that softmax draws for two keys:
+
+# %%
+w = torch.linspace(0, 1, 101)
+plot.curves(
+    w.tolist(),
+    {"w (1 − w)": (w * (1 - w)).tolist()},
+    "An undecided weight responds, a decided one does not",
+    xlabel="weight w of one of two keys",
+    ylabel="response to its score",
+    alt="A parabola: 0 at both ends, where the weight is 0 or 1, and 0.25 in the middle, where it is one half.",
+)
+
+# %% [markdown]
+# A key at one half responds with a quarter of the change in its score, whereas a key close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
+#
+# With more than two keys, each weight depends on every score, so that the answer is a table, the *Jacobian*: its entry in row i and column j says how weight i responds to score j. PyTorch can compute one for us. The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -221,9 +239,9 @@ jacobian = torch.autograd.functional.jacobian(
 jacobian
 
 # %% [markdown]
-# The diagonal says how fast raising a score raises its own weight: 0.09, 0.16, 0.21. Those are $w_i(1 - w_i)$, which is what the quotient rule gives for $e^{s_i} / \sum_k e^{s_k}$. Off the diagonal the same rule gives $-w_i w_j$, always negative: what one key gains, the others lose, so each column sums to 0. So does each row, because adding the same amount to all scores changes nothing.
+# On the diagonal are 0.09, 0.16 and 0.21, which is $w_i(1 - w_i)$ for each weight, as in the curve. Off the diagonal the entries are $-w_i w_j$ and always negative, because what one key gains the others lose. That is why each column sums to 0. Each row sums to 0 as well, because adding the same amount to all scores changes no weight.
 #
-# Both cases in one line, with $\delta_{ij}$ equal to 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
+# Both cases fit into one line, in which $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 
 # %%
 names = ["weight 0", "weight 1", "weight 2"]
@@ -236,11 +254,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Put $w$ close to [0, 0, 1] into the formula. Every entry has a factor that is almost 0. A softmax that has made up its mind, a *saturated* one, hardly responds to its scores anymore.
+# Now put weights close to [0, 0, 1] into the formula, and every entry of the table has a factor that is almost 0. A saturated softmax hardly responds to its scores anymore.
 #
-# ## Exercise 3.3: the Jacobian of softmax
+# ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input is weights: softmax has already been applied. PyTorch can compute Jacobians itself, but here the formula is the exercise, so that is not allowed.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, because the formula is the exercise.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
@@ -267,7 +285,9 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% check softmax_jacobian
 
 # %% [markdown]
-# How much of this response is left in dimension 1024? Measure the size of a table by its norm, the square root of the sum of its squared entries. Here is its mean over the 500 queries, for each way of scaling. `jacrev` is PyTorch's Jacobian as a function, and `vmap` applies it to each row:
+# ### What is left in dimension 1024
+#
+# How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries. The next cell prints its mean over the 500 queries for each way of scaling. In it `jacrev` is PyTorch's Jacobian as a function, and `vmap` applies that function to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -277,11 +297,11 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# 0.05 without scaling, 0.31 with it: six times as much gets through. (0.24, over $d$, is the response of sixteen equal weights: $\sqrt{15}/16$.) This is the reason most texts give: "without scaling, gradients vanish". It is half the truth.
+# The response is 0.05 without scaling and 0.31 with it, so that six times as much gets through. (The 0.24 of the last row is the response of sixteen equal weights, $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
 #
-# ## Exercise 3.4: attention with scale
+# ### Exercise 3.4: attention with scale
 #
-# Before the other half of the truth, build the scaled attention. It is lesson 2's function with one more argument: `scale`, by which the scores are *multiplied*. If it is None, use $1/\sqrt{d_k}$. Here is a small case to check your function against, with one query and three keys of dimension 4:
+# Build it. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
 
 # %%
 q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -290,9 +310,9 @@ v = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
 functional.scaled_dot_product_attention(q, k, v)
 
 # %% [markdown]
-# That is PyTorch's own function, which scales by default and keeps its weights to itself. On paper: the scores are 1.37, −0.28 and 1.51. Halved, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit almost equally well, so the output is mostly a mixture of their values.
+# This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Halved, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
 #
-# Where will you multiply? The scores are a table of L × S numbers. But $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D. With a thousand keys of dimension 64, which is less work? The result is the same up to rounding.
+# Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so that you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, which is less work? The result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -325,7 +345,7 @@ def scaled_attend(
 # %% [markdown]
 # ### Does a model notice?
 #
-# Here is a small task made for attention. There are 64 symbols, each a fixed random vector of dimension 256. An example shows 16 of them, each with a label from 0 to 15, and asks about one: which label did it have? The labels are new each time, so nothing can be memorized. (Sorting random numbers is a shuffle: `argsort` picks 16 different symbols for each example.)
+# Here is a small task made for attention. There are 64 symbols, each of them a fixed random vector of dimension 256. An example shows 16 of the symbols, each with a label from 0 to 15, and asks for the label of one of them. The labels are drawn anew for each example, so that there is nothing to memorize. (Sorting random numbers is a way to shuffle, and here `argsort` picks 16 different symbols for each example.)
 
 # %%
 symbols = torch.randn(64, 256, generator=torch.Generator().manual_seed(1))
@@ -339,7 +359,7 @@ def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% [markdown]
-# The model is a single attention layer. It has to learn a query matrix and a key matrix that let a symbol find itself, and a way to read a label off the mixture. The matrices are initialized so that the entries of queries and keys have variance 1.
+# The model is a single attention layer. It has to learn a query matrix and a key matrix with which a symbol finds itself among the sixteen, and a way to read the label off the mixture that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
 
 
 # %%
@@ -360,7 +380,7 @@ class Lookup(nn.Module):
 
 
 # %% [markdown]
-# Training is the usual loop. It also records the norm of the query matrix's first gradient, for a reason you will see.
+# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later, and the function also returns the norm of the query matrix's first gradient.
 #
 # **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
 
@@ -372,26 +392,27 @@ predict(
 
 
 # %%
-def train(scale: float, steps: int = 300) -> tuple[Lookup, list[float], float]:
+def train(scale: float, rate: float = 1e-3) -> tuple[Lookup, list[float], float]:
     torch.manual_seed(0)
     model, generator = Lookup(scale), torch.Generator().manual_seed(0)
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-3), []
-    for step in range(steps):
+    matrices, rest = list(model.parameters())[:2], list(model.parameters())[2:]
+    groups = [{"params": matrices, "lr": rate}, {"params": rest}]
+    optimizer, losses = torch.optim.Adam(groups, lr=1e-3), []
+    for step in range(300):
         x, labels, place = lookup_batch(generator)
-        loss = functional.cross_entropy(
-            model(x, labels, place), labels[torch.arange(len(x)), place]
-        )
+        logits, asked = model(x, labels, place), labels[torch.arange(len(x)), place]
+        loss = functional.cross_entropy(logits, asked)
         optimizer.zero_grad()
         loss.backward()
         if step == 0:
-            first_gradient = float(model.q_proj.weight.grad.norm())
+            first_gradient = float(matrices[0].grad.norm())
         optimizer.step()
         losses.append(loss.item())
     return model, losses, first_gradient
 
 
 # %% [markdown]
-# Three runs, which differ only in scale. The loss starts near $\ln 16 \approx 2.8$, that of a blind guess.
+# Three runs follow, one for each way of scaling, with everything else equal. The loss starts near $\ln 16 \approx 2.8$, which is that of a blind guess.
 
 
 # %% measured
@@ -402,51 +423,100 @@ for name, (_, losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Unscaled, the model does not get below 0.3 in 300 steps. Yet its first gradient was the *largest* of the three. The gradient did not vanish. Over $d$ the gradient was the smallest, and that model learns: Adam, which trains all three, corrects for the size of gradients anyway. Why is the unscaled gradient the largest? Without the division by $\sqrt{256} = 16$, a change in the query matrix changes the scores sixteen times as much. Softmax lets less through, but not sixteen times less.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. Without the division by $\sqrt{256} = 16$, a change in the query matrix changes the scores sixteen times as much, and although softmax lets less through, it does not let sixteen times less through.
 
 # %%
 curves = {name: losses for name, (_, losses, _) in runs.items()}
 plot.curves(
     range(300),
     curves,
-    "Without scaling, learning crawls",
+    "Here, learning crawls without scaling",
     xlabel="step",
     ylabel="loss",
     alt="Over √d the loss drops to nearly 0 within about 50 steps, over d within about 90. Unscaled, it falls slowly and is still above 1 after 300.",
 )
 
 # %% [markdown]
-# Over $\sqrt d$, the loss is near 0 after some 50 steps. Over $d$, that takes about 85, because attention first has to learn to prefer anything at all.
+# ### Two suspects and a control
 #
-# Unscaled, the trouble is not the size of the gradient but what it says. At the start, three queries in four have picked one key, at random, with a weight above 0.9. Are those early winners frozen, as one often reads? All three models started from the same matrices (seed 0), so one `before` serves them all. Compare what 256 queries favor before training and after it:
-
-
-# %%
-def favorites(model: Lookup) -> tuple[Tensor, Tensor, Tensor]:
-    generator, found = torch.Generator().manual_seed(99), []
-    for x, _, place in (lookup_batch(generator) for _ in range(8)):
-        asked = x[torch.arange(len(x)), place].unsqueeze(-2)
-        scores = model.scale * model.q_proj(asked) @ model.k_proj(x).mT  # (B, 1, S)
-        weight, favorite = scores.softmax(dim=-1).squeeze(-2).max(dim=-1)
-        found.append((favorite, weight, place))
-    return tuple(torch.cat(parts) for parts in zip(*found, strict=True))
+# If the gradient is large, why does the unscaled model not learn? The size of a gradient summed over a batch can hide who contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from them, and how much from the quarter that has not decided?
 
 
 # %% measured
+generator = torch.Generator().manual_seed(99)
+x, labels, place = (
+    torch.cat(parts)
+    for parts in zip(*(lookup_batch(generator) for _ in range(8)), strict=True)
+)
+rows = torch.arange(len(x))  # 256 queries
 torch.manual_seed(0)
 untrained = Lookup(1.0)
-before, _, place = favorites(untrained)
-models = {"before": untrained} | {name: model for name, (model, _, _) in runs.items()}
-print("           right   new   above 0.9")
-for name, model in models.items():
-    after, weight, _ = favorites(model)
-    shares = (after == place, after != before, weight > 0.9)
-    print(f"{name:9}", *(f"{share.double().mean():6.0%}" for share in shares))
+logits = untrained(x, labels, place)
+losses = functional.cross_entropy(logits, labels[rows, place], reduction="none")
+squares = torch.stack(
+    [
+        torch.autograd.grad(loss, untrained.q_proj.weight, retain_graph=True)[0].norm()
+        ** 2
+        for loss in losses
+    ]
+)
 
 # %% [markdown]
-# Not frozen: four out of five have a new favorite. (Of the other two models, nine in ten; the rest were right from the start, by luck.) But after 300 steps only about half favor the right key, and nearly all are certain of what they favor, right or wrong. The model never stops being certain. It keeps changing its mind.
+# `squares` holds the squared norm of each query's own gradient. To sort the queries into decided and undecided ones, we need the weights, which the next function computes for any of our models, along with the key that gets the largest:
+
+
+# %%
+def favorites(model: Lookup) -> tuple[Tensor, Tensor]:
+    asked = x[rows, place].unsqueeze(-2)
+    scores = model.scale * model.q_proj(asked) @ model.k_proj(x).mT  # (B, 1, S)
+    return scores.softmax(dim=-1).squeeze(-2).max(dim=-1)
+
+
+# %% measured
+weight, before = favorites(untrained)
+decided = weight > 0.9
+print(f"decided queries: {decided.double().mean():.0%}")
+print(f"their share of the gradient: {squares[decided].sum() / squares.sum():.0%}")
+
+# %% [markdown]
+# Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. That is what saturation does: it does not make the gradient small, it silences most of the queries, whether they have picked the right key or not.
 #
-# Look at the Jacobian again. A key with a weight near 0 gets almost no gradient, and neither does a favorite with a weight near 1, right or wrong. The large gradient comes from the few queries still torn between two keys. It moves weight between those two, whether or not the right one is among them. And since all queries share the same two matrices, the settled ones are moved along by what the torn ones ask for.
+# That is one suspect. There is a second one, because the three runs differ in more than they seem to. Adam moves each entry of a matrix by about the learning rate per step, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. Saturation and step size were changed together, so the experiment needs a control. We give the query and key matrices a sixteenth of the learning rate in the unscaled model, and sixteen times the rate in the scaled one.
+#
+# **Predict.** Which of the two controls learns?
+
+# %%
+predict(
+    "which control learns",
+    options=("unscaled, small steps", "over √d, large steps", "both", "neither"),
+)
+
+# %% measured
+controls = {
+    "unscaled, small steps": (1.0, 1e-3 / 16),
+    "over √d, large steps": (1 / 16, 16e-3),
+}
+for name, (scale, rate) in controls.items():
+    runs[name] = train(scale, rate)
+    print(
+        f"{name:22} mean loss of the last 20 steps: {sum(runs[name][1][-20:]) / 20:.2f}"
+    )
+reveal("which control learns", "neither")
+
+# %% [markdown]
+# Neither of them learns within 300 steps, so each of the two suspects is enough to spoil the training on its own. They spoil it in different ways, which shows when we ask what has become of the early favorites. The next table says for each model how many of the 256 queries now favor the right key, how many favor a *different* key than before training (all five models started from the same matrices), and how many give their favorite more than 0.9.
+
+# %% measured
+print(f"{'':22}  right    new  above 0.9")
+for name, (model, _, _) in runs.items():
+    weight, after = favorites(model)
+    shares = (after == place, after != before, weight > 0.9)
+    print(f"{name:22}", *(f"{share.double().mean():6.0%}" for share in shares))
+
+# %% [markdown]
+# With small steps, the unscaled model does what the textbooks say. Half of its queries still have the favorite that chance gave them before training, and 38% of them have found the right key. With large steps, nobody is stuck. More than 80% of the favorites have changed in the unscaled model and more than 90% in the scaled one, nearly all queries are certain of what they favor, and about half of them are wrong. Those models never stop being certain, and they keep changing their minds.
+#
+# So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. In the run that everybody does first, with one learning rate for all, something else happens as well, because leaving out the division is also a sixteenfold step. Dividing by $\sqrt{d_k}$ removes both troubles at once. All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
 #
 # ## What can go wrong
 #
@@ -459,11 +529,11 @@ late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
 late, late.sum()
 
 # %% [markdown]
-# The favorite still has 0.108 of the 0.125 that the row now sums to: 86%, the same as without scaling.
+# The favorite still has 0.108 of the 0.125 that the row now sums to, which is 86%, the same share as without scaling.
 #
-# **The wrong number under the root.** The dimension of the values and the number of keys do not belong there. In a square example all of these are equal, and nobody notices.
+# **The wrong number under the root.** The dimension of the values does not belong there, nor does the number of keys. In a square example all of these numbers are equal, and nobody notices the mistake.
 #
-# **Taking $\sqrt{d_k}$ for a law.** It is right for independent entries with mean 0 and variance 1. Models start near that, not at it. The model above set its own spread; PyTorch's default for `nn.Linear` gives a third of that variance:
+# **Taking $\sqrt{d_k}$ for a law.** The root is right for independent entries with mean 0 and variance 1, and models start near that case rather than at it. The model above set the variance of its own queries and keys. PyTorch's default for `nn.Linear` gives a third of it:
 
 # %%
 torch.manual_seed(0)
@@ -471,9 +541,9 @@ outputs = nn.Linear(256, 256)(torch.randn(10_000, 256)).detach()
 print(f"variance {outputs.var():.2f}")
 
 # %% [markdown]
-# A third. Trained vectors are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest: a query that needs to be insistent can grow in norm.
+# Vectors that have been trained are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest, since a query that needs to be insistent can grow in norm. (Some recent models do not leave that to chance. They normalize queries and keys before the dot product, which is called *QK-norm*, and learn the scale.)
 #
-# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's *logits* (its scores before softmax), its gradient is the prediction minus the target: large exactly when the model is confidently wrong.
+# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's *logits*, which is the name for its scores before softmax, then its gradient is the prediction minus the target. That is largest exactly where the model is confidently wrong.
 
 # %%
 scores = torch.tensor([100.0, 0.0, 0.0], requires_grad=True)
@@ -481,7 +551,7 @@ functional.cross_entropy(scores, torch.tensor(1)).backward()
 scores.grad
 
 # %% [markdown]
-# [1, −1, 0]: the full push, through a softmax as saturated as can be. What suffers is attention inside a network, where no logarithm follows softmax to make up for its flatness.
+# The gradient is [1, −1, 0], the full push through a softmax as saturated as can be, because the logarithm in the loss makes up for the flatness of softmax. Attention sits inside a network, where no logarithm follows.
 #
 # ## What you learned
 #
@@ -491,24 +561,24 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | a mean | too much: attention turns into averaging |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
-# | unscaled training | crawls | not a small gradient, but one that rarely reaches the right key |
+# | unscaled training | most queries are silent, and steps are $\sqrt{d_k}$ times as large | either is enough to spoil it here |
 #
 # %%
 recap()
 
 # %% [markdown]
-# Did one of your predictions go wrong? If it was the last one: the common story is that gradients vanish without scaling. Here the first gradient was about four times as large without it.
+# Did one of your predictions go wrong? If it was the one about the first gradient, the common story is that gradients vanish without scaling. Here the first gradient was about four times as large without it.
 #
 # ## Questions
 #
 # **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. Training fails all the same: with nearly all weight on one key, the gradient hardly reaches the others, so queries leave a wrong favorite for another wrong one (after 300 steps about 80% have a new favorite, and about half have the right one). So "the response of softmax shrinks" is right, "gradients vanish" is not.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of them make 4% of the squared gradient. With steps that move the scores no further than in the scaled model, half of the early favorites stay; with the usual rate they change, but only about half are right in the end.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Two measured numbers that point in different directions (Jacobian smaller, first gradient larger; or gradient larger, loss stuck), with what each one shows |
+# | 2 | Two measured numbers that point in different directions (Jacobian smaller, first gradient larger; gradient larger, loss stuck; or gradient larger, decided queries nearly silent), with what each one shows |
 # | 1 | One number used correctly, or two numbers without a word on what they show |
 # | 0 | Repeats the slogan, or cites numbers that are not from the notebook |
 
@@ -517,5 +587,6 @@ recap()
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote: the variance argument in three lines.
 # - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): what else keeps the numbers in range, a topic of lesson 8.
+# - Henry et al. 2020, [Query-Key Normalization for Transformers](https://arxiv.org/abs/2010.04245): another way to keep scores in range.
 #
 # **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). It has been a recipe so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).

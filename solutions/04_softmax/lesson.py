@@ -79,7 +79,7 @@ shifted / shifted.sum(dim=-1, keepdim=True)
 # %% [markdown]
 # The first row is right. In the second, all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. From each row, subtract its own largest score.
 #
-# ## Exercise 4.1: a softmax that does not overflow
+# ### Exercise 4.1: a softmax that does not overflow
 #
 # Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp`, not PyTorch's `softmax` or `logsumexp`: this exercise is about what happens inside them.
 
@@ -166,7 +166,7 @@ half / 0.0001, (half / 0.0001).softmax(dim=-1)
 # %% [markdown]
 # 200,000, 190,000 and 70,000 are all too large, so they became ∞, and softmax of three infinities is `nan`. The answer itself is harmless: a weight of 1 and two of 0.
 #
-# ## Exercise 4.2: temperature
+# ### Exercise 4.2: temperature
 #
 # Write softmax with a temperature, for scores in any precision, including the row above. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
 
@@ -231,7 +231,7 @@ entropy.detach(), w.grad
 # %% [markdown]
 # The entropy is right, ln 2, but the last gradient is `nan`. `nan_to_num` sends a gradient of 0 back to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a convention, but one that keeps training alive.)
 #
-# ## Exercise 4.3: entropy
+# ### Exercise 4.3: entropy
 #
 # Compute the entropy of each row. Weights of exactly 0 contribute nothing, and the *gradient* must be finite there too, because someone may want to add the entropy to a loss.
 
@@ -290,9 +290,9 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 # %% [markdown]
 # [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although there is only one for all of them together. A piece's share of that unit is proportional to its sum of exponentials, which the average ignores.
 #
-# ## Exercise 4.4: attention in one pass
+# ### Exercise 4.4: attention in one pass
 #
-# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows.
+# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows. PyTorch's softmax, `logsumexp` and ready-made attention are not allowed here, because the single pass is the exercise.
 
 # %% hints streaming_attend [markdown]
 # Which three quantities does the table above keep track of, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
@@ -326,6 +326,8 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% check streaming_attend
 
 # %% [markdown]
+# ### What the loop is good for
+#
 # This loop is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention. Lesson 10 returns to it.
 #
 # ## What can go wrong

@@ -209,7 +209,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# ## Exercise 5.1: the causal mask
+# ### Exercise 5.1: the causal mask
 #
 # Make the mask for any number of queries and keys. `device` is the device to create the tensor on; PyTorch's functions that create tensors take an argument of that name.
 
@@ -256,7 +256,7 @@ as_it_is[0, 0], with_axes[0, 0]
 # %% [markdown]
 # Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table, query 1 still sees it. For the second, the mask has the shape `(B, 1, 1, S)`: one row of keys per sentence, the same for all heads and all queries.
 #
-# ## Exercise 5.2: the padding mask
+# ### Exercise 5.2: the padding mask
 #
 # Turn lengths into such a mask.
 
@@ -307,7 +307,7 @@ plot.masks(
 # %% [markdown]
 # The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding, and what they get is ignored later. All other rows are those of the causal mask, because padding at the end is in the future of every token. The padding rule makes a difference only where padding comes first, or where there is no causal mask.
 #
-# ## Exercise 5.3: combine masks
+# ### Exercise 5.3: combine masks
 #
 # Combine any number of masks. `None` means "no rule", and an axis of size 1 means "the same for all".
 
@@ -364,7 +364,7 @@ plot.click_mask(
 # %% [markdown]
 # Older code writes minus one billion instead of −∞: that is the second result of the prediction. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
 #
-# The honest answer: with nothing to look at, nothing gets weight, and the output is 0. PyTorch's function agrees:
+# The honest answer is that with nothing to look at, nothing gets weight, and the output is 0. In the version of PyTorch that this course uses, its function agrees (earlier ones returned `nan`):
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -387,9 +387,9 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 #
 # So hide scores with `masked_fill`. The gradient is then safe, and the `nan` in the weights is all that is left to remove.
 #
-# ## Exercise 5.4: masked softmax
+# ### Exercise 5.4: masked softmax
 #
-# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros. Gradients are finite everywhere.
+# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros. Gradients are finite everywhere. You may use PyTorch's softmax, but its ready-made attention is not allowed here: the steps are the exercise.
 
 # %% hints masked_softmax [markdown]
 # Which steps does a row with at least one visible key need? What is different about a row with none, and at which point can you still tell the two apart?
@@ -418,7 +418,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% check masked_softmax
 
 # %% [markdown]
-# ## Exercise 5.5: scaled dot-product attention
+# ### Exercise 5.5: scaled dot-product attention
 #
 # Put everything so far into one function: scores, scale, mask, softmax, values. It is PyTorch's function of the same name, except that it returns the weights as well. You may use what you wrote in exercise 5.4. PyTorch's own attention is not allowed here: the steps are the exercise.
 
@@ -455,7 +455,7 @@ def scaled_dot_product_attention(
 # %% check scaled_dot_product_attention
 
 # %% [markdown]
-# ## Exercise 5.6: the leak test
+# ### Exercise 5.6: the leak test
 #
 # The test at the start of this lesson changed the last flip and asked which earlier outputs moved. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
 

@@ -98,7 +98,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong nine times in ten. Two are nearly always right. Same dimension, same number of parameters, same training. What can two heads do that one cannot?
+# One head is wrong nine times in ten, and two are nearly always right, with the same dimension, the same number of parameters and the same training. What can two heads do that one cannot, in a single layer whose output is read by a matrix? (Behind a feed-forward network, which lesson 8 adds, the answer would be less clear-cut.)
 #
 # Here is where they look for the request "places 2 and 5", averaged over the 2000 sequences:
 
@@ -204,7 +204,7 @@ x.view(2, 3, 5, 4)[0, 0]
 # %% [markdown]
 # The shape is right, but the contents are not. The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in memory order, and in memory the entries of one token lie together. So this "head" has split the sequence: its five rows are not five tokens. Attention runs on it without complaint.
 #
-# ## Exercise 6.1: split into heads
+# ### Exercise 6.1: split into heads
 #
 # Head h gets entries h·D to (h + 1)·D − 1 of every token.
 
@@ -237,7 +237,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 #
 # After attention the output is `(B, H, L, D)`, one head after another. The next layer expects tokens again: for each token, its heads side by side.
 #
-# ## Exercise 6.2: merge heads
+# ### Exercise 6.2: merge heads
 #
 # Undo the split.
 
@@ -328,7 +328,7 @@ scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 # %% [markdown]
 # Sentence 0 should see everything. Its second head does not: it got the mask of sentence 1, and because B and H were both 2, nothing complained.
 #
-# ## Exercise 6.3: the module
+# ### Exercise 6.3: the module
 #
 # Write the module. The docstrings are its contract, and the table above is its plan. The layers must be `nn.Linear` with the names given, so that weights can be copied in from elsewhere. Use your `split_heads` and `merge_heads`, or not. PyTorch's ready-made attention functions and modules are not allowed here.
 
@@ -410,7 +410,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 # %% [markdown]
 # `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. A linear layer's weight is (out, in), so its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, the default, there are also `in_proj_bias`, with 3·E entries, and `out_proj.bias`. (Two more differences in this version of PyTorch: it returns the weights from *after* dropout, and a query with no visible keys gets `nan`, unless `need_weights=False`.)
 #
-# ## Exercise 6.4: copy the weights
+# ### Exercise 6.4: copy the weights
 #
 # Make a module like yours compute exactly what PyTorch's computes.
 #
@@ -467,7 +467,7 @@ except NotImplementedError:
 #
 # The module has parameters, and it does work. Both can be counted.
 #
-# ## Exercise 6.5: count parameters
+# ### Exercise 6.5: count parameters
 #
 # How many numbers does your module learn?
 
@@ -491,6 +491,8 @@ def count_parameters(d_model: int, num_heads: int, bias: bool) -> int:
 # %% check count_parameters
 
 # %% [markdown]
+# ### Where the work is
+#
 # There are two kinds of work. The four projections take E × E multiplications each per token, $4 L E^2$ together: twice the tokens, twice the work. Scores and mixing take $L^2 E$ each, $2 L^2 E$ together, because every token meets every other: twice the tokens, four times the work. For a model dimension of 512:
 
 # %%

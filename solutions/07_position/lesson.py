@@ -1,15 +1,16 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which of them survive sequences longer than any seen in training. You need lesson 6, and sine and cosine. About 60 minutes.
+# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which of them survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 90 minutes.
 #
 # ## The idea
 #
-# Sixteen random digits come in, and the same digits should come out in reverse order. For attention this ought to be an easy job: at each place, look at one other place and copy what is there.
+# Sixteen random digits come in, and the same digits should come out in reverse order. For attention this ought to be an easy job, since at each place it has to look at one other place and copy what is there.
 
 # %% setup
 import math
 
+import figures
 import reader
 import torch
 from reader import accuracy, train
@@ -32,7 +33,7 @@ x = reader.digits(1, seed=0, length=16)
 x[0].tolist(), reverse(x)[0].tolist()
 
 # %% [markdown]
-# The model is one layer of self-attention, with four heads of dimension 8. It is in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else.
+# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else.
 #
 # **Predict.** After 300 steps of training, what share of its digits is right?
 
@@ -48,7 +49,7 @@ print(f"right: {accuracy(lost, reverse):.0%}")
 reveal("reversing without positions", "about a quarter")
 
 # %% [markdown]
-# A quarter. Longer training does not help, because the information is not there. The position of a token plays no part in anything that self-attention computes: a score compares two *contents*. To see it, take three words in their usual order, then swap two of them:
+# Only about a quarter of the digits are right, and longer training does not help, because the information is not there. The position of a token plays no part in anything that self-attention computes, since a score compares two *contents*. To see this, take three words in their usual order, and then swap two of them:
 
 # %%
 words = {"dog": torch.randn(8), "bites": torch.randn(8), "man": torch.randn(8)}
@@ -59,9 +60,9 @@ for x in (one, other):
     print(attention(x, x, x)[0][0, 1].detach())
 
 # %% [markdown]
-# These are the outputs for "bites", the second token in both orders. They are identical, and so are those for "dog" and those for "man": whoever bites, the model hears the same three words. Self-attention is *equivariant*, as lesson 6 showed. Shuffled tokens give shuffled outputs.
+# These are the outputs for "bites", the second token in both orders. They are identical, and so are the outputs for "dog" and those for "man", so that the model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way and do not change otherwise.
 #
-# (Then why a quarter, and not a tenth? Because the model knows which digits there are. Always naming the one that occurs most often is right about as often:)
+# Why is a quarter right, then, and not a tenth? The model does know *which* digits there are, and always naming the one that occurs most often is right about as often as that:
 
 # %%
 x = reader.digits(300, seed=1_000_000, length=16)
@@ -69,7 +70,7 @@ most_frequent = x.mode(dim=-1).values[:, None]
 f"{(most_frequent == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table, with one learned vector per *place*, and add it to the token there:
+# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table with one learned vector per *place*, and add it to the token at that place:
 
 # %% measured
 learned = train(reverse, "learned")
@@ -77,13 +78,24 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# 100% at 16, and at 17 no better than a guess. With one more digit, every place has a different partner, which no training on 16 digits could teach; besides, nothing in training ever touched the vector of place 16. A table knows its rows one by one. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach, and besides, nothing in training ever touched the vector of place 16. A table knows each of its rows by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
-# Reversing happens to be about absolute places. Much of language is not: the word before, the last noun, the open bracket. So the question of this lesson is not how to number the places. It is how to say *how far apart* two tokens are.
+# Reversing happens to be about absolute places, but much of language is not, because what matters there is the word before, the last noun, or the bracket that is still open. So the question of this lesson is less how to number the places than how to say *how far apart* two tokens are.
 #
 # ## By hand
 #
-# Take a clock with one hand. At each place it moves on by a quarter turn, counterclockwise: [1, 0], [0, 1], [−1, 0], [0, −1], and then all over again. Let the hand's direction represent the place, and compare two places by a dot product. Fill in the 4 × 4 table of dot products for places 0 to 3 on paper before you run the cell.
+# Take a clock with one hand that starts at the right and moves on by a quarter turn at each place, counterclockwise. The hand points at [1, 0], then at [0, 1], [−1, 0] and [0, −1], and then it starts all over again:
+
+# %%
+figures.clocks(
+    range(5),
+    [math.pi / 2],
+    "A quarter turn per place",
+    alt="Five clocks. The hand points right at place 0, up at 1, left at 2, down at 3, and right again at 4.",
+)
+
+# %% [markdown]
+# Let the direction of the hand represent the place, and compare two places by a dot product. Before you run the next cell, fill in the 4 × 4 table of dot products for places 0 to 3 on paper.
 
 # %%
 quarter = torch.tensor([[0.0, -1], [1, 0]])
@@ -93,15 +105,25 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal. The same place gives 1, one step apart gives 0, two steps −1. The dot product of two hands is the cosine of the angle between them, and the angle depends on nothing but the number of steps. Nobody told the clock about distances. They come for free with turning.
+# Along each diagonal, all entries are equal: a place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends on nothing but the number of steps. Nobody told the clock about distances, which come for free with turning.
 #
-# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look alike; a slower hand could tell them apart, but could hardly tell neighbors apart. That is why clocks have several.
-#
+# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same, and a slower hand that could tell those apart would hardly move between neighbors. That is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
+
+# %%
+figures.clocks(
+    (0, 1, 2, 4, 8, 9),
+    [math.pi / 2, math.pi / 16],
+    "Together, two hands tell more places apart",
+    alt="Six clocks with a fast long hand and a slow short one. At places 0, 4 and 8 the long hand points right, while "
+    "the short one has moved from right to 45 degrees and to straight up.",
+)
+
+# %% [markdown]
 # ## In PyTorch
 #
 # ### A clock with many hands
 #
-# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ radians per place: the first by 1, the last by almost nothing. Here are the speeds of four hands, and their angles at three places:
+# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ radians per place, so that the first turns by 1 and the last by almost nothing. For E = 8, here are the speeds of the four hands and their angles at three places:
 
 # %%
 E, places = 8, torch.arange(3)
@@ -109,15 +131,15 @@ speeds = 1 / 10_000 ** (torch.arange(0, E, 2) / E)
 speeds, places[:, None] * speeds
 
 # %% [markdown]
-# One row per place, one column per hand; each hand is ten times slower than the one before it. What goes into the vector is the sine and the cosine of each angle, side by side:
+# The table has one row per place and one column per hand, and each hand is ten times slower than the one before it. What goes into the vector is the sine and the cosine of each angle, side by side:
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/E}}\right), \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/E}}\right).$$
 #
-# (Sine first is the convention of the original paper, Vaswani et al. 2017.)
+# That the sine comes first is the convention of the original paper, Vaswani et al. 2017.
 #
-# ## Exercise 7.1: sinusoidal positions
+# ### Exercise 7.1: sinusoidal positions
 #
-# Write the table, one row for each *position*, which is the usual word for what this lesson calls a place.
+# Write the table, with one row for each *position*, which is the usual word for what this lesson calls a place.
 
 # %% hints sinusoidal_positions [markdown]
 # The angles form a table with one row per position and one column per hand. Which two vectors, combined by broadcasting, give that table?
@@ -147,22 +169,24 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% check sinusoidal_positions
 
 # %% [markdown]
-# Here is such a table for 24 places, one row for each, one column per entry. (In `reader.py` the sines come first and the cosines after them; that is the same table with its columns in another order.)
+# ### What the table promises
+#
+# Here is such a table for 96 places, one row for each, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
 
 # %%
-table = reader.waves(24)
+table = reader.waves(96)
 plot.heatmap(
     table,
-    [str(p) for p in range(24)],
+    [f"place {p}" if p % 16 == 0 else "" for p in range(96)],
     [str(i) if i % 4 == 0 else "" for i in range(32)],
-    "Columns i and i + 16 are one hand: fast on the left of each half, slow on the right",
+    "Each pair of columns is one hand: fast on the left, slow on the right",
     kind="numbers",
-    alt="Columns 0 and 16 wave quickly from place to place, the columns after them ever more slowly. The last columns "
-    "of each half hardly change over 24 places.",
+    alt="Rows are places 0 to 95, columns the 32 entries. The first columns wave quickly from place to place, and each "
+    "pair further right waves more slowly. The last pairs hardly change over 96 places.",
 )
 
 # %% [markdown]
-# Now the promise about distances. Take the dot products of places 4, 10 and 16 with the places around them, from four steps back to seven ahead:
+# Now the promise about distances. Take the dot products of places 4, 10 and 16 with the places around each of them, from four steps back to seven ahead:
 
 # %%
 steps = range(-4, 8)
@@ -179,15 +203,15 @@ plot.curves(
 )
 
 # %% [markdown]
-# Three curves, one line. Nearby places look alike, and how much alike depends only on how far apart they are. (The small rise after four steps is the fastest hand, coming round again.) And there is more: moving on by k places is a rotation of each hand, one and the same for all places. So one matrix can stand for "three ahead", wherever you start.
+# The three curves lie on one line. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so that one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. The vector was added to the token, so a query is made of content plus place, and so is a key. Multiply out one score, and you get four products: content with content, content with place, place with content, place with place. Only the last can depend on the distance alone, and only if the projections keep each hand intact, which nothing forces them to do.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, you get four products: content with content, content with place, place with content, and place with place. Only the last of them can depend on the distance alone, and it does so only if the projections keep each hand intact, which nothing forces them to do.
 #
 # ### Rotating instead of adding
 #
-# Why add at all? Take the finished query and the finished key, and *turn* them: the query at place p by p steps, the key at place s by s steps. Their dot product then sees the difference of the two angles. This is *RoPE*, rotary position embedding, and most of today's language models use it.
+# So why add at all? We could take the finished query and the finished key and *turn* them, the query at place p by p steps and the key at place s by s steps. Their dot product then sees the difference of the two angles. This is called *RoPE*, for rotary position embedding, and most of today's language models use it.
 #
-# By hand again, with quarter turns. Query and key are both [1, 0]. The query is at place 5, the key at place 4:
+# Here is an example with quarter turns, in which query and key are both [1, 0]. The query is at place 5 and the key at place 4, and so on:
 
 
 # %%
@@ -200,11 +224,11 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
     print(f"query at {p}, key at {s}: score {turned(arrow, p) @ turned(arrow, s):2.0f}")
 
 # %% [markdown]
-# 5 and 4 give the same as 9 and 8, and 5 and 3 the same as 9 and 7. Wherever the pair moves, its score stays the same.
+# Places 5 and 4 give the same score as 9 and 8, and places 5 and 3 the same as 9 and 7. Wherever the pair moves, its score stays the same.
 #
-# A vector of dimension D has D/2 pairs of neighboring entries, and each pair turns at a speed of its own, as the hands did. To turn the pair (a, b) by an angle $\alpha$:
+# A vector of dimension D has D/2 pairs of neighboring entries, and each pair turns at a speed of its own, as the hands did. Turning the pair (a, b) by an angle $\alpha$ is a product with a 2 × 2 matrix:
 #
-# $$(a, b) \;\mapsto\; (a\cos\alpha - b\sin\alpha,\; a\sin\alpha + b\cos\alpha).$$
+# $$\begin{pmatrix} \cos\alpha & -\sin\alpha \\ \sin\alpha & \cos\alpha \end{pmatrix} \begin{pmatrix} a \\ b \end{pmatrix} = \begin{pmatrix} a\cos\alpha - b\sin\alpha \\ a\sin\alpha + b\cos\alpha \end{pmatrix}.$$
 #
 # In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict** before you run the figure: when the query is at place 2, which key gets the most weight?
 
@@ -251,13 +275,50 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Four equal keys, and yet the weights differ, and the pattern moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. A query that starts 120° behind its keys would favor the key three places back. So a rotation can express any offset, not only "near".
+# The four keys are equal, and yet their weights differ, in a pattern that moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. If that were all that a rotation can say, it would be a roundabout way to prefer neighbors.
 #
-# Two details. Values are *not* turned: the place decides who is looked at, not what is passed on. And since the angles are computed, there is nothing to learn and no table to run out of.
+# ### Choose an angle
 #
-# ## Exercise 7.2: rotary positions
+# Suppose that a head should look exactly *three* places back. Keys turn by 40° per place and so do queries. **Predict**: by how much must the query be turned, before its place is taken into account, so that at place 5 it points in the same direction as the key at place 2?
+
+# %%
+predict(
+    "to look three places back, the query starts",
+    options=("40° behind", "120° behind", "120° ahead"),
+)
+
+# %% [markdown]
+# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place. Here are eight queries with this start, longer arrows than before so that the preference is clear, and a causal mask:
+
+
+# %%
+def looking_back(degrees: float, places: int = 8) -> Tensor:
+    turns = math.radians(40) * torch.arange(places)
+    starts = turns - math.radians(degrees)
+    keys = 5 * torch.stack([turns.cos(), turns.sin()], dim=-1)
+    queries = 5 * torch.stack([starts.cos(), starts.sin()], dim=-1)
+    hidden = torch.ones(places, places).triu(1) > 0
+    return (queries @ keys.mT).masked_fill(hidden, -torch.inf).softmax(dim=-1)
+
+
+reveal("to look three places back, the query starts", "120° behind")
+numbers = [str(p) for p in range(8)]
+plot.heatmap(
+    looking_back(120),
+    numbers,
+    numbers,
+    "A query that starts 120° behind looks three places back",
+    mask=torch.ones(8, 8).tril() > 0,
+)
+
+# %% [markdown]
+# From place 3 on, every query gives nearly all of its weight to the key three places before it. Nobody told the head where it is. The offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
 #
-# Turn queries or keys. Positions can be passed in, because with a KV cache (lesson 5) the tokens that come in are not the first ones.
+# Two details. Values are *not* turned, because the place decides who is looked at, and not what is passed on. And since the angles are computed, there is nothing to learn and no table to run out of.
+#
+# ### Exercise 7.2: rotary positions
+#
+# Turn queries or keys. The positions can be passed in, because with a KV cache (lesson 5) the tokens that come in are not the first ones.
 
 # %% hints apply_rope [markdown]
 # Pairs are the entries 0 and 1, then 2 and 3. How do you get all first entries of the pairs as one tensor, and all second entries as another?
@@ -298,7 +359,7 @@ def apply_rope(
 # %% [markdown]
 # ### Or change the scores themselves
 #
-# The simplest way is to leave queries and keys alone and subtract something from each score, more for distant keys. This is *ALiBi*, attention with linear biases: the bias is minus the distance times a slope, and each head has a slope of its own. Five equal scores, a query at place 4, and three slopes:
+# The simplest way of all is to leave queries and keys as they are and to subtract something from each score, more for keys that are further away. This is *ALiBi*, attention with linear biases. The bias is minus the distance times a slope, and each head has a slope of its own. Here are five equal scores, a query at place 4, and three slopes:
 
 # %%
 distance = torch.tensor([4.0, 3, 2, 1, 0])
@@ -306,11 +367,11 @@ for slope in (1.0, 0.25, 1 / 16):
     print(slope, (-slope * distance).softmax(dim=-1))
 
 # %% [markdown]
-# A steep head sees its neighborhood, a flat one nearly everything. The slopes are fixed and form a geometric sequence: with 8 heads ½, ¼, ⅛ … 1/256; with H heads, head h (counted from 1) has $2^{-8h/H}$.
+# A steep head sees its neighborhood, and a flat one sees nearly everything. The slopes are fixed and form a geometric sequence: with 8 heads they are ½, ¼, ⅛ … 1/256, and with H heads, head h (counted from 1) has the slope $2^{-8h/H}$.
 #
-# ## Exercise 7.3: linear biases
+# ### Exercise 7.3: linear biases
 #
-# Write the table that is added to the scores. The query positions end where the key positions end, as they did in your causal mask.
+# Write the table that is added to the scores. The last query is at the last key, as in your causal mask of lesson 5.
 
 # %% hints alibi_bias [markdown]
 # You need a distance for every pair of query and key. Which two vectors of positions, one as a column and one as a row, give all differences at once?
@@ -339,6 +400,8 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # %% check alibi_bias
 
 # %% [markdown]
+# ### What four slopes see
+#
 # Here are the weights of four heads for 32 equal scores, with the query at place 31:
 
 # %%
@@ -354,9 +417,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# ### Three experiments
+# ### Longer than in training
 #
-# Train one model for each of the four ways, and one without positions, on 16 digits and with a causal mask. Test each on 16, 24 and 32. The task: at each place, name the most recent digit *below 4*; the digit at that place counts too. So the model must find the most recent of several candidates, however long ago it was.
+# Now compare the four ways, and a model without positions, on sequences longer than any they were trained on. Each model is trained on 16 digits with a causal mask and tested on 16, 32, 64 and 128. The task is to name, at each place, the most recent digit *below 4*, where the digit at that place counts too. So the model has to find the most recent of several candidates, however long ago it was.
 
 
 # %%
@@ -372,36 +435,37 @@ x[0].tolist(), most_recent(x)[0].tolist()
 # %% [markdown]
 # (Before the first small digit there is nothing to name, and the answer is the first digit of the sequence.)
 #
-# **Predict.** All four get more than nine answers in ten right at length 16. Which of them still do at 32?
+# **Predict.** All four ways get more than nine answers in ten right at length 16. Which of them still do at 64?
 
 # %%
 ways = ("learned", "sinusoidal", "rotary", "linear bias")
 predict(
-    "good at twice the length",
-    options=("all four", "rotary and linear bias", "only learned"),
+    "good at four times the length",
+    options=("all four", "rotary and linear bias", "only the linear bias"),
 )
 
 
 # %% measured
-def table_of(task, ways: tuple[str, ...]) -> None:
-    print(f"{'trained at 16, tested at':24}   16   24   32")
-    for way in ways:
-        model = train(task, way, causal=True)
-        shares = [f"{accuracy(model, task, length):4.0%}" for length in (16, 24, 32)]
-        print(f"{way:24}", *shares)
+def table_of(task, ways: tuple[str, ...]) -> dict[str, reader.Reader]:
+    models = {way: train(task, way, causal=True) for way in ways}
+    print(f"{'trained at 16, tested at':24}   16   32   64  128")
+    for way, model in models.items():
+        shares = [accuracy(model, task, length) for length in (16, 32, 64, 128)]
+        print(f"{way:24}", *(f"{share:4.0%}" for share in shares))
+    return models
 
 
 table_of(most_recent, ("none", *ways))
-reveal("good at twice the length", "rotary and linear bias")
+reveal("good at four times the length", "only the linear bias")
 
 # %% [markdown]
-# Read the columns. At 16 three of the four are all but perfect, and the linear bias is not far behind. At 32 the first two ways get a fifth to a quarter of the answers wrong, and the average flatters them, because under a causal mask places 0 to 15 look as they did in training. On places 16 to 31 alone (twice the share at 32 minus the share at 16) that leaves 62% and 50%, against 64% with no positions at all. The learned table has rows that were never trained, and the sinusoids show combinations of hands that no projection has ever met.
+# Begin with the column for 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and this average still flatters them, because under a causal mask places 0 to 15 look as they did in training. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# The two ways that speak of *distances* hardly notice, since nearly all distances that matter at 32 also occurred at 16.
+# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%.
 #
-# (Without positions, 78% is a lot. The small digit that occurs most often so far is a good guess, right about two times in three at length 16, and the causal mask gives away some order: the first query sees one key, the second two.)
+# (Without positions, 78% at length 16 is a lot. Two places in five hold a small digit, and there the answer is the digit itself. At the others, the small digit that occurs most often so far (or, before there is one, the most frequent digit) is right almost two times in three, and 0.4 + 0.6 · 0.64 = 0.78. Neither rule needs any order.)
 #
-# So is a linear bias as good as a rotation? Change the task. At each place, name the digit exactly three places back (at the first three places, the first digit):
+# Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
 
 
 # %%
@@ -410,21 +474,69 @@ def three_back(digits: Tensor) -> Tensor:
 
 
 # %% measured
-table_of(three_back, ("rotary", "linear bias"))
+rotary = table_of(three_back, ("rotary", "linear bias"))["rotary"]
 
 # %% [markdown]
-# The rotation is perfect at every length. The linear bias is lost, even at 16. It can say "nearer is better", but it cannot say "three away is better than two". And reversing, where we began, is about absolute places, so no distance will do:
+# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation is perfect up to 32, where it has found the angle that you chose above. And then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
+#
+# So what goes wrong? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
+
+# %% measured
+x = reader.digits(300, seed=1_000_000, length=64)
+
+
+def by_distance(model: reader.Reader) -> list[float]:
+    with torch.no_grad():
+        weights = model.attend(x)[1].softmax(dim=-1)  # (B, H, L, S)
+    return weights[:, :, 60, :61].mean(dim=(0, 1)).flip(0).tolist()
+
+
+plot.curves(
+    range(61),
+    {"query at place 60": by_distance(rotary)},
+    "The weight goes to distances that training never showed",
+    xlabel="distance of the key",
+    ylabel="weight",
+    alt="A small peak at distance 3, the right one, and much higher ones at 41, 47, 53 and 60.",
+)
+
+# %% [markdown]
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3. Up to distance 15, the slower hands told such places apart. Beyond it they show angles for which nothing was ever learned. What the model had not seen are the distances that should be *ignored*.
+#
+# ### Slower hands
+#
+# This suggests a repair that needs no training. If the slow hands turned more slowly, a text of 64 would show them hardly more angles than a text of 16 did before. The speeds follow from `base`, and with 10,000 · 4^(D/(D − 2)) in place of 10,000 the slowest hand becomes four times slower, while the fastest, which tells neighbors apart, stays as it was. With D = 8 that is about 63,500.
+#
+# **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
+
+# %%
+predict(
+    "three back at 64, with slower hands",
+    options=("less than before", "about the same", "nearly all"),
+)
+
+# %% measured
+for base in (10_000, 63_496):
+    rotary.base = base
+    shares = [accuracy(rotary, three_back, length) for length in (16, 64, 128)]
+    print(f"base {base:6}: ", *(f"{share:4.0%}" for share in shares))
+reveal("three back at 64, with slower hands", "nearly all")
+
+# %% [markdown]
+# At 64 the model is right in 97% of the places, where it was right in 69%, and at 16 it has lost nothing. At 128, eight times the length of its training, the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+#
+# Finally, reversing, where we began, is about absolute places, so that in a single layer no distance will do:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# None of the four is best. Each builds in one idea of what matters, and works where that idea is true. In text, much of what matters is how far back something is, which is one reason why most language models today turn their queries and keys.
+# On these three tasks, with this one small layer, none of the four ways is best. Each of them builds in one idea of what matters and works where that idea is true. In text, much of what matters is how far back something is, which is one reason why most language models today turn their queries and keys.
 #
 # ## What can go wrong
 #
-# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, and a model trained with one is broken by the other: the shapes fit, nothing complains, and the scores are wrong. Here is one query at place 3, turned in each layout:
+# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, but a model trained with one is broken by the other, because the shapes fit, nothing complains, and the scores are wrong. You will meet this soon: Llama's own code pairs neighbors, the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
 
 # %%
 q, turn = torch.randn(8), reader.turns(4, 8)[3]
@@ -433,28 +545,30 @@ adjacent, split = turn @ q, (turn @ q[halves])[halves.argsort()]
 adjacent, split
 
 # %% [markdown]
-# **Starting again at zero.** A model that writes computes one new query at a time. If its position is forgotten, it is turned as if it were at place 0, and looks for its neighbors at the wrong end. Here are the weights of a query at place 3, turned as it should be (first row) and with its place forgotten (second row):
+# **Starting again at zero.** A model that writes computes one new query at a time. If the position of that query is forgotten, it is turned as if it were at place 0, and looks for its neighbors at the wrong end. Here are the weights of a query at place 3, first turned as it should be and then with its place forgotten:
 
 # %%
 torch.stack([weights_at(3), weights_at(0)])
 
 # %% [markdown]
-# **Positions in half precision.** In `float16` there is no 2049. Angles have to be computed in `float32`, even if the model is not:
+# **Positions in half precision.** Most models run in `bfloat16`, which has no 257, as the next cell shows (and `float16` has no 2049). Angles have to be computed in `float32`, even if the model is not.
 
 # %%
-torch.tensor([2047.0, 2048, 2049, 2050, 2051]).half().tolist()
+torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 
 # %% [markdown]
-# **"Works at any length."** A rotation *runs* at any length. Whether it works is an experiment, and ours went to twice the length, on toys. Slow hands that never made a full turn in training show new angles later on, and real models need extra care before they can read texts much longer than those they were trained on.
+# **"Works at any length."** A rotation *runs* at any length. Whether it works is an experiment, and ours says: to twice the length in these two tasks, and not to four times.
+#
+# **"Without positions there is no order."** That is true of one layer. A causal mask gives away some order, because the first query sees one key and the second sees two, and models with several layers can build on that. Some are trained without any positions (*NoPE*), and some turn the queries and keys in only part of their layers.
 #
 # ## What you learned
 #
-# | | what it does | what it knows | beyond the training length |
+# | | what it does | what it knows | beyond the training length, in our tests |
 # |---|---|---|---|
 # | learned | adds a vector per place | each place by itself | untrained rows |
 # | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
-# | rotary | turns queries and keys | the distance, exactly | holds in our tests |
-# | linear bias | lowers the scores | nearer is better, but not how many steps | holds in our tests |
+# | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands to four times |
+# | linear bias | lowers the scores | nearer is better, but not how many steps | holds to eight times |
 #
 # %%
 recap()
@@ -465,13 +579,15 @@ recap()
 # **Question R7** (2 points, graded by a person). A colleague gives a model a table of 100 learned positions, trains it on sentences of up to 50 tokens, and wants to use it on documents of 100. Which rows of the table will hurt, and would sinusoidal or rotary positions have helped? Support your answer with numbers from this lesson, and name one thing that these numbers do *not* show.
 
 # %% question R7 [markdown] points=2
-# Rows 50 to 99 of the position table have never been trained: they still hold their random start and are added to the tokens there. In our experiment the learned table fell from 100% at length 16 to about 80% at length 32. The sinusoids did no better (about 75%): their vectors exist at every length, but the projections had never met such combinations. Rotary positions stayed at 99%, because places enter the scores only through distances, and the distances that matter had occurred in training.
+# Rows 50 to 99 of the position table have never been trained. They still hold their random start and are added to the tokens there.
+#
+# In our experiment the learned table fell from 100% at length 16 to about 80% at length 32. The sinusoids did no better (about 75%): their vectors exist at every length, but the projections had never met such combinations. Rotary positions stayed at 99% at twice the length and fell to 85% at four times, because distances that had not occurred in training were not ignored. So 100 instead of 50 may work with them, and is not guaranteed.
 #
 # Not shown: real text, real lengths, several layers. In our task the answer is usually a few places back, so large distances hardly mattered. A task that needs a distance of 70 would be new to a rotary model too. And reversing shows that a relative scheme can be the wrong choice altogether.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Untrained rows named, relative against absolute supported by numbers, and a limit of the experiment |
+# | 2 | Untrained rows named, relative against absolute supported by numbers (rotary at 32, or its fall at 64), and a limit of the experiment |
 # | 1 | Two of the three |
 # | 0 | "Rotary is better" without numbers |
 
@@ -480,6 +596,8 @@ recap()
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.5: sinusoids, and a first comparison with learned vectors.
 # - Su et al. 2021, [RoFormer](https://arxiv.org/abs/2104.09864): rotary positions.
-# - Press, Smith and Lewis 2022, [Train Short, Test Long](https://arxiv.org/abs/2108.12409): linear biases, and a similar experiment on real text.
+# - Press, Smith and Lewis 2022, [Train Short, Test Long](https://arxiv.org/abs/2108.12409): linear biases, and on real text what you saw here, since rotary models got worse soon after their training length and linear biases did not.
+# - Peng et al. 2023, [YaRN](https://arxiv.org/abs/2309.00071): slower hands, done with care.
+# - Kazemnejad et al. 2023, [The Impact of Positional Encoding on Length Generalization](https://arxiv.org/abs/2305.19466): models without positions among others.
 #
 # **Next:** [lesson 8](../08_transformer_block/08_transformer_block.ipynb) puts attention, positions and two more parts together into a transformer.

@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss, find heads whose job you can name, by a score rather than by eye, and test such a claim by taking the head away. You need lesson 8. About 75 minutes.
+# After this lesson you can train a language model and judge it by more than its loss, find the heads that do a job by a score rather than by eye, and test such a claim by taking a head away. You should have done lesson 8. About 110 minutes.
 #
 # ## The idea
 #
-# A transformer that predicts the next character, again and again, writes. All it needs is text. There is some at hand: the prose of these lessons.
+# A transformer that predicts the next character, again and again, writes. All that it needs is text, and there is some at hand, namely the prose of an earlier edition of these lessons.
 
 # %% setup
 from collections.abc import Iterator
@@ -30,15 +30,15 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# That is tiny; real models read a hundred million times as much. Nine tenths of our text is for learning, and the last tenth is set aside.
+# That is tiny, since real models read a hundred million times as much. Nine tenths of our text are for learning, and the last tenth is set aside.
 #
-# The model is a stack of two blocks with a causal mask, four heads each, 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. If not, it is built from PyTorch's.
+# The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. Otherwise it is built from the same block in `writer.py`, beside this notebook.
 
 # %% measured
-block = earlier("08_transformer_block", "TransformerBlock") or writer.TorchBlock
+block = earlier("08_transformer_block", "TransformerBlock") or writer.Block
 torch.manual_seed(0)
 model = writer.Writer(len(text.characters), block)
-whose = "PyTorch's block" if block is writer.TorchBlock else "your own block"
+whose = "the block in writer.py" if block is writer.Block else "your own block"
 print(f"built from {whose}, {sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% measured
@@ -55,7 +55,7 @@ predict(
 
 
 # %% [markdown]
-# Every 150 steps the cell prints the loss on the text set aside, and the model continues the word "Attention".
+# Every 150 steps, the next cell prints the loss on the text that was set aside, and the model continues the word "Attention".
 
 
 # %%
@@ -70,43 +70,50 @@ writer.train(model, text, steps=600, show=show, every=150)
 reveal("after half a minute", "words, more or less")
 
 # %% [markdown]
-# Spaces and short words come first, endings later. Nobody told it that there are words. It makes no sense: a hundred thousand parameters and 70,000 characters are too few for that. But it is built like the large models, a million times smaller.
+# Spaces and short words come first, and endings come later, although nobody told the model that there are words. What it writes makes no sense yet, after half a minute of training on 70,000 characters. But it is built like the large models, a million times smaller.
 #
 # ## By hand
 #
 # ### What a loss of 2 means
 #
-# The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives each of the 84 characters 1/84. Work out its loss before you run the cell. And if the loss of another model is 1.9: how many equally likely characters would that be?
+# The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives 1/84 to each of the 84 characters. Work out its loss before you run the cell. And if the loss of another model is 1.9, how many equally likely characters would that be?
 
 # %%
 torch.tensor(84.0).log(), torch.tensor(1.9).exp()
 
 # %% [markdown]
-# ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, fewer than 7 characters. This number is called *perplexity*.
+# The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, that is, fewer than 7 characters. This number is called the *perplexity*.
 #
-# Compare with models that need no training, only counting. How often does each character occur? And how often does it follow a given character, or a given two? A tenth is added to each count, so that nothing has the probability 0, whose logarithm would be −∞:
+# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? A tenth is added to each count, so that nothing has the probability 0, whose logarithm would be −∞.
 
 
 # %%
 def loss_of_counts(length: int) -> float:
     n = len(text.characters)
-    # every run of `length` characters as a row, then each row as one number in base n
-    seen, unseen = (t.unfold(0, length, 1) for t in (text.seen, text.unseen))
+    # every run of `length` characters, as one number in base n
     powers = n ** torch.arange(length - 1, -1, -1)
-    counts = 0.1 + (seen @ powers).bincount(minlength=n**length).view(-1, n)
-    shares = counts / counts.sum(dim=-1, keepdim=True)
-    return float(-shares.flatten()[unseen @ powers].log().mean())
+    seen, unseen = (t.unfold(0, length, 1) @ powers for t in (text.seen, text.unseen))
+    ordered = seen.sort().values
+
+    def count(table: Tensor, runs: Tensor) -> Tensor:
+        return torch.searchsorted(table, runs, right=True) - torch.searchsorted(
+            table, runs
+        )
+
+    starts = count(ordered // n, unseen // n)  # runs that begin with the same ones
+    shares = (0.1 + count(ordered, unseen)) / (0.1 * n + starts)
+    return float(-shares.log().mean())
 
 
-for length, name in ((1, "single characters"), (2, "pairs"), (3, "triples")):
+for length, name in enumerate(("single characters", "pairs", "triples", "fours"), 1):
     print(f"{name:18} {loss_of_counts(length):.2f}")
 
 # %% [markdown]
-# The model is well below pairs, so it uses more than the last character. It is about level with triples, and counting four at a time beats it with 1.78. (The larger model further down gets 1.56.)
+# Our model, with a loss of 1.9, is well below pairs, so it must use more than the last character. It is about as good as counting triples, and counting four characters at a time, which needs no network, beats it with 1.78.
 #
 # ### Temperature
 #
-# The next character is *drawn* from the softmax of the logits. Lesson 4's temperature decides how boldly:
+# The next character is *drawn* from the softmax of the logits, and the temperature of lesson 4 decides how boldly:
 
 # %% measured
 for temperature in (0.2, 0.7, 1.5):
@@ -114,17 +121,65 @@ for temperature in (0.2, 0.7, 1.5):
     print(f"{temperature}: {sample!r}")
 
 # %% [markdown]
-# At 0.2 it nearly always takes the favorite and soon repeats itself. At 1.5 it takes characters that it thinks unlikely. In between it is closest to English.
+# At 0.2 the model nearly always takes its favorite and soon repeats itself, and at 1.5 it takes characters that it thinks unlikely. In between it is closest to English.
 #
 # ## In PyTorch
 #
-# So it writes. How does it do it? Which head does what? The weights are all there, and looking at them is tempting. We need something smaller first: a model in which we *know* what has to happen.
+# ### Twelve heads, and one question
+#
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, below all of our counts, and it writes a little better, too:
+
+# %% measured
+large, facts = writer.load(text)
+writer.write(large, text, "Attention ", 120, temperature=0.7)
+
+# %% [markdown]
+# Two fifths of what this model saw in training were no text at all, but strings of random characters that start over after a while. It learned to continue those. Here is one that it has never seen, with 24 characters that are shown twice, and what it predicts for each character of the second copy:
+
+# %% measured
+string = writer.repeats(text, 1, period=24, seed=1)[:, :48]
+guessed = large(string)[0, 24:47].argmax(dim=-1)
+print("first copy:", text.decode(string[0, :24]))
+print("predicted: ", " " + text.decode(guessed))
+
+# %% [markdown]
+# It is right every time, in a string that no statistics of English can help with. (The blank stands for the first character of the copy, which nobody can know.) The model has twelve heads. **Which of them is responsible for copying?**
+#
+# One could look at maps. Here are all twelve, to explore on a line of text that the model has not seen:
+
+# %%
+start = text.text.index("One token in, one row")
+sample = text.text[start : start + 24]
+sample_weights, _ = writer.heads(large, text.encode(sample))
+plot.explore(
+    sample_weights[0], [f"{i}:{character}" for i, character in enumerate(sample)]
+)
+
+# %% [markdown]
+# And here are three of them side by side. We name a head by its layer and its number there:
+
+# %%
+names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
+three = [names.index(name) for name in ("0.0", "0.2", "2.2")]
+plot.heads(
+    sample_weights[0, three],
+    list(sample.replace(" ", "·")),
+    "Three of twelve heads, on one line of text",
+    names=["0.0", "0.2", "2.2"],
+    alt="The first map is a stripe just below the diagonal, the second is smeared over many places. In the third, from "
+    "the first space on, all bright cells are in the columns of spaces.",
+)
+
+# %% [markdown]
+# Head 0.0 draws a stripe, so it looks one character back. Head 0.2 is a smear. Head 2.2 looks at spaces, and spaces get 0.99 of its weight as soon as one is in sight. Which of these has to do with copying? Looking does not tell, and there are nine more.
+#
+# What we need is an input for which we know what a head should do, a number that says whether it does, and a way to find out whether the model needs it. These are the four exercises of this lesson, and they are best tried on a model so small that we *know* what has to happen in it.
 #
 # ### Copying by analogy
 #
-# Read: P K D X P K. What comes next? You have never seen this string, and no statistics of English will help. You look for the previous K and see what came after it: D. A model that can do this has learned something about *repetition*, and nothing about letters.
+# Read: P K D X P K. What comes next? You have never seen this string, but you look for the previous K and see what came after it, which is D. A model that can do this has learned something about *repetition*, and nothing about letters.
 #
-# Here is the task for a model: a sequence of 32 tokens. The first 6 to 16 are random and distinct, and then they repeat until the sequence is full. How many there are before the repeat differs from sequence to sequence and is called the *period*.
+# Here is that task with tokens in place of letters. A sequence has 32 tokens, of which the first 6 to 16 are random and distinct, and then they repeat until the sequence is full. The number of tokens before the repeat is called the *period*, and it differs from sequence to sequence.
 
 # %%
 tokens, periods = induction.repeated(3, seed=1)
@@ -132,7 +187,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? If it is always 16, no analogy is needed. "Look 15 places back" does it, and one layer can learn that:
+# Why must the period differ? If it were always 16, no analogy would be needed, because "look 15 places back" does it, and one layer can learn that. (The small models of this section have a learned vector per place, which is added to queries and keys. Without it, no head could look at a distance.)
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -140,9 +195,9 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# It learned a distance and nothing else. (The 17% are the sequences with a period of 16, and about two thirds of those with 8, where 15 back is right too.) If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Most of the 17% comes from the sequences with a period of 16, and from those with a period of 8, where 15 back is also right. If a task has a shortcut, expect the model to take it.
 #
-# ## Exercise 9.1: sequences that repeat
+# ### Exercise 9.1: sequences that repeat
 #
 # Draw such a batch, with a period for each row.
 
@@ -183,7 +238,7 @@ def make_repeating_batch(
 # %% [markdown]
 # ### Two layers can, one cannot
 #
-# The model that follows has layers of attention that add to the stream, with one head each and no feed-forward network. **Predict** for one layer and for two: trained on periods of 6 to 16, how often is the next token right? Only places where it can be known count, from the first repetition on.
+# The small model has layers of attention that add to the stream, with one head each and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only places where it can be known count, from the first repetition on.
 
 # %%
 predict("one layer", options=("nearly always", "about a quarter", "never"))
@@ -197,7 +252,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A quarter is more than a guess among the tokens of the sequence would get, which is 10%. One layer can learn distances, and is right where the period happens to fit one: every other time for a period of 6, hardly ever for 10. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. It can learn distances, so it is right where the period happens to fit one of them, which is every other time for a period of 6 and hardly ever for 10. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -214,13 +269,13 @@ plot.heads(
 )
 
 # %% [markdown]
-# The first layer looks one place back and adds what it finds to the stream, so that each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K. That is the token to predict. (Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.)
+# The first layer looks one place back and adds what it finds to the stream, so that each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. (Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.)
 #
-# So it takes two, in this order: a *previous-token head* writes the notes, and an *induction head* reads them. A single layer cannot read notes that nobody has written.
+# So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. A single layer cannot read notes that nobody has written.
 #
-# It is a good story, told by two pictures. Now turn it into numbers, because a larger model has more heads than you can look at.
+# It is a good story, but so far it is told by two pictures. Two scores will turn it into numbers, and those can be computed for any number of heads.
 #
-# ## Exercise 9.2: the previous-token score
+# ### Exercise 9.2: the previous-token score
 #
 # How much of its weight does each head put on the token before?
 
@@ -246,9 +301,9 @@ def previous_token_score(weights: Tensor) -> Tensor:
 # %% check previous_token_score
 
 # %% [markdown]
-# ## Exercise 9.3: the induction score
+# ### Exercise 9.3: the induction score
 #
-# And how much on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1.
+# And how much does it put on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1.
 
 # %% hints induction_score [markdown]
 # For a single sequence with period 5: where should query 7 look? And query 5? From which row on does the question make sense?
@@ -278,7 +333,9 @@ def induction_score(weights: Tensor, period: Tensor) -> Tensor:
 # %% check induction_score
 
 # %% [markdown]
-# Your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16:
+# ### The scores of the two heads
+#
+# Here are your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16:
 
 # %% measured
 tokens, periods = induction.repeated(300, seed=99_999, shortest=14)
@@ -291,15 +348,15 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 about 0.85 on the token after the previous occurrence, and neither has much of the other score. (Why only 0.4? Up to place 15 it is about 0.8, after that less than 0.1. By then each token of the sequence has its note, and later copies need none. And why not 1 in layer 1? Some of the last places have two earlier copies, and the score counts only the later one. Where there is one copy, it is 0.96.)
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two regimes, about 0.8 while the sequence is still new and below 0.1 once every token has its note. The 0.85 is held down by the last rows, which have two earlier copies, since with a single copy it is 0.96.
 #
 # ### Take it away
 #
-# A score says where a head looks. Whether the model *needs* that is another question, and there is a way to ask: switch the head off and see what is lost. This is an *ablation*.
+# A score says where a head looks. Whether the model *needs* that is another question, and there is a way to ask it: switch the head off and see what is lost. This is called an *ablation*.
 #
-# ## Exercise 9.4: ablate a head
+# ### Exercise 9.4: ablate a head
 #
-# Write it as a context manager: inside a `with` block the head adds nothing, and afterward all is as before, whatever happens inside. Python makes one from a function with a single `yield`:
+# Write it as a context manager. Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes one from a function with a single `yield`:
 
 
 # %%
@@ -353,7 +410,9 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
 # %% check ablate_head
 
 # %% [markdown]
-# The two heads of the deep model, each switched off in turn:
+# ### Without one or the other
+#
+# Now switch off each of the two heads of the deep model in turn:
 
 # %% measured
 try:
@@ -365,33 +424,32 @@ except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# Less than a tenth without either of them, no better than a guess among the tokens in the sequence. It could hardly have come out otherwise: with one head off, one layer is left, and you have seen how far one layer gets. So the ablation shows that both heads are needed. What each of them does rests on the maps and the scores. In a larger model the outcome is open.
+# Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. It could hardly have come out otherwise, because with one head off one layer is left, and you have seen how far one layer gets. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
 #
-# ### A larger model
+# That can be tested as well. According to the story, layer 1 uses the notes in one way only, as *keys*. So let us tell one part of layer 1 what layer 0 added, and give everything else the tokens as they were before. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
-# Back to writing. `model.safetensors`, beside this notebook, holds a model with three layers of four heads, 128 dimensions and 0.6 million parameters. Two fifths of what it was shown were random strings that start over, so that it had a reason to learn copying; the rest was our text. Its trainer, `pretrain.py`, noted every 100 steps how well it copies strings that it has never seen:
+# **Predict.** How much is right if only the keys of layer 1 know of layer 0, and how much if everything but the keys does?
 
 # %%
-large, facts = writer.load(text)
-copied = [float(share) for share in facts["copied"].split()]
-plot.curves(
-    range(100, 1600, 100),
-    {"copied": copied},
-    "For 800 steps next to nothing, at 1000 everything",
-    xlabel="training steps",
-    ylabel="share of characters copied",
-    alt="The line stays below 0.06 for 800 steps, reaches 0.13 at 900 and 1.00 at 1000, and stays there.",
-)
-
-# %% [markdown]
-# From 5% to 13% to 100%, within 200 steps. One explanation is that copying needs two kinds of heads, and that one without the other earns next to nothing. This curve does not test it. Larger models show a similar jump (Olsson et al., below).
-#
-# Which heads are they? Here are your two scores for all twelve, named by layer and head, on random strings of 24 characters that are shown twice:
+predict("only the keys are told", options=("nearly all", "about a tenth"))
+predict("all but the keys are told", options=("nearly all", "about a tenth"))
 
 # %% measured
-names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
+for told in (("key",), ("query", "value", "rest")):
+    print(f"told: {', '.join(told):18} {induction.patched(deep, told):.0%} right")
+reveal("only the keys are told", "nearly all")
+reveal("all but the keys are told", "about a tenth")
+
+# %% [markdown]
+# With the keys alone, everything is right, and with everything but the keys, next to nothing is. The notes travel from layer 0 to the keys of layer 1 and nowhere else, and the good story has become something that was tested and could have failed.
+#
+# ### Back to the twelve
+#
+# Now the tools are ready for the question. Here are your two scores for all twelve heads of the larger model, on random strings of 24 characters that are shown twice:
+
+# %% measured
 strings = writer.repeats(text, 16, period=24, seed=5)[:, :48]  # one earlier copy
-weights = writer.maps(large, strings)
+weights, _ = writer.heads(large, strings)
 try:
     scores = (
         previous_token_score(weights),
@@ -410,79 +468,161 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has three previous-token heads: 0.0, 0.1 and 0.3. Above it there are three that look for repetitions: 1.0, 1.3 and 2.2. Nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and on text 1.1 and 1.2 put about half of their weight one back.) All twelve are here to explore, on a stretch of text the model has not seen. One of them looks at next to nothing but spaces. Which?
-
-# %%
-start = text.text.index("One token in, one row")
-sample = text.text[start : start + 24]
-weights = writer.maps(large, text.encode(sample))[0]
-plot.explore(weights, [f"{i}:{character}" for i, character in enumerate(sample)])
-
-# %%
-plot.heads(
-    weights[[0, 2, 10]],
-    list(sample.replace(" ", "·")),
-    "Three of twelve heads, on one line of text",
-    names=["0.0", "0.2", "2.2"],
-    alt="The first map is a stripe just below the diagonal, the second is smeared over many places. In the third, all "
-    "bright cells are in the columns of spaces.",
-)
-
-# %% [markdown]
-# The third, head 2.2, looks at spaces: they get 0.99 of its weight here, and 0.94 on all our unseen stretches. On random strings, where each character occurs once before it returns, it looks for repetitions. A head may have more than one job.
+# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2. Nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and on text 1.1 and 1.2 put about half of their weight one back.)
 #
-# The map of head 0.0 is sharp, that of 0.2 is a smear. **Predict.** Take away one of the two. Without which of them does the loss on text rise more? (This model has PyTorch's attention, which reads the weight of `out_proj` without calling it. So `writer.without_heads` does the job of your `ablate_head`, on a copy.)
+# So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** Your `ablate_head` takes away one of them. Without which does the loss on text rise more?
 
 # %%
 predict("the more important head", options=("0.0, the stripe", "0.2, the smear"))
 
+
 # %% measured
 loss = writer.loss_on(large, text, text.unseen)
-for head in (0, 2):
-    less = writer.without_heads(large, (head,))
-    print(
-        f"without {names[head]}: {writer.loss_on(less, text, text.unseen) - loss:+.3f}"
-    )
+try:
+    for name in ("0.0", "0.2"):
+        with writer.off(large, [name], ablate_head):
+            worse = writer.loss_on(large, text, text.unseen) - loss
+        print(f"without {name}: {worse:+.3f}")
+except NotImplementedError:
+    print("not yet: exercise 9.4 is still open")
 reveal("the more important head", "0.2, the smear")
 
 # %% [markdown]
-# The smear, by a factor of five. A stripe catches the eye. It does not say how much the loss depends on it.
+# The smear matters more, by a factor of five. Or so it seems.
 #
-# So is the stripe useless? And how about copying, which your ablation of the small model destroyed at once?
+# ### Compared with what?
+#
+# A head that is switched off adds nothing. But suppose that a head always adds *about the same*, whatever the text is. Then the layers above count on this constant, and taking it away does damage even if the head says nothing about the text. To tell the two cases apart, take the head away and put its own mean in its place, the mean of what it adds over many stretches of text:
 
-# %% measured
-groups = {
-    "0.0": (0,),
-    "1.0": (4,),
-    "the three that look back": (0, 1, 3),
-    "the three that look for repetitions": (4, 7, 10),
-    "0.2, 1.1 and 1.2": (2, 5, 6),
-}
-for name, heads in groups.items():
-    less = writer.without_heads(large, heads)
-    worse = writer.loss_on(less, text, text.unseen) - loss
-    right = writer.right_on_repeats(less, text)
-    print(f"without {name:36} text {worse:+.3f}, copying {right:4.0%}")
+
+# %%
+def means_of(tokens: Tensor) -> dict[str, Tensor]:
+    weights, values = writer.heads(large, tokens)
+    added = weights @ values  # (B, heads, L, E)
+    return dict(zip(names, added.mean(dim=(0, 2)), strict=True))
+
+
+@contextmanager
+def adding(name: str, vector: Tensor) -> Iterator[None]:
+    layer = large.blocks[int(name[0])].attention.out_proj
+    hook = layer.register_forward_hook(lambda _, __, output: output + vector)
+    try:
+        yield
+    finally:
+        hook.remove()
+
 
 # %% [markdown]
-# Take away any one head of the twelve (the table shows two), and copying stays above 99%: the others do the job. Take away all three that look back, and a twentieth is left, and the text suffers most of all. Take away all three that look for repetitions, and an eighth is left, while the loss on text hardly moves. The last line is the control. Of the twenty triples among the other six heads it costs the text most, and copying survives it.
+# **Predict.** With its mean in its place, which of the two heads is missed more?
+
+# %%
+predict("with the mean in its place", options=("0.0, the stripe", "0.2, the smear"))
+
+# %% measured
+text_means = means_of(text.batch(text.seen, 200, 96, seed=1)[0])
+try:
+    for name in ("0.0", "0.2"):
+        with (
+            writer.off(large, [name], ablate_head),
+            adding(name, text_means[name]),
+        ):
+            worse = writer.loss_on(large, text, text.unseen) - loss
+        print(f"mean in place of {name}: {worse:+.3f}")
+except NotImplementedError:
+    print("not yet: exercise 9.4 is still open")
+reveal("with the mean in its place", "0.0, the stripe")
+
+# %% [markdown]
+# The order is reversed. The stripe costs the same 0.012 as before, while the smear has fallen from 0.071 to 0.005. (These are 64 stretches of the unseen text; over all of it the stripe costs 0.011 and the smear 0.005.) Most of what the loss needed of head 0.2 was a constant, whereas what it needs of 0.0 is where that head looks. An ablation answers the question "compared with what?", and zero is only one possible answer. For the other ten heads the two answers hardly differ.
 #
-# So an ablation that shows nothing does not prove that a head does nothing. It may have a twin. Remove one alone, then all together: only the two results tell the cases apart.
+# ### Who copies?
+#
+# Now the groups, each with zeros and with means in their place, for the loss on text and for copying. (For copying, the means are taken over strings.) The last group is a control, the triple of the other six heads that costs the text most. It was chosen on the text that the model has seen.
+
+# %%
+groups = {
+    "1.0": ["1.0"],
+    "the three that look back": ["0.0", "0.1", "0.3"],
+    "the three that look for repetitions": ["1.0", "1.3", "2.2"],
+    "the control": ["0.2", "1.1", "1.2"],
+}
+string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
+
+
+# %% [markdown]
+# One row of the table is the loss on text and the copying of a model in which some heads are off, with their means in place or with nothing:
+
+
+# %%
+def row(ablate, heads: list[str], means: dict[str, Tensor] | None) -> tuple:
+    instead = [(name, means[name]) for name in heads if means]
+    with writer.off(large, heads, ablate), writer.all_of(adding, instead):
+        return (
+            writer.loss_on(large, text, text.unseen) - loss,
+            writer.right_on_repeats(large, text),
+        )
+
+
+# %% measured
+try:
+    print(f"{'without':37} text: zero   mean   copying: zero  mean")
+    for name, heads in groups.items():
+        zero, mean, same = (
+            row(ablate_head, heads, means) for means in (None, text_means, string_means)
+        )
+        losses, shares = (
+            f"{zero[0]:+9.3f} {mean[0]:+.3f}",
+            f"{zero[1]:14.0%} {same[1]:5.0%}",
+        )
+        print(f"{name:37}", losses, shares)
+except NotImplementedError:
+    print("not yet: exercise 9.4 is still open")
+
+# %% [markdown]
+# Take away any one head of the twelve (the table shows one), and copying stays above 99%, because the others do the job. Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. The control costs the text a good deal, too, and copying survives it. Here zeros and means agree.
+#
+# So the question "which head is responsible for copying?" had no answer in the singular. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. Remove one alone, and then all together. Only the two results tell the cases apart.
+#
+# ### When did it learn that?
+#
+# While the larger model was trained, its trainer `pretrain.py` noted every 100 steps how well it copies strings that it has never seen:
+
+# %%
+copied = [float(share) for share in facts["copied"].split()]
+plot.curves(
+    range(100, 1600, 100),
+    {"copied": copied},
+    "For 800 steps next to nothing, at 1000 everything",
+    xlabel="training steps",
+    ylabel="share of characters copied",
+    alt="The line stays below 0.06 for 800 steps, reaches 0.13 at 900 and 1.00 at 1000, and stays there.",
+)
+
+# %% [markdown]
+# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that one kind without the other earns next to nothing. This curve does not test it. Larger models with two or more layers show a similar jump (Olsson et al., below).
 #
 # ## What can go wrong
 #
-# **A large weight on nothing.** A weight says how much of a value is passed on, and the value may be tiny. Three weights, and the norms of their values:
+# **A large weight on nothing.** Head 2.2 looks for repetitions in strings, and in text it looks at spaces. Is that a second job? A weight says how much of a value is passed on, so look at what this head fetches, and at how much it adds to the stream in text and in strings:
 
-# %%
-weights, norms = torch.tensor([0.70, 0.20, 0.10]), torch.tensor([0.01, 2.0, 3.0])
-weights * norms
+# %% measured
+stretches, _ = text.batch(text.unseen, 64, 96, seed=3)
+weights, values = writer.heads(large, stretches)
+added = (weights @ values).norm(dim=-1).mean(dim=(0, 2))
+spaces = stretches == text.characters.index(" ")
+norms = values[:, names.index("2.2")].norm(dim=-1)
+print(f"norm of a value: {norms[spaces].mean():.1f} at spaces", end=", ")
+print(f"{norms[~spaces].mean():.1f} elsewhere")
+in_text = {name: round(float(norm), 1) for name, norm in zip(names, added, strict=True)}
+print("added in text:", in_text)
+weights, values = writer.heads(large, strings)
+in_strings = (weights @ values)[:, names.index("2.2")].norm(dim=-1).mean()
+print(f"2.2 in strings: {in_strings:.1f}")
 
 # %% [markdown]
-# The token with the weight of 0.70 contributes 0.007, and the one with 0.10 contributes over forty times as much. A map of weights shows the first as the brightest.
+# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. It is not working there, it is resting. Where there is nothing to copy, its weights have to go somewhere because they sum to 1, and they go where there is almost nothing to fetch. Such a place is called an *attention sink*. In large models it is often the first token. On the map it is the brightest stripe of all.
 #
-# **Zero is not neutral.** A head that is switched off adds nothing, and the layers above have never seen that. Some of the damage comes from the unusual input alone. Gentler experiments replace the head's output by its mean over many inputs, or by its output on another input.
-#
-# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. Choose on one batch, test on another. Here the heads are chosen on random strings, and the strings that test copying are drawn anew.
+# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. Choose on one batch and test on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
 #
 # **Learning the text by heart.** Compare the loss on what was trained on with the loss on what was not:
 
@@ -491,7 +631,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small. `pretrain.py` trains with dropout and stops early. An earlier version, without the strings, ran longer and had 1.00 and 1.42: a wider gap, and still better on unseen text. A gap shows memorizing. It does not rank models.
+# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version without the strings ran longer and had 1.00 and 1.42, a wider gap with a better loss on unseen text. A gap shows memorizing. It does not rank models.
 #
 # ## What you learned
 #
@@ -500,9 +640,11 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # | language model | predicts the next token, all positions at once | judged on unseen text, and by what it writes |
 # | perplexity | $e^{\text{loss}}$ | how many choices it hesitates between |
 # | previous-token head | looks one place back | adds "before me came …" to the stream |
-# | induction head | looks one place after the previous occurrence | needs a previous-token head in a layer below |
+# | induction head | looks one place after the previous occurrence | usually needs a previous-token head in a layer below |
 # | score | a number per head, over many inputs | where it looks |
-# | ablation | the model without a head | what the head is needed for, unless it has twins |
+# | ablation | the model with something in place of a head | compared with what? And is there a twin? |
+# | path patching | one part is told, the rest is not | which way the information takes |
+# | attention sink | where a head rests | a large weight on a small value |
 #
 # %%
 recap()
@@ -515,7 +657,7 @@ recap()
 # %% question R9 [markdown] points=4
 # Map: in one sequence the second layer's head puts its weight one place after the previous occurrence. It shows where it looks in that sequence, not what is done with it.
 #
-# Score: about 0.85 over 300 sequences, so it is not an accident of one. It still says nothing about use. Ablation: without it 7% are right instead of 100%, so the model needs it. But without the head of layer 0 hardly more are right, so "copies" is too much for one head: both are needed, one to write notes, one to read them. And zero is an unusual input for what follows.
+# Score: about 0.85 over 300 sequences, so it is not an accident of one. It still says nothing about use. Ablation: without it 7% are right instead of 100%, so the model needs it. But without the head of layer 0 hardly more are right, so "copies" is too much for one head: both are needed, one to write notes, one to read them. And zero is an unusual input for what follows; a mean in its place would be a second answer.
 #
 # Counterfactual: replace the token after the previous occurrence (position i − P + 1) with another one, and leave the rest. If the head copies, the prediction at i changes to the new token. If it stays the same, the claim is refuted. (Changing a token elsewhere should not matter.)
 #
@@ -523,15 +665,16 @@ recap()
 #
 # | points | rubric |
 # |---|---|
-# | 4 | What each of the three shows and leaves open, a counterfactual with a result that would refute, and the twins |
+# | 4 | What each of the three shows and leaves open (for the ablation: compared with zero or with a mean), a counterfactual with a result that would refute, and the twins |
 # | 2 | Evidence read correctly, but no refutable counterfactual, or no twins |
 # | 0 | "The map shows that it copies" |
 
 # %% [markdown]
 # ## Further reading
 #
-# - Olsson et al. 2022, [In-context Learning and Induction Heads](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html): the jump, in models of all sizes.
+# - Olsson et al. 2022, [In-context Learning and Induction Heads](https://transformer-circuits.pub/2022/in-context-learning-and-induction-heads/index.html): the jump, in models of all sizes with two layers or more, and in none with one.
 # - Jain and Wallace 2019, [Attention is not Explanation](https://arxiv.org/abs/1902.10186), and the answer by Wiegreffe and Pinter 2019, [Attention is not not Explanation](https://arxiv.org/abs/1908.04626).
+# - Kobayashi et al. 2020, [Attention is Not Only a Weight](https://arxiv.org/abs/2004.10102): weights times the norms of values. Xiao et al. 2023, [Efficient Streaming Language Models with Attention Sinks](https://arxiv.org/abs/2309.17453).
 # - Elhage et al. 2021, [A Mathematical Framework for Transformer Circuits](https://transformer-circuits.pub/2021/framework/index.html): attention-only models of one and two layers, taken apart.
 #
 # **Next:** [lesson 10](../10_efficient_attention/10_efficient_attention.ipynb) makes all of this fast.

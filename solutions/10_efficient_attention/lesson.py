@@ -81,7 +81,7 @@ pairs, D = 100 * 100, 64
 # %% [markdown]
 # Flops and bytes matter for different reasons. Flops take time. Bytes (four per number in `float32`) take room, and they have to be carried to where the flops happen, which is often what takes longest.
 #
-# ## Exercise 10.1: what attention costs
+# ### Exercise 10.1: what attention costs
 #
 # Write a function that returns two counts of flops and two of bytes.
 
@@ -123,6 +123,8 @@ def attention_cost(
 # %% check attention_cost
 
 # %% [markdown]
+# ### What that is in gigabytes
+#
 # For a model with 32 layers of 32 heads, D = 128, a text of 32,768 tokens and 2 bytes per number:
 
 # %%
@@ -138,7 +140,7 @@ for name, size in (
 #
 # ### A cache
 #
-# ## Exercise 10.2: keep keys and values
+# ### Exercise 10.2: keep keys and values
 #
 # Write the class that holds them.
 
@@ -186,11 +188,20 @@ class KVCache:
 # %% check KVCache
 
 # %% [markdown]
+# ### Room set aside
+#
+# `torch.cat` copies the whole cache for every token, which is fine for learning and wasteful at length. Real caches set room aside and write each new key into its place, as the model in `measure.py` does, or keep *pages* of a fixed size, so that the texts of many users share the memory without gaps (Kwon et al., below). Here is the difference in entries that are copied for a text of 1000 tokens, per head and entry of a key:
+
+# %%
+copied = sum(range(1, 1001))
+print(f"one after another: {copied:,}   into room set aside: {1000:,}")
+
+# %% [markdown]
 # ### Prefill and decode
 #
 # A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache, called *prefill*. After that each call brings one token, called *decode*. Both are the same computation: T new tokens after S − T old ones, S in all. In prefill T = S = 500, in decode T = 1.
 #
-# The mask needs care. New token 0 may look at all the old ones and at itself. That is the causal mask of lesson 5, aligned at the bottom right. PyTorch's `is_causal=True` aligns it at the *top left*:
+# The mask needs care. New token 0 may look at all the old ones and at itself. That is the causal mask of lesson 5, aligned at the bottom right. PyTorch's `is_causal=True` aligns it at the *top left* (`causal_lower_right` in `torch.nn.attention.bias` is the other one, and the package flash-attn changed from one to the other in version 2.1):
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -202,7 +213,7 @@ seen[0], right[0]
 # %% [markdown]
 # Two new tokens after three old ones, with all scores 0, and values that show who was looked at. In the first table, new token 0 sees only the very first token of the text, and new token 1 the first two. In the second they see four and five. Only the second is what the model was trained with. No error is raised.
 #
-# ## Exercise 10.3: one step
+# ### Exercise 10.3: one step
 #
 # Write the call that is used for both. It gets a multi-head attention as in lesson 6 (`mha.num_heads` is its number of heads), the new tokens, and the cache, of which you use `append` and `len` only. PyTorch's ready-made attention is not allowed here.
 
@@ -238,6 +249,8 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% check decode_step
 
 # %% [markdown]
+# ### What the cache saves
+#
 # With a cache, attention's flops for token n are proportional to n. Without one they are proportional to n²: all n outputs are computed again, because the next layer makes its keys and values from them. Summed over a text of n tokens, that is n² with a cache and n³ without. (The ratios at the start grow more slowly than n, because the projections and Python's own time count too.) But the whole cache has to be read from memory for each token. The next idea makes it smaller.
 #
 # ### Fewer keys than queries
@@ -247,9 +260,10 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
     print(f"{name:17} {2 * layers * 2 * sets * length * D / 1e9:5.2f} GB")
+print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 
 # %% [markdown]
-# Many large models now use something like the middle row. Ainslie et al. found its quality close to that of one set per head, at a speed close to that of one set.
+# Many large models now use something like the second row. Ainslie et al. found its quality close to that of one set per head, at a speed close to that of one set. The last row goes another way: *latent attention*, in the DeepSeek models, stores for each token and layer one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
 # In the computation, each set serves a run of neighboring heads. With 2 sets and 6 heads, heads 0, 1, 2 use set 0 and heads 3, 4, 5 use set 1. PyTorch has two functions for repeating. Which one does that?
 
@@ -258,9 +272,9 @@ sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first cycles through the sets, the second finishes one before it starts the next. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers. (The cache holds the sets before they are repeated. The copies are needed only for the computation, and compiled versions do without them.)
+# The first cycles through the sets, the second finishes one before it starts the next. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers. (The cache holds the sets before they are repeated. The copies are needed only for the computation, and PyTorch's own attention does without them when it is called with `enable_gqa=True`.)
 #
-# ## Exercise 10.4: repeat keys and values
+# ### Exercise 10.4: repeat keys and values
 #
 # Repeat each set for its group of heads, in tensors with four axes.
 
@@ -289,7 +303,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# Another way to save is to look back less far. With a *sliding window* of 4, each token sees itself and the three before it, and the cache can drop everything older.
+# Another way to save is to look back less far. With a *sliding window* of 4, each token sees itself and the three before it, and the cache can drop everything older. (That is true of a model trained with the window. One that was trained without it breaks when its first tokens are dropped, because its heads rest on them, as you saw in lesson 9.)
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -324,7 +338,7 @@ reveal("reach of three layers", f"{31 - int(reach)} places")
 # %% [markdown]
 # Each layer adds three places. A model with a window of 4096 and 32 layers reaches back 32 · 4095 = 131,040 tokens, in principle. How much survives 32 steps is another matter.
 #
-# ## Exercise 10.5: the window
+# ### Exercise 10.5: the window
 #
 # Write the mask. It must work with a cache, too.
 
@@ -360,11 +374,11 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 #
 # Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time. It kept three things: the largest score so far, the sum of the exponentials, and the mix. When a chunk brings a new largest score, the sum and the mix shrink by the same factor.
 #
-# Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. (In training, a loop like yours saves less than it seems: autograd keeps what it needs of every block for the backward pass, together more than the whole table. FlashAttention computes the blocks again instead.)
+# Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. (In training, a loop like yours saves nothing: autograd keeps what it needs of every block for the backward pass, and at length 512 that is more, all together, than for the plain computation. FlashAttention keeps none of it and computes the blocks once more on the way back.)
 #
-# ## Exercise 10.6: blockwise attention
+# ### Exercise 10.6: blockwise attention
 #
-# Write it for all queries at once, with a mask. The check measures the largest tensor you make, and how much you keep at a time. PyTorch's ready-made attention is not allowed here.
+# Write it for all queries at once, with a mask. The check measures the largest tensor you make, and how much you keep at a time, which it can do only for PyTorch's tensors. NumPy and Python lists of numbers (`tolist`) are therefore not allowed here, and neither is PyTorch's ready-made attention.
 
 # %% hints blockwise_attention [markdown]
 # What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
@@ -408,6 +422,8 @@ def blockwise_attention(
 # %% check blockwise_attention
 
 # %% [markdown]
+# ### Yours beside the plain computation
+#
 # Yours, on 512 queries and keys, beside the plain computation. If the exercise is still open, the cell says so.
 
 
@@ -462,15 +478,17 @@ plot.curves(
 )
 
 # %% [markdown]
-# The slopes are 2 and 1: the room grows with L² in one case and with L in the other. The *flops* grow with L² in both: every query still meets every key, and no rearrangement saves one.
+# The slopes are 2 and 1: the room grows with L² in one case and with L in the other. The *flops* grow with L² in both, because every query still meets every key, and no rearrangement saves one. (A causal mask does. Blocks that are hidden as a whole are skipped, which is half of them.)
 #
-# What is saved is mostly carrying the table to memory and back. The last line of ratios says what that is worth here at length 2048. (Run the cell again: on a busy computer the factor can change by two.) On a GPU, whose arithmetic is fast compared with its memory, it can be more. PyTorch chooses among several implementations, its *backends*. With dropout or an unusual mask it may have to take the slow one.
+# So what is saved is not arithmetic. It is making room for the table three times over, for the scores, the scaled scores and the weights, and carrying it to memory and back. At length 2048, on the one CPU on which we took the time apart, making room was the larger part. The last line of ratios says what it is worth here, and if you run the cell again on a busy computer, the factor can change by two. On a GPU, whose arithmetic is fast compared with its memory, it can be more.
+#
+# PyTorch chooses among several implementations, its *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention* in `torch.nn.attention.flex_attention`, which compiles a mask that is given as a function.
 #
 # ## What can go wrong
 #
-# **A mask for a single token.** One new token may see everything before it, so it needs no mask at all, unless there is a window.
+# **A mask for a single token.** One new token may see everything before it, so it needs no mask at all, unless there is a window, or padding between the texts of a batch.
 #
-# **A position that starts again.** The new token's place is `len(cache)` before the append, not 0. Lesson 7 showed what happens otherwise.
+# **A position that starts again.** The new token's place is `len(cache)` before the append (less the padding), not 0. Lesson 7 showed what happens otherwise.
 #
 # **Differences in the last digits.** Sums in another order are rounded differently. In `float32` two exact methods differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, such as 1e-5 for outputs near 1.
 #
@@ -510,6 +528,8 @@ recap()
 # - Dao et al. 2022, [FlashAttention](https://arxiv.org/abs/2205.14135): attention block by block, in fast memory.
 # - Shazeer 2019, [Fast Transformer Decoding](https://arxiv.org/abs/1911.02150): one set of keys and values for all heads.
 # - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245): grouped queries, and how to convert a trained model.
+# - Kwon et al. 2023, [Efficient Memory Management for Large Language Model Serving with PagedAttention](https://arxiv.org/abs/2309.06180): pages.
+# - DeepSeek-AI 2024, [DeepSeek-V2](https://arxiv.org/abs/2405.04434): latent attention.
 # - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the single pass.
 #
 # **Next:** [lesson 11, Bug hunt](../11_bug_hunt/11_bug_hunt.ipynb). Attention that others wrote, and how to find out what is wrong with it.

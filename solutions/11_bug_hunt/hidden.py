@@ -23,7 +23,14 @@ from torch import nn
 from torch.nn import functional
 from wrong import hide, random_inputs, scores_of, shares
 
-from autograder.checks import Inputs, black_box, check, mistake
+from autograder.checks import Inputs, allow, black_box, check, mistake
+
+MAY_BE_READY_MADE = allow(
+    "RepairedAttention",
+    "aten::*scaled_dot_product*",
+    "aten::_safe_softmax",
+    because="PyTorch's own attention has none of the bugs, and the exercise does not forbid it.",
+)
 
 # One example that tells
 

@@ -145,7 +145,7 @@ print(len(survivors), "of 21 survive:", *survivors)
 # %% [markdown]
 # Eight, and all of them are about masks. This is the rule for examples: **let no two sizes be equal, and no tensor play two parts.** The eight that remain are yours.
 #
-# ## Exercise 11.1: one example that no bug survives
+# ### Exercise 11.1: one example that no bug survives
 #
 # Write the function that returns it. The check names the mutants that are still alive.
 
@@ -208,7 +208,7 @@ for _ in range(4):
     print(*(tuple(x.shape) for x in random_inputs(generator)))
 
 # %% [markdown]
-# ## Exercise 11.2: how far apart are two attentions?
+# ### Exercise 11.2: how far apart are two attentions?
 #
 # Write the function that draws such inputs again and again, and remembers the largest difference. A few things in it are easy to get wrong. NaN can hide a bug, and so can an attention like Eve's, which spoils the tensors for the one that it is compared with.
 
@@ -249,6 +249,8 @@ def max_difference(a: Attention, b: Attention, *, trials: int, seed: int) -> flo
 # %% check max_difference
 
 # %% [markdown]
+# ### Five teams, measured
+#
 # Here is what your function finds between each team and PyTorch in 1, 10 and 100 trials.
 
 # %%
@@ -323,10 +325,16 @@ reveal("the mask after softmax", "the key")
 # | mask without effect | [flamingo-pytorch](https://github.com/lucidrains/flamingo-pytorch/issues/10) called `masked_fill` and dropped the result; `masked_fill_` was meant |
 # | empty row | [PyTorch's own module](https://github.com/pytorch/pytorch/issues/41508) gives NaN gradients; reported in 2020 |
 # | dtype | [tinygrad](https://github.com/tinygrad/tinygrad/pull/5100) returned `float32` for half-precision inputs |
+# | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
+# | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
 #
-# ## Exercise 11.3: find the bugs
+# The last two are not among your labels. You know the first from lesson 10 and the second from lesson 7.
 #
-# Now write the reviewer: a function that gets an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. `teams.PRACTICE` has an attention for each label, so you can see whether you find it. For the grade, it meets about thirty attentions that you have not seen, none of them random. Some of them have two bugs. Some are right and look odd, and a false alarm costs as much as a missed bug.
+# ### Exercise 11.3: find the bugs
+#
+# Now write the reviewer: a function that gets an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. `teams.PRACTICE` has an attention for each label, so you can see whether you find it.
+#
+# For the grade, it meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Some are right and look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one to three points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
 # Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
@@ -405,6 +413,8 @@ def find_bugs(attention: Attention) -> set[str]:
 # %% check find_bugs
 
 # %% [markdown]
+# ### Your reviewer at work
+#
 # Your reviewer, on the five teams:
 
 # %%
@@ -475,7 +485,7 @@ print("no gradient:", *(n for n, p in module.named_parameters() if p.grad is Non
 # %% [markdown]
 # In a causal model only the last position may change. Here position 6 sees one token ahead, and position 5 two: more than one fault lets the future in. Do not trust the zeros, either. Another fault hides how far the leak goes, and if you repair that one first, all eight positions change. In evaluation mode nothing should be random. And one layer never learns.
 #
-# ## Exercise 11.4: repair it
+# ### Exercise 11.4: repair it
 #
 # Copy the class, rename it, and repair all six. The other two show only as wrong numbers.
 
@@ -524,6 +534,8 @@ class RepairedAttention(nn.Module):
 # %% check RepairedAttention
 
 # %% [markdown]
+# ### Is it repaired?
+#
 # The three quick checks once more, on your class:
 
 # %%

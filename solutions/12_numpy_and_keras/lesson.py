@@ -55,7 +55,7 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# [0.308, 0.408] twice, and [0.256, 0.356] from Keras. Nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015. Its only hint is an argument, `use_scale=False`, and its output has the right shape. (Keras's `MultiHeadAttention`, which we meet below, does scale.) And did you see the order of its inputs? Query, *value*, key.
+# [0.308, 0.408] twice, and [0.256, 0.356] from Keras. Nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015. Its docstring says "Luong-style", its output has the right shape, and there is an argument `use_scale=False`. But `use_scale=True` does not divide by √D either. It multiplies by a learned number that starts at 1, so that a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) And did you see the order of its inputs? Query, *value*, key.
 #
 # So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: the same formula, the same mask, the same weights.
 #
@@ -71,7 +71,7 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# It does, to the eighth decimal: Keras computes in `float32`, and NumPy in `float64` here. One cause explains the whole difference, and that is what you want at the end of every such hunt. Anything larger would have meant that there is a second one.
+# It does, to the seventh decimal: Keras computes in `float32`, and NumPy in `float64` here. One cause explains the whole difference, and that is what you want at the end of every such hunt. Anything larger would have meant that there is a second one.
 #
 # ## In PyTorch
 #
@@ -79,7 +79,7 @@ else:
 #
 # Most of the names have a twin: `axis` for `dim`, `keepdims` for `keepdim`, `np.where` for `masked_fill` (whose condition says what to *replace*). Three differences bite.
 #
-# The first: PyTorch's `transpose(-1, -2)` swaps two axes. NumPy's `transpose` wants all of them in order, and `.T` reverses all. For a batch of matrices, `swapaxes(-1, -2)` is what you want.
+# The first: PyTorch's `transpose(-1, -2)` swaps two axes. NumPy's `transpose` wants all of them in order, and `.T` reverses all. For a batch of matrices, you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 
 # %%
 batch = np.zeros((2, 3, 5, 4))
@@ -101,7 +101,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 #
 # The third: NumPy has no softmax, so overflow is yours to prevent, as in lesson 4. And dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before it chooses. The same goes for −∞ − (−∞).
 #
-# ## Exercise 12.1: attention in NumPy
+# ### Exercise 12.1: attention in NumPy
 #
 # Write it for any leading axes, and without PyTorch.
 
@@ -141,6 +141,8 @@ def numpy_attention(
 # %% check numpy_attention
 
 # %% [markdown]
+# ### Beside PyTorch
+#
 # Beside PyTorch, on random inputs with a mask:
 
 # %%
@@ -236,7 +238,7 @@ for power in (4, 9):
 # %% [markdown]
 # With −10,000 the row looks at everything, as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits, and the scores are lost behind the nine zeros. Neither gives zeros or NaN, so nobody notices.
 #
-# ## Exercise 12.2: one mask, four conventions
+# ### Exercise 12.2: one mask, four conventions
 #
 # Write the translator.
 
@@ -317,7 +319,7 @@ x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(
 # %% [markdown]
 # [1, 2] in Keras, and [1, 3] in PyTorch with the same matrix. A square matrix fits either way, so no error is raised.
 #
-# ## Exercise 12.3: copy Keras's weights
+# ### Exercise 12.3: copy Keras's weights
 #
 # Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already. So they must stay the same objects: write *into* them.
 
@@ -357,7 +359,9 @@ def keras_to_torch(
 # %% check keras_to_torch
 
 # %% [markdown]
-# The proof: Keras's weights go into PyTorch's module, and both get the same input. Then once more with random numbers in all of Keras's weights, biases included, since fresh biases are 0 and prove nothing.
+# ### The proof
+#
+# Keras's weights go into PyTorch's module, and both get the same input. Then once more with random numbers in all of Keras's weights, biases included, since fresh biases are 0 and prove nothing.
 
 # %% measured
 try:
@@ -414,7 +418,7 @@ reveal("kinds of answer", "three")
 #
 # **Biases that start at 0, norms that start at 1.** While they are fresh, nothing shows whether you copied them. Compare with random ones.
 #
-# **A tolerance chosen afterward.** Say before you look what difference you expect. In `float32` it is a few parts in ten million of the outputs' size. Something like 10⁻³ is not rounding. It may be a setting that is not a weight: a layer norm adds 10⁻³ to the variance in Keras, and 10⁻⁵ in PyTorch.
+# **A tolerance chosen afterward.** Say before you look what difference you expect. In `float32` it is a few parts in ten million of the outputs' size. Something like 10⁻³ is not rounding of `float32`. It may be products that only go by that name, because many GPUs multiply `float32` with 10 bits (*TF32*) unless they are told otherwise. Or it may be a setting that is not a weight: a layer norm adds 10⁻³ to the variance in Keras, and 10⁻⁵ in PyTorch.
 #
 # **The whole model at once.** Compare layer by layer, from the input on, and stop at the first that differs.
 #
@@ -442,11 +446,11 @@ recap()
 #
 # Then the settings that are not weights: the epsilon of the layer norms (Keras 1e-3, PyTorch 1e-5: a typical cause of a difference of this size), the variant of GELU, the scale.
 #
-# Then the masks: which convention, and what happens in empty rows; differences in some rows only point here. Rounding comes last: it explains 1e-6, or 1e-4 after many blocks, and not 3e-3.
+# Then the masks: which convention, and what happens in empty rows; differences in some rows only point here. Ordinary rounding comes last: it explains 1e-6, or 1e-4 after many blocks, and not 3e-3. On a GPU, though, one of the first questions is whether `float32` products are really computed in float32: TF32, which some frameworks use by default, makes about 1e-3 here (`torch.set_float32_matmul_precision("highest")`, and the equivalent in Keras's backend, rule it out).
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Cheap checks that invalidate others come first; layer by layer; at least three concrete causes with a reason for their place; does not blame rounding |
+# | 2 | Cheap checks that invalidate others come first; layer by layer; at least three concrete causes with a reason for their place; does not blame ordinary float32 rounding (TF32 or bfloat16 is a right answer) |
 # | 1 | Sensible causes without an order, or an order with a single cause |
 # | 0 | Anything else |
 

@@ -32,7 +32,7 @@ torch.tensor([1.0, 2.0, 3.0]).mean()
 #
 # A loop, then one matrix product, then the equation.
 #
-# ## Exercise N.1: a name
+# ### Exercise N.1: a name
 #
 # One sentence that says what to write.
 

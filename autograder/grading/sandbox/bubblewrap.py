@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
+import torch
 
 from ...errors import SandboxError, ScarcityError
 from ..launch import take_or_launch
@@ -86,8 +88,10 @@ class BubblewrapSandbox:
 
     def _open(self, files: Mapping[str, bytes], limits: Limits, theirs: socket.socket) -> int:
         with self._turn:
-            coded = {name: b64encode(content).decode() for name, content in files.items()}
-            send(self._control, pack({"do": "open", "limits": asdict(limits), "files": coded}))
+            contents = {
+                name: torch.from_numpy(np.frombuffer(content, np.uint8).copy()) for name, content in files.items()
+            }
+            send(self._control, pack({"do": "open", "limits": asdict(limits)}, contents))
             send_descriptor(self._control, theirs.fileno())
             theirs.close()
             return int(self._answer()["pid"])

@@ -14,12 +14,13 @@ import select
 import signal
 import socket
 import sys
-from base64 import b64decode
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from matplotlib import pyplot
+from torch import Tensor
 
 from ...judging.check import Check
 from ...judging.inputs import Inputs
@@ -57,14 +58,14 @@ def main(descriptor: int) -> None:
             watch.end_the_excessive()
             continue
         try:
-            request, _ = unpack(receive(control, Limits.reply_bytes))
+            request, contents = unpack(receive(control, Limits.reply_bytes))
         except ClosedError:
             return
         if request["do"] == "prepare":
             prepare(request["checks"])
             send(control, pack({"prepared": True}))
         elif request["do"] == "open":
-            pid = fork_submission(control, shell, request)
+            pid = fork_submission(control, shell, request, contents)
             watch.submissions[pid] = int(request["limits"]["processes"])
             send(control, pack({"pid": pid}))
         else:
@@ -110,25 +111,27 @@ def trial(_work: Any, draw: Inputs) -> Any:
     return [(draw.normal(2, 3, dtype=kind) @ draw.normal(3, 2, dtype=kind)).softmax(-1) for kind in DTYPES]
 
 
-def fork_submission(control: socket.socket, shell: Any, request: dict[str, Any]) -> int:
+def fork_submission(control: socket.socket, shell: Any, request: dict[str, Any], files: Mapping[str, Tensor]) -> int:
     """Fork the first process of a new namespace; return its number."""
     descriptor = receive_descriptor(control)
     first = fork_in_new_namespace()
     if first == 0:
-        start_submission(shell, request, descriptor)
+        start_submission(shell, request, files, descriptor)
     os.close(descriptor)
     return first
 
 
-def start_submission(shell: Any, request: dict[str, Any], descriptor: int) -> None:
+def start_submission(shell: Any, request: dict[str, Any], files: Mapping[str, Tensor], descriptor: int) -> None:
     """Become a submission's first process: give everything up, fork the server, wait for whatever is left behind."""
     try:
         os.dup2(descriptor, 3)
         os.closerange(4, 2**16)
         confine(Limits(**request["limits"]))
         WORK.mkdir()
-        for name, coded in request["files"].items():
-            (WORK / Path(name).name).write_bytes(b64decode(coded))
+        for name, content in files.items():
+            path = WORK / Path(name).name
+            path.write_bytes(content.numpy().tobytes())
+            path.chmod(0o444)
         os.chdir(WORK)
         sys.path.append(str(WORK))  # where a lesson's own modules are
         if os.fork() == 0:

@@ -9,7 +9,10 @@ from typing import Any
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.text import SList
 from traitlets.config import Config
+
+from .not_graded import CELL_MAGICS, MAGICS, explained, say, without_magic_around
 
 Output = dict[str, Any]
 
@@ -81,21 +84,59 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
-        self.recorder = Recorder(0)
+        self.recorder, self.stopped = Recorder(0), False
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Accept `%matplotlib inline`; there is no window to open."""
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
-        self.recorder.add(
-            {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
-        )
+        if not self.stopped:  # what follows from the first error is no news
+            self.recorder.add(
+                {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
+            )
+
+    async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
+        """Run one statement of a cell. The next one runs whatever becomes of it: it may define an exercise.
+
+        Much that stops here goes on at home, such as opening a file or importing a package that was installed there.
+        """
+        if await super().run_code(code_obj, result, async_=async_):
+            if not self.stopped and (why := explained(result and result.error_in_exec)):
+                print(why)
+            self.stopped = True
+        return False
+
+    def system(self, cmd: Any) -> None:
+        """Leave a line such as `!pip install` out."""
+        say(f"!{cmd}")
+        self.user_ns["_exit_code"] = 0
+
+    def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> Any:
+        """Leave the command in `files = !ls` out: it has put nothing out."""
+        say(f"!{cmd}")
+        return SList() if split else ""
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """Run a magic, or leave it out."""
+        if magic_name in MAGICS:
+            return say(f"%{magic_name} {line}".strip())
+        return super().run_line_magic(magic_name, line, _stack_depth=_stack_depth + 1)
+
+    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        """Run a cell's magic, or leave it out."""
+        if magic_name in CELL_MAGICS:
+            return say(f"%%{magic_name} {line}".strip())
+        return super().run_cell_magic(magic_name, line, cell)
+
+    def ask_exit(self) -> None:
+        """Stay: `quit()` ends a notebook's kernel after the cell, and there is more to run."""
+        say("quit()")
 
     def run(self, source: str, most_bytes: int) -> tuple[list[Output], bool]:
         """Run one cell; return its outputs and whether it ended well."""
-        self.recorder = Recorder(most_bytes)
+        self.recorder, self.stopped = Recorder(most_bytes), False
         out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            result = self.run_cell(source, store_history=True)
+            result = self.run_cell(without_magic_around(source), store_history=True)
         return self.recorder.outputs, bool(result.success)

@@ -1,0 +1,113 @@
+"""What a notebook runs and grading does not: each says so, and what comes after it in the cell is run."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import torch
+
+MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "timeit", "prun", "debug", "pdb", "edit", "sx", "system", "sc")
+CELL_MAGICS = ("!", "bash", "sh", "script", "sx", "system", "perl", "ruby", "pypy", "python", "python2", "python3")
+AROUND_A_CELL = ("time", "timeit", "prun", "capture", "debug")  # without these the cell is an ordinary one
+NOBODY_TYPES = "`input` waits for somebody who types, and when graded nobody does."
+
+
+def say(what: str) -> None:
+    """Say of something, as it is written in a cell, that it was left out."""
+    print(f"`{what}` is not run when graded.")
+
+
+def without_magic_around(source: str) -> str:
+    """Return a cell without the magic in its first line that would time it, hide its output or step through it."""
+    lines = source.lstrip().split("\n")
+    name = lines[0].removeprefix("%%").split()[:1]
+    if not lines[0].startswith("%%") or not name or name[0] not in AROUND_A_CELL:
+        return source
+    say(lines[0])
+    return "\n".join(lines[1:])
+
+
+def explained(error: BaseException | None) -> str:
+    """Say why a cell may stop here that does not stop at home, or return ''."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"`{error.name}` is not installed where submissions are graded."
+    if isinstance(error, FileNotFoundError):
+        return f"`{error.filename or 'That file'}` is not there when graded: only the lesson's own files are."
+    return ""
+
+
+def check(_work: Any) -> None:
+    """Leave a check out: what it needs is not in the sandbox, and the lesson's own checks run anyway."""
+    say("check")
+
+
+def earlier(_lesson: str, _exercise: str) -> None:
+    """Find nothing of another lesson: only this one was handed in."""
+
+
+def progress() -> None:
+    """Leave the overview of all lessons out."""
+    say("progress")
+
+
+def nothing_typed(_prompt: object = "") -> str:
+    """Answer for somebody who types nothing."""
+    say("input")
+    return ""
+
+
+def refuse_input(_prompt: object = "") -> str:
+    """Stop a function that asks while it is checked: no answer would be the right one."""
+    raise RuntimeError(NOBODY_TYPES)
+
+
+def not_compiled(model: Any = None, **_options: Any) -> Any:
+    """Return what `torch.compile` is given as it is, also where it is a decorator with options."""
+    say("torch.compile")
+    return (lambda function: function) if model is None else model
+
+
+class Sleeper:
+    """Stands for what an event loop waits for files and sockets with, of which a submission has none."""
+
+    @staticmethod
+    def select(seconds: float | None) -> list[Any]:
+        """Wait until the next thing is due."""
+        time.sleep(seconds or 0.0)
+        return []
+
+
+class LoopWithoutSockets(asyncio.BaseEventLoop):
+    """Runs coroutines, timers and tasks; the usual loop begins with a pair of sockets."""
+
+    _selector = Sleeper()
+
+    def _process_events(self, _events: list[Any]) -> None:
+        """Do nothing: there are none."""
+
+    def _write_to_self(self) -> None:
+        """Wake nobody: a loop that sleeps looks again when the next thing is due."""
+
+
+class PolicyWithoutSockets(asyncio.DefaultEventLoopPolicy):
+    """Makes such loops."""
+
+    _loop_factory: Callable[[], asyncio.AbstractEventLoop] = LoopWithoutSockets
+
+
+def replace_what_is_not_run() -> None:
+    """Let what only a notebook can do say so and do nothing: the desk, typed answers, the compiler, sockets."""
+    for function in (check, earlier, progress):
+        module = ModuleType(f"autograder.student.{function.__name__}")
+        setattr(module, function.__name__, function)
+        sys.modules[module.__name__] = module
+    builtins.input = nothing_typed
+    torch.compile = not_compiled
+    torch.nn.Module.compile = lambda *_, **__: say("compile")  # type: ignore[method-assign]
+    asyncio.set_event_loop_policy(PolicyWithoutSockets())

@@ -1,0 +1,100 @@
+"""What runs in a notebook at home and not when graded is said so, and the exercise below it is graded as usual."""
+
+import json
+
+import pytest
+
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import submission
+from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.package import LessonPackage
+from autograder.judging.values import Returned
+
+from .conftest import needs_sandbox
+from .test_sandbox import A_NUMBER, CHECKS, PATIENT, isolated, open_process
+
+pytestmark = needs_sandbox
+ABOVE = {
+    "!pip install einops": "`!pip install einops` is not run when graded.",
+    "%pip install einops": "`%pip install einops` is not run when graded.",
+    "!ls": "`!ls` is not run when graded.",
+    "files = !ls\nassert list(files) == []": "`!ls` is not run when graded.",
+    "files = %sx ls": "`%sx ls` is not run when graded.",
+    "%timeit sum(range(10**6))": "`%timeit sum(range(10**6))` is not run when graded.",
+    "%%time": "`%%time` is not run when graded.",
+    "%%timeit -n 3": "`%%timeit -n 3` is not run when graded.",
+    "%%capture shown": "`%%capture shown` is not run when graded.",
+    "quit()": "`quit()` is not run when graded.",
+    "exit()": "`quit()` is not run when graded.",
+    "import sys\nsys.exit(3)": "SystemExit",
+    "name = input('Your name? ')\nassert name == ''": "`input` is not run when graded.",
+    "import torch\n@torch.compile": "`torch.compile` is not run when graded.",
+    "import torch\n@torch.compile(fullgraph=True)": "`torch.compile` is not run when graded.",
+    "import torch\ntorch.nn.Linear(2, 2).compile()": "`compile` is not run when graded.",
+    "from autograder import check\ncheck(double)": "NameError",
+    "from autograder import check\ncheck(len)": "`check` is not run when graded.",
+    "from autograder import progress\nprogress()": "`progress` is not run when graded.",
+    "import einops": "`einops` is not installed where submissions are graded.",
+    "from google.colab import drive": "`google` is not installed where submissions are graded.",
+    "text = open('my_notes.txt').read()": "`my_notes.txt` is not there when graded: only the lesson's own files are.",
+    "import torch\nmodel = torch.load('model.pt')": "`model.pt` is not there when graded",
+    "import subprocess\nsubprocess.run(['nvidia-smi'])": "Error",
+    "import urllib.request\nurllib.request.urlopen('http://localhost')": "Error",
+    "assert double(1) == 2": "NameError",
+    "1 / 0": "ZeroDivisionError",
+}
+WAITING = """
+import asyncio
+
+async def slowly(number):
+    await asyncio.sleep(0.01)
+    return number
+
+async def both():
+    return await asyncio.gather(slowly(1), asyncio.create_task(slowly(2)))
+
+"""
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_what_stops_or_is_left_out_above_a_definition_says_so_and_the_definition_counts(above: str) -> None:
+    with isolated(PATIENT) as session:
+        result = session.run(f"{above}\ndef double(x): return 2 * x")
+        assert ABOVE[above] in str(result.outputs)
+        outcome = session.check(A_NUMBER, (CHECKS, ""), seed=1)
+    assert isinstance(outcome, Returned), outcome
+    assert outcome.tree.equal(A_NUMBER.values(lambda x: 2 * x, seed=1).tree)
+
+
+@pytest.mark.parametrize(
+    "line", ["asyncio.run(both())", "await both()", "asyncio.get_event_loop().run_until_complete(both())"]
+)
+@pytest.mark.parametrize("backend", [isolated, lambda limits: open_process({}, limits)], ids=["isolated", "ordinary"])
+def test_coroutines_run_without_sockets(line: str, backend) -> None:
+    with backend(PATIENT) as session:
+        result = session.run(f"{WAITING}{line}")
+        assert [output.get("data", output) for output in result.outputs] == [{"text/plain": "[1, 2]"}]
+
+
+def test_only_the_first_error_of_a_cell_is_shown() -> None:
+    with isolated(PATIENT) as session:
+        result = session.run("rows = open('rows.txt')\ntext = rows.read()\nlines = text.split()\ncount = 3")
+        assert [o["ename"] for o in result.outputs if o["output_type"] == "error"] == ["FileNotFoundError"]
+        assert not result.success
+        assert session.run("count").success
+
+
+def test_a_function_that_asks_while_it_is_checked_is_told_that_nobody_types() -> None:
+    with isolated(PATIENT) as session:
+        session.run("def double(x): return float(input()) * x")
+        assert "nobody does" in session.check(A_NUMBER, (CHECKS, ""), seed=1).text
+
+
+@pytest.mark.parametrize(
+    "above", ["%pip install einops", "from autograder import check", "weights = torch.load('mine.pt')"]
+)
+def test_an_exercise_below_an_accident_keeps_its_points(package: LessonPackage, right, above: str) -> None:
+    code = {name: f"{above}\n{text}\n\ncheck({name})" for name, text in right.items()}
+    graded = json.loads(grade(Submission(text_of(submission(package, code)).encode(), package, seed=5)))
+    verdicts = graded["metadata"][RECORD]["verdicts"]
+    assert {name: verdict["points"] for name, verdict in verdicts.items()} == package.key.points()
