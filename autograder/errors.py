@@ -12,7 +12,10 @@ MAKE_SPELLING = {
     "--exercise ": "EXERCISE=",
     "--shard ": "SHARD=",
     "--from ": "FROM=",
+    "--jobs ": "JOBS=",
+    "--executor ": "EXECUTOR=",
     "grade --": "grade GRADE_ARGS=--",
+    "merge --": "merge MERGE_ARGS=--",
 }
 
 

@@ -1,6 +1,6 @@
 """Where everything is: lessons, a class's data, and what lies beside a running notebook.
 
-The only module that knows paths.
+What concerns one layer alone, such as where the sandbox keeps its files, is in that layer.
 """
 
 from __future__ import annotations
@@ -70,6 +70,11 @@ class Lesson:
     def manifest(self) -> Path:
         """What the last build wrote, as checksums."""
         return self.folder / "generated.json"
+
+    @property
+    def replacing(self) -> Path:
+        """What a build is about to write, as checksums; there while it writes."""
+        return self.root / "build" / "replacing" / f"{self.name}.json"
 
     @property
     def source(self) -> Path:
@@ -242,9 +247,17 @@ def find_course(start: Path | None = None) -> Course:
     """Return the course that contains `start`, by default the working directory."""
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, here / STUDENT_FOLDER):
-        if (folder / CONFIG_NAME).is_file() or Course(folder).index.is_file():
+        if is_course(folder):
             return Course(folder)
     raise CourseError(f"{here} is not inside the course's folder: run the command from there.")
+
+
+def is_course(folder: Path) -> bool:
+    """Say whether a folder is a course, or a student's copy: a start page alone is anybody's, and so is a config."""
+    if (folder / CONFIG_NAME).is_file() and (folder / "solutions").is_dir():
+        return True
+    index = Course(folder).index
+    return index.is_file() and any(index.parent.glob("[0-9]*/fingerprints.json"))
 
 
 def packed_lessons() -> Path:

@@ -116,8 +116,8 @@ def test_an_edit_of_one_exercise_proves_that_one_and_then_the_lesson_as_a_whole(
 ) -> None:
     lesson, proofs = scratch.lesson(LESSON), []
 
-    def prove(package: LessonPackage, *_: Any, mistakes: bool, **__: Any) -> list[str]:
-        proofs.append((package.source.exercises, mistakes))
+    def prove(package: LessonPackage, _right: Any, wrong: list[Any], *_: Any, **__: Any) -> list[str]:
+        proofs.append((package.source.exercises, bool(wrong)))
         return []
 
     monkeypatch.setattr(watching, "graded_submission_problems", prove)

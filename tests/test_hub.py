@@ -19,7 +19,7 @@ from .conftest import LESSON, copy_course, needs_sandbox
 from .hub import ROOT, Places, User, configure, documented_files, documented_folders, install, needs_hub, running
 from .test_bundle import bundle, wheel  # noqa: F401
 
-pytestmark = [needs_hub, needs_sandbox]
+pytestmark = [needs_hub, needs_sandbox, pytest.mark.slow]
 FOLDER = f"attention-lessons/notebooks/{LESSON}"
 NOTEBOOK = f"{FOLDER}/{LESSON}.ipynb"
 ASSIGNMENT = {"course_id": "attention", "assignment_id": LESSON}

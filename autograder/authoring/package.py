@@ -34,6 +34,4 @@ def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, byt
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = text_of(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    package = LessonPackage(key.source, released, rubrics, data)
-    package.__dict__["key"] = key
-    return package
+    return LessonPackage(key, released, rubrics, data)

@@ -76,13 +76,10 @@ def part_of(package: LessonPackage, cells: list[LessonCell], exercises: Collecti
         exercises: which exercises to keep.
     """
     key = package.key
-    source = replace(package.source, exercises=tuple(name for name in key.exercises if name in exercises))
-    part = replace(key, source=source, mistakes=[m for m in key.mistakes if m.exercise in exercises])
-    part.__dict__["reference"] = key.reference  # it holds all solutions, as before
+    source = replace(key.source, exercises=tuple(name for name in key.exercises if name in exercises))
+    part = replace(key, source=source, mistakes=tuple(m for m in key.mistakes if m.exercise in exercises))
     released = text_of(released_notebook(cells_of(cells, exercises), part.points()))
-    made = replace(package, source=source, released=released)
-    made.__dict__["key"] = part
-    return made
+    return replace(package, key=part, released=released)
 
 
 def cells_of(cells: list[LessonCell], exercises: Collection[str]) -> list[LessonCell]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import CourseError, SubmissionError, command
+from ..errors import CourseError, SubmissionError, command, options
 from ..grading.package import CHECK_PREFIX, grade_id_of
 from ..grading.repair import MOST_BYTES, TOO_LARGE
 from ..paths import Course, Lesson
@@ -72,7 +72,8 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
         CourseError: there is nothing at `origin`.
     """
     if not origin.exists():
-        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or set FROM=…")
+        elsewhere = options("--from …")
+        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or add {elsewhere}")
     report, base = CollectionReport(), origin.parent if origin.is_file() else origin
     files = [origin] if origin.is_file() else files_below(origin)
     if not files:

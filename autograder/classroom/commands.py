@@ -13,9 +13,23 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import CourseError, command
+from ..errors import options as typed
 from ..paths import Course
 
-CORES = os.cpu_count() or 1
+CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def available_cores() -> int:
+    """Return how many processors this process may use: not the computer's, where a container or a job has fewer."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = map(int, CPU_QUOTA.read_text().split())
+    except (OSError, ValueError):  # no such control group, or `max`: no quota
+        return allowed
+    return max(1, min(allowed, quota // period))
+
+
+CORES = available_cores()
 
 
 def build(course: Course, options: argparse.Namespace) -> int:
@@ -142,13 +156,13 @@ def grade(course: Course, options: argparse.Namespace) -> int:
 
 @contextmanager
 def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
-    """Give the executor that EXECUTOR= names, and say which workers it does without; None for this process's own."""
+    """Give the executor that `--executor` names, and say which workers it does without; None for this process's own."""
     if not options.executor:
         yield None
         return
     if find_spec("distributed") is None:
         raise CourseError(
-            f"EXECUTOR={options.executor} needs Dask: "
+            f"{typed(f'--executor {options.executor}')} needs Dask: "
             f"`{sys.executable} -m pip install --constraint constraints.txt --editable '.[cluster]'`."
         )
     from .cluster import cluster_executor

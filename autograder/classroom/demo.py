@@ -1,4 +1,4 @@
-"""A class of twelve made-up submissions, in a folder of its own: what an instructor's commands do, in two minutes."""
+"""A class of twelve made-up submissions, in a folder of its own: what an instructor's commands do."""
 
 from __future__ import annotations
 

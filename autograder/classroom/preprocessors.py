@@ -15,7 +15,7 @@ from ..errors import CourseError
 from ..grading.grade import RUBRIC_TAG, Submission, grade
 from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
-from ..judging.inputs import PUBLIC_SEED
+from ..judging.inputs import LARGEST_SEED, PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook
 from .submissions import read_submission, timestamp_of
@@ -60,15 +60,17 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         return Submission(
             notebook,
             package,
-            secrets.randbits(31) + 1 if self.seed is None else self.seed,
+            secrets.randbelow(LARGEST_SEED) + 1 if self.seed is None else self.seed,
             self.limits(),
             self.run_demonstrations,
             self.allow_unsandboxed,
         )
 
     @validate("seed")  # type: ignore[untyped-decorator]
-    def _not_the_public_one(self, proposal: Any) -> int | None:
+    def _usable(self, proposal: Any) -> int | None:
         seed: int | None = proposal["value"]
+        if seed is not None and not 0 <= seed <= LARGEST_SEED:
+            raise CourseError(f"--seed {seed}: choose a number from 1 to {LARGEST_SEED}.")
         if seed == PUBLIC_SEED:
             raise CourseError(f"--seed {seed} draws the inputs that students have: choose another number.")
         return seed

@@ -29,6 +29,7 @@ from ..errors import (
     escaped,
     one_line,
 )
+from ..errors import options as typed
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
@@ -96,9 +97,11 @@ def grade_lesson(
         ensure_registered(gradebook, package)
         ensure_source(lesson)
         known = standings_by_student(gradebook, lesson.name).keys()
-        new = [s for s in students if force or s not in known or not is_current(course, lesson, s, package)]
+        blank = settings.submission(b"", package)
+        current = partial(is_current, course, lesson, package=package, rules=blank.rules)
+        new = [s for s in students if force or s not in known or not current(s)]
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        run = Run(course, lesson, settings.submission(b"", package), writer)
+        run = Run(course, lesson, blank, writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
         results |= run.all(new, executor, jobs)
         return with_scores(course, lesson, gradebook, results)
@@ -109,7 +112,7 @@ def settings_of(
 ) -> GradeSubmission:
     """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
     if jobs < 1:
-        raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
+        raise CourseError(f"{typed(f'--jobs {jobs}')}: at least one submission has to run at a time.")
     settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
     refuse_unsafe(course, settings, executor)
     return settings
@@ -265,10 +268,18 @@ def submissions_at_once(pool: Executor, jobs: int) -> int:
     return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
 
 
-def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:
-    """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
+def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage, rules: str = "") -> bool:
+    """Say whether a submission was graded completely, as it is now, with the lesson as it is now.
+
+    Args:
+        course: whose graded notebooks count.
+        lesson: which lesson.
+        student: whose submission.
+        package: the lesson as it is now.
+        rules: those by which it would be graded now; '' where any will do.
+    """
     record = read_record(course.graded_notebook(lesson, student), RECORD)
-    if record.get("lesson") != package.digest:
+    if record.get("lesson") != package.digest or (rules and record.get("rules") != rules):
         return False
     digest = submission_digest(course, lesson, student)
     return bool(digest) and record.get("submission") == digest

@@ -20,7 +20,7 @@ from typing import Any
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import CourseError, SubmissionError, command, escaped
+from ..errors import CourseError, SubmissionError, command, escaped, options
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
@@ -35,7 +35,7 @@ DAMAGED = "cannot be read; copy it again"
 NO_WORK = "is of a submission that is not here"
 OTHER_WORK = "is of another submission than the one here; grade it again"
 OTHER_LESSON = "is of another version of the lesson; grade it again"
-GRADED_HERE = "differs from what was graded here; MERGE_ARGS=--force takes it all the same"
+GRADED_HERE = f"differs from what was graded here; `{command('merge --force')}` takes it all the same"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def shard_from(text: str) -> Shard:
     parts = re.fullmatch(r"(\d+)/(\d+)", text)
     number, of = map(int, parts.groups()) if parts else (0, 0)
     if not 1 <= number <= of:
-        raise CourseError(f"SHARD={text}: write it as 2/8, the second of eight parts.")
+        raise CourseError(f"{options(f'--shard {text}')}: write it as 2/8, the second of eight parts.")
     return Shard(number, of)
 
 
@@ -98,9 +98,11 @@ def grade_shard(
     package, own = package_of(lesson), replace(course, shard=shard.name)
     students = [student for student in course.students(lesson) if student in shard]
     there = (course, own)
-    new = [s for s in students if force or not any(is_current(place, lesson, s, package) for place in there)]
+    blank = settings.submission(b"", package)
+    current = partial(is_current, lesson=lesson, package=package, rules=blank.rules)
+    new = [s for s in students if force or not any(current(place, student=s) for place in there)]
     results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-    results |= Run(own, lesson, settings.submission(b"", package), None).all(new, executor, jobs)
+    results |= Run(own, lesson, blank, None).all(new, executor, jobs)
     own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
     return [with_points(result, there, lesson) for _, result in sorted(results.items())]
 
@@ -184,8 +186,9 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
 
 def shards_in(course: Course) -> list[Shard]:
     """Return the shards that have a folder."""
-    names = (path.name.replace("-of-", "/") for path in course.shards.glob("*-of-*"))
-    return sorted((shard_from(name) for name in names), key=lambda shard: (shard.of, shard.number))
+    folders = (re.fullmatch(r"(\d+)-of-(\d+)", path.name) for path in course.shards.glob("*-of-*"))
+    shards = (Shard(int(folder[1]), int(folder[2])) for folder in folders if folder)
+    return sorted(shards, key=lambda shard: (shard.of, shard.number))
 
 
 def why_missing(course: Course, lesson: Lesson, student: str, shards: Sequence[Shard]) -> str:

@@ -1,7 +1,7 @@
 """Grading one submission, as a pure function: what was handed in goes in, the graded notebook comes out.
 
-It runs unchanged in a thread, in another process and, pickled, on another machine: it touches no gradebook and no file.
-All that it changes is PyTorch's number of threads in its process.
+It runs unchanged in a thread, in another process and, pickled, on another machine: it touches no gradebook and no file
+of the course. All that it changes in its process is PyTorch's number of threads.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
+from .. import judging
 from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card, number
 from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
@@ -65,6 +68,19 @@ class Submission:
     demonstrations: bool = False
     allow_unsandboxed: bool = False
 
+    @property
+    def rules(self) -> str:
+        """A checksum of what decides points beside the lesson: the machinery, and the limits."""
+        return hashlib.sha256(f"{machinery_digest()} {self.limits}".encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def machinery_digest() -> str:
+    """Return a checksum of the code that runs and judges: what an older version graded is graded anew."""
+    folders = (Path(__file__).parent, Path(judging.__file__).parent)
+    texts = [path.read_bytes() for folder in folders for path in sorted(folder.rglob("*.py"))]
+    return hashlib.sha256(b"".join(texts)).hexdigest()
+
 
 def grade(submission: Submission) -> str:
     """Return the graded notebook's text: fresh outputs, a card with points in each check cell, and a record.
@@ -79,7 +95,7 @@ def grade(submission: Submission) -> str:
     torch.set_num_threads(1)  # what is compared is small: more threads take turns in waiting, on a whole core
     notebook = run_and_judge(submission)
     record = notebook["metadata"][RECORD]
-    record |= {"seed": submission.seed, "lesson": submission.lesson.digest}
+    record |= {"seed": submission.seed, "lesson": submission.lesson.digest, "rules": submission.rules}
     record["submission"] = hashlib.sha256(submission.notebook).hexdigest()
     record["seconds"] = round(time.monotonic() - began, 1)
     return str(writes_json(from_dict(notebook))) + "\n"

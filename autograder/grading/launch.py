@@ -91,14 +91,18 @@ def launch() -> Launched:
     control, theirs = socket.socketpair()
     with theirs, memory_groups() as groups:
         descriptors = [theirs.fileno(), *(number for group in groups for number in astuple(group))]
-        process = subprocess.Popen(
-            bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno()), *map(str, groups)]),
-            env={},
-            pass_fds=descriptors,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        try:
+            process = subprocess.Popen(
+                bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno()), *map(str, groups)]),
+                env={},
+                pass_fds=descriptors,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except OSError:
+            control.close()
+            raise
     return Launched(process, control)
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from functools import cached_property, partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 from ..errors import LessonError
@@ -30,7 +26,7 @@ from .check import (
 )
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
-from .modules import importable
+from .modules import LESSON_CODE, running_lesson
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
@@ -41,7 +37,8 @@ from .verdict import Verdict, judge
 
 ROUNDING = 3
 MOST_TARGETS = 100
-ONE_AT_A_TIME = threading.RLock()  # the reference draws from torch's one stream of random numbers
+Key = TypeVar("Key")
+Computed = TypeVar("Computed")
 
 
 @dataclass(frozen=True)
@@ -70,10 +67,16 @@ class LessonSource:
     hidden: str
     modules: tuple[tuple[str, str], ...] = ()
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """A checksum of everything that decides points."""
-        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
+        return digest_of(self)
+
+
+@lru_cache(maxsize=16)
+def digest_of(source: LessonSource) -> str:
+    """Return a checksum of a lesson's texts."""
+    return hashlib.sha256(repr(astuple(source)).encode()).hexdigest()
 
 
 class MistakeFingerprints(Mapping[str, Fingerprint]):
@@ -87,55 +90,85 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
 
     def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake]], seed: int) -> None:
         self._check, self._seed, self._mistakes = check, seed, mistakes
+        self._works: dict[str, dict[str, Any]] = {}
         self._known: dict[str, Fingerprint] = {}
 
-    @cached_property
-    def _works(self) -> dict[str, Any]:
-        return {mistake.name: mistake.work for mistake in self._mistakes()}
+    def works(self) -> dict[str, Any]:
+        """Return each mistake's function or class by name."""
+        return once(self._works, "", lambda: {mistake.name: mistake.work for mistake in self._mistakes()})
 
     def __getitem__(self, name: str) -> Fingerprint:
         """Return the fingerprint of one mistake's answer."""
-        with ONE_AT_A_TIME:
-            if name not in self._known:
-                outcome = self._check.values(self._works[name], self._seed)
-                self._known[name] = fingerprint(self._check.summarise(outcome))
-            return self._known[name]
+        return once(self._known, name, lambda: self._fingerprint(self.works()[name]))
+
+    def _fingerprint(self, work: Any) -> Fingerprint:
+        return fingerprint(self._check.summarise(self._check.values(work, self._seed)))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the mistakes' names."""
-        return iter(self._works)
+        return iter(self.works())
 
     def __len__(self) -> int:
         """Return how many mistakes are known."""
-        return len(self._works)
+        return len(self.works())
+
+
+class AnswerCache:
+    """What an answer key has computed already; threads share it under one lock, that of the lessons' code."""
+
+    def __init__(self) -> None:
+        self.reference: dict[str, dict[str, Any]] = {}
+        self.targets: dict[tuple[str, int], list[Target]] = {}
+        self.slips: dict[str, list[Mistake]] = {}
+
+    def take_over(self, before: AnswerCache, exercises: Collection[str]) -> None:
+        """Keep what an earlier version of a lesson has computed, for exercises that nothing has changed about."""
+        with LESSON_CODE:
+            self.slips.update({name: slips for name, slips in before.slips.items() if name in exercises})
+            self.targets.update({at: targets for at, targets in before.targets.items() if at[0] in exercises})
+
+
+def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
+    """Return a value from a cache, computed by one thread alone where it is missing; `most` empties a full cache."""
+    with LESSON_CODE:
+        if key not in computed:
+            value = compute()
+            if most and len(computed) >= most:
+                computed.clear()
+            computed[key] = value
+        return computed[key]
 
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What is needed to judge one lesson's exercises. Never leaves the grading process, but for bodies of boxes."""
+    """What is needed to judge one lesson's exercises. Never leaves the grading process, but for bodies of boxes.
+
+    A value: what follows from it is kept in `cache`, which keys with the same reference may share.
+    """
 
     source: LessonSource
-    visible: list[Check]
-    hidden: list[Check]
-    mistakes: list[Mistake]
-    shortcuts: list[Shortcut]
-    invariances: list[Invariance] = field(default_factory=list)
-    permissions: list[Permission] = field(default_factory=list)
+    visible: tuple[Check, ...]
+    hidden: tuple[Check, ...]
+    mistakes: tuple[Mistake, ...]
+    shortcuts: tuple[Shortcut, ...]
+    invariances: tuple[Invariance, ...] = ()
+    permissions: tuple[Permission, ...] = ()
     public_boxes: Mapping[str, str] = field(default_factory=dict)
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
-    _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
-    _slips: dict[str, list[Mistake]] = field(default_factory=dict)
+    cache: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
     @property
     def exercises(self) -> tuple[str, ...]:
         """The exercises' names in the lesson's order."""
         return self.source.exercises
 
-    @cached_property
-    def reference(self) -> dict[str, Any]:
+    @property
+    def reference(self) -> Mapping[str, Any]:
         """The names that the lesson's own solution cells define."""
-        names: dict[str, Any] = {"__name__": "reference"}
-        with undisturbed(), importable(self.source.modules, self.source.place):
+        return once(self.cache.reference, self.source.reference, self._run_reference)
+
+    def _run_reference(self) -> dict[str, Any]:
+        with running_lesson(self.source.modules, self.source.place) as names:
             exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
         return names
 
@@ -149,15 +182,11 @@ class AnswerKey:
 
     def slips_of(self, exercise: str) -> list[Mistake]:
         """Return what small slips make of an exercise's solution; a message is a clause here."""
-        if exercise not in self._slips:
-            with undisturbed(), importable(self.source.modules, self.source.place):
-                self._slips[exercise] = mutants_of(self.source.reference, exercise, self.reference)
-        return self._slips[exercise]
+        return once(self.cache.slips, exercise, partial(self._mutants, exercise))
 
-    def take_over(self, before: AnswerKey, exercises: Collection[str]) -> None:
-        """Keep what an earlier version of this key has computed, for exercises that nothing has changed about."""
-        self._slips.update({name: slips for name, slips in before._slips.items() if name in exercises})
-        self._targets.update({at: targets for at, targets in before._targets.items() if at[0] in exercises})
+    def _mutants(self, exercise: str) -> list[Mistake]:
+        with running_lesson(self.source.modules, self.source.place):
+            return mutants_of(self.source.reference, exercise, self.reference)
 
     def points(self) -> dict[str, int]:
         """Return each exercise's points: the sum of its checks'."""
@@ -181,13 +210,10 @@ class AnswerKey:
 
     def targets(self, exercise: str, seed: int) -> list[Target]:
         """Return what the right answer and each mistake give on inputs drawn from `seed`; computed once."""
-        key = (exercise, seed)
-        with ONE_AT_A_TIME:
-            if len(self._targets) > MOST_TARGETS:
-                self._targets.clear()
-            if key not in self._targets:
-                self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
-            return self._targets[key]
+        return once(self.cache.targets, (exercise, seed), partial(self._targets, exercise, seed), MOST_TARGETS)
+
+    def _targets(self, exercise: str, seed: int) -> list[Target]:
+        return [self._target(check, seed) for check in self.checks_of(exercise)]
 
     def known(self, exercise: str, seed: int) -> set[str]:
         """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""
@@ -282,19 +308,6 @@ class AnswerKey:
         }
 
 
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Run a lesson's code here without keeping its set-up: output, random state, threads, denormals, print options."""
-    threads = torch.get_num_threads()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        torch.set_num_threads(threads)
-        torch.set_flush_denormal(False)
-        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
-
-
 def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
@@ -318,17 +331,17 @@ def rounded(tensor: Tensor) -> Any:
 
 def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
-    with importable(source.modules, source.place):
+    with running_lesson(source.modules, source.place):
         checks = load_module(source.checks, f"{source.place}/checks.py")
         hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
     key = AnswerKey(
         source,
-        checks_in(checks),
-        checks_in(hidden),
-        mistakes_in(hidden),
-        shortcuts_in(checks),
-        invariances_in(hidden),
-        permissions_in(hidden),
+        tuple(checks_in(checks)),
+        tuple(checks_in(hidden)),
+        tuple(mistakes_in(hidden)),
+        tuple(shortcuts_in(checks)),
+        tuple(invariances_in(hidden)),
+        tuple(permissions_in(hidden)),
         {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )

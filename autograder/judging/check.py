@@ -22,6 +22,7 @@ from torch import Tensor
 
 from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
+from .modules import LESSON_CODE
 from .operators import AND_MORE, note, recording
 from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
@@ -74,7 +75,10 @@ class Check:
         """
         ran: set[str] | None = set() if record else None
         draw, watched = Inputs(seed, self.name), watch(work, ran)
-        with torch.random.fork_rng(devices=[]):  # what work draws itself, such as dropout, is repeatable too
+        with (
+            LESSON_CODE,
+            torch.random.fork_rng(devices=[]),
+        ):  # what work draws, as dropout does, is repeatable too
             torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
             with recording(None if isinstance(watched, Watched) else ran):
                 before = settings_now()

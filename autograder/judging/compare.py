@@ -137,8 +137,8 @@ def describe_structure(leaves: Fingerprint, names: Sequence[str] = ()) -> str:
         return f"a tuple of {len(tops)} ({', '.join(names)})"
     arrays = any(leaf.get("array") for leaf in leaves.values())
     same_kind = all("dtype" in leaf for leaf in leaves.values()) and len(tops) == len(leaves)
-    what = ("arrays" if arrays else "tensors") if same_kind else "things"
-    return f"a sequence of {len(tops)} {what}"
+    what = ("array" if arrays else "tensor") if same_kind else "thing"
+    return f"a list or tuple with {'one' if len(tops) == 1 else len(tops)} {what}{'s' * (len(tops) != 1)}"
 
 
 def describe_leaf(leaf: Fingerprint) -> str:

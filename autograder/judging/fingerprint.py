@@ -17,11 +17,12 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from .values import Leaf, Lost, Other, Outcome, Raised, plain
+from .values import Leaf, Lost, Other, Outcome, Raised, Returned, plain
 
 PRODUCTS = 4
 DECIMALS = 8
@@ -36,6 +37,7 @@ SMALLEST_SIZE = 1e-2  # below it a difference counts as it is, not relative to t
 OWN_NAME = re.compile(r"'\w+'(?= object has no attribute)|\b[\w.]+\(\)(?= (?:missing|takes|got))")
 
 Fingerprint = dict[str, Any]
+KEPT: WeakKeyDictionary[Returned, Fingerprint] = WeakKeyDictionary()
 
 
 def tolerance_of(leaf: Fingerprint, asked: float | None = None) -> float:
@@ -48,11 +50,11 @@ def tolerance_of(leaf: Fingerprint, asked: float | None = None) -> float:
 
 def fingerprint(outcome: Outcome) -> Fingerprint:
     """Return an outcome as JSON-ready data. It is kept with the outcome, and no longer than that is."""
-    kept = vars(outcome)
-    if "fingerprint" not in kept:
-        kept["fingerprint"] = outcome_fingerprint(outcome)
-    found: Fingerprint = kept["fingerprint"]
-    return found
+    if not isinstance(outcome, Returned):
+        return outcome_fingerprint(outcome)
+    if outcome not in KEPT:
+        KEPT[outcome] = outcome_fingerprint(outcome)
+    return KEPT[outcome]
 
 
 def outcome_fingerprint(outcome: Outcome) -> Fingerprint:

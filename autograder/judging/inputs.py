@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .values import identical
 
-PUBLIC_SEED = 0
+PUBLIC_SEED, LARGEST_SEED = 0, 2**31 - 1
 Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
 

@@ -7,8 +7,11 @@ import builtins
 import symtable
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from IPython.core.inputtransformer2 import TransformerManager
+
+WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
 SHORT = 20_000  # characters
 
@@ -57,10 +60,9 @@ def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
 
 def wanted_by(node: ast.stmt) -> frozenset[str]:
     """Return the names that a statement takes from outside itself. They are kept with it, and no longer than it is."""
-    kept = vars(node)
-    if "wanted" not in kept:
-        kept["wanted"] = outside_names(node)
-    return frozenset(kept["wanted"])
+    if node not in WANTED:
+        WANTED[node] = outside_names(node)
+    return WANTED[node]
 
 
 def outside_names(node: ast.stmt) -> frozenset[str]:

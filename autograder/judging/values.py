@@ -40,9 +40,9 @@ class Leaf:
     array: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Returned:
-    """A check function came back with values.
+    """A check function came back with values. It equals itself alone: `compare.equal` compares values.
 
     Args:
         tree: the values.

@@ -91,4 +91,4 @@ def is_stub(outcome: Outcome) -> bool:
     )
 
 
-__all__ = ["Failure", "Result", "Target", "Verdict", "is_stub", "judge"]
+__all__ = ["Failure", "Result", "Verdict", "is_stub", "judge"]

@@ -18,7 +18,8 @@ from ..judging.card import Card, message_of
 from ..judging.check import Check, checks_in, load_module
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
-from ..judging.verdict import Target, Verdict, judge
+from ..judging.target import Target
+from ..judging.verdict import Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
 

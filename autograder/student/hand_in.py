@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any
 
 from ..errors import CourseError, command
 from ..paths import Course, Lesson, packed_lessons, progress_file
-from .progress import read_progress
+from .progress import changing_progress
 
 STUB, BLANK = "raise NotImplementedError", "YOUR ANSWER HERE"
 CHECK = "check_"
@@ -103,9 +102,8 @@ def forget_progress(lesson: Lesson) -> None:
     """Take a lesson out of what `check` has recorded."""
     path = progress_file(lesson.released)
     if path and path.exists():
-        states = read_progress(path)
-        states.pop(lesson.name, None)
-        path.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
+        with changing_progress(path) as states:
+            states.pop(lesson.name, None)
 
 
 def released_bytes(course: Course, lesson: Lesson) -> bytes:
@@ -115,8 +113,8 @@ def released_bytes(course: Course, lesson: Lesson) -> bytes:
         with zipfile.ZipFile(packed_lessons()) as archive:
             return archive.read(name)
     try:
-        command = ["git", "show", f"HEAD:./{name}"]
-        return subprocess.run(command, cwd=course.root, capture_output=True, check=True).stdout
+        show = ["git", "show", f"HEAD:./{name}"]
+        return subprocess.run(show, cwd=course.root, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         nowhere = f"Neither this copy of the course nor git has the released {name}"
         raise CourseError(f"{nowhere}. Nothing changed.") from error

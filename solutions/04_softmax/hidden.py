@@ -586,7 +586,7 @@ def far_from_zero(streaming_attend: Any, draw: Inputs) -> Any:
 
 @check("streaming_attend", points=1)
 def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
-    """The largest score comes last, or first, or far from its neighbors; the inputs are left unchanged."""
+    """The largest score comes last, or first, or far from its neighbors, or all are alike; the inputs are unchanged."""
     apart = torch.tensor(
         [-900.0, 40.0, 900.0, 901.0, -30.0, 899.0], dtype=torch.float64
     )
@@ -597,6 +597,7 @@ def rising_and_falling(streaming_attend: Any, draw: Inputs) -> Any:
         streaming_attend(rising, values, 5),
         streaming_attend(-rising, values, 5),
         streaming_attend(apart, values[:6], 3),
+        streaming_attend(torch.zeros(6, dtype=torch.float64), values[:6], 3),
         rising,
         values,
     )
