@@ -34,7 +34,7 @@ from ..judging.ways_round import way_round
 from .outputs import clean_outputs, score_output
 from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
-from .sandbox import BOX_ENDED, Boxes, BoxProcess, Limits, Session, open_session
+from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, Session, open_session
 
 LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
@@ -45,7 +45,6 @@ PROCESS_ENDED = Lost("The Python process had ended before.")
 NOT_RUN = Lost("It was not run, because others of this exercise's checks took too long.")
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
-BOX_MEMORY = 512 * 2**20
 
 
 @dataclass(frozen=True)

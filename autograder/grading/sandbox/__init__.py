@@ -5,7 +5,7 @@ safetensors, never pickle, and never a verdict. `Session` is the border; a backe
 """
 
 from ..launch import unavailable_reason
-from .boxes import BOX_ENDED, Boxes, BoxProcess
+from .boxes import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess
 from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
 from .pool import close_sandboxes, open_session, shared_sandbox
@@ -14,6 +14,7 @@ from .unsandboxed import open_process
 
 __all__ = [
     "BOX_ENDED",
+    "BOX_MEMORY",
     "BoxProcess",
     "Boxes",
     "BubblewrapSandbox",

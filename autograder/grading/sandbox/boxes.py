@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from ...errors import SandboxError
 
+BOX_MEMORY = 512 * 2**20
 BOX_ENDED = "A function that this check calls was stopped: one of the calls took more memory or time than it may."
 
 PUBLIC = "checks"  # the module whose boxes a submission's process knows by other names
@@ -67,7 +68,7 @@ class BoxProcess:
         sources: tuple[str, str],
         modules: Sequence[tuple[str, str]] = (),
     ) -> None:
-        self._open, self._lesson = open_process, {"sources": sources, "modules": list(modules)}
+        self._open, self._lesson = open_process, {"sources": sources, "modules": list(modules), "memory": BOX_MEMORY}
         self._opened = ExitStack()
         self._process: Host | None = None
 

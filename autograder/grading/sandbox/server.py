@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import os
 import random
+import resource
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -189,6 +191,7 @@ def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) ->
 def answer_calls(request: dict[str, Any], line: socket.socket) -> bytes:
     """Call black boxes for a submission's process until it has gone, or asks for what is not there."""
     boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
+    limit_memory(request["memory"])
     offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
     with line, contextlib.suppress(SandboxError, KeyError):
         while True:
@@ -196,6 +199,15 @@ def answer_calls(request: dict[str, Any], line: socket.socket) -> bytes:
             send(line, pack_answer(black_box.answer_call(offered, name, arguments)))
             count += 1
     return pack({"answered": count})
+
+
+@lru_cache(maxsize=1)
+def limit_memory(most: int) -> None:
+    """Limit what this process may allocate from now on, where nobody has done so: where there is no isolation."""
+    with contextlib.suppress(OSError, ValueError):  # refused where there is
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limit = pages * resource.getpagesize() + most
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 @lru_cache(maxsize=1)
