@@ -7,7 +7,14 @@ import pytest
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import linked_exercises
-from autograder.authoring.verify import distinctness_problems, missing_part_problems, public_message_problems, verify
+from autograder.authoring.verify import (
+    distinctness_problems,
+    missing_part_problems,
+    public_message_problems,
+    unsaid_ban_problems,
+    verify,
+)
+from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
 from .conftest import LESSON
@@ -80,3 +87,16 @@ def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkey
 def test_an_exercise_that_is_only_named_in_a_docstring_is_not_used() -> None:
     code = {"f": "def f(x):\n    return g(x)", "g": "def g(x):\n    return x", "h": 'def h(x):\n    """As in f."""'}
     assert linked_exercises(code) == {"f", "g"}
+
+
+def test_a_ban_that_its_exercise_does_not_state_is_named(course: Course) -> None:
+    bans = [shortcut("attend", "scaled_dot_product_attention", "einsum", because="Write it.")]
+    (problem,) = unsaid_ban_problems(bans, read_lesson(course.lesson(LESSON)))
+    assert problem == "attend: its text does not say that einsum is not allowed, and a shortcut forbids it"
+
+
+def test_every_ban_stands_in_the_text_of_its_exercise(course: Course) -> None:
+    for lesson in course.lessons():
+        source = lesson.checks.read_text(encoding="utf-8")
+        if "shortcut(" in source:
+            assert list(unsaid_ban_problems(package_of(lesson).key.shortcuts, read_lesson(lesson))) == []
