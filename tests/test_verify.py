@@ -12,8 +12,10 @@ from autograder.authoring.verify import (
     judged_mistake_problems,
     missing_part_problems,
     public_message_problems,
+    unsaid_ban_problems,
     verify,
 )
+from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
 from .conftest import LESSON
@@ -136,3 +138,16 @@ def test_a_demonstration_may_read_what_students_are_given(scratch: Course, monke
     (lesson.folder / "tale.txt").write_text("Once upon a time")
     monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
     assert "FileNotFoundError" not in "".join(verify(lesson, seeds=1))
+
+
+def test_a_ban_that_its_exercise_does_not_state_is_named(course: Course) -> None:
+    bans = [shortcut("attend", "scaled_dot_product_attention", "einsum", because="Write it.")]
+    (problem,) = unsaid_ban_problems(bans, read_lesson(course.lesson(LESSON)))
+    assert problem == "attend: its text does not say that einsum is not allowed, and a shortcut forbids it"
+
+
+def test_every_ban_stands_in_the_text_of_its_exercise(course: Course) -> None:
+    for lesson in course.lessons():
+        source = lesson.checks.read_text(encoding="utf-8")
+        if "shortcut(" in source:
+            assert list(unsaid_ban_problems(package_of(lesson).key.shortcuts, read_lesson(lesson))) == []
