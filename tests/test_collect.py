@@ -13,7 +13,7 @@ from autograder.classroom.archives import parse_lms_name
 from autograder.classroom.collect import collect, safe_student_id, student_from_path
 from autograder.classroom.writer import timestamp_of
 from autograder.errors import CourseError
-from autograder.grading.repair import MOST_BYTES
+from autograder.grading.cells import BUDGET
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -255,7 +255,7 @@ def test_other_files_in_the_folder_are_not_copied(scratch: Course, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["class.zip", f"eve_1_2_{LESSON}.ipynb"])
 def test_a_file_that_is_too_large_to_be_read_is_left_out(scratch: Course, tmp_path: Path, name: str) -> None:
-    content = b"[" * (MOST_BYTES + 1)
+    content = b"[" * (BUDGET.bytes + 1)
     path = tmp_path / name
     if path.suffix == ".zip":
         archive(path, {f"eve_1_2_{LESSON}.ipynb": content})

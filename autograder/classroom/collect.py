@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import CourseError
-from ..grading.package import CHECK_PREFIX, grade_id_of
-from ..grading.repair import MOST_BYTES, TOO_LARGE
+from ..grading.cells import BUDGET, TOO_LARGE, cells_in
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import LONGEST_NAME, CollectionReport, DeliveredFile, LmsName, expand, parse_lms_name
 from .writer import TIMESTAMP
@@ -163,11 +163,11 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
         return "not a notebook"
     if len(name) > LONGEST_NAME:
         return "its name is too long"
-    if len(content) > MOST_BYTES:  # reading it takes twenty times its size in memory
+    if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
         return TOO_LARGE
     try:
-        cells = [cell for cell in json.loads(content)["cells"] if isinstance(cell, dict)]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        cells = cells_in(content)
+    except ValueError:
         return "cannot be read as a notebook (not valid JSON with cells); ask for it again"
     if lesson.name not in name and not {grade_id_of(cell) for cell in cells} & known_ids(lesson):
         return f"not {lesson.name}: neither its name nor a cell says so"

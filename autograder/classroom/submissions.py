@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..authoring.package import package_of
 from ..errors import CourseError, SubmissionError, one_line
-from ..grading.package import grade_id_of
 from ..grading.repair import repair
 from ..paths import Course, Lesson
 
@@ -29,11 +28,11 @@ def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -
     package = package_of(lesson)
     if exercise not in package.source.exercises:
         raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
-    cells = repair(read_submission(course, lesson, student), package)["cells"]
-    found = [cell["source"] for cell in cells if grade_id_of(cell) == exercise]
-    if not found:
+    cells = repair(read_submission(course, lesson, student), package).cells
+    sources = [cell.source for cell in cells if cell.name == exercise]
+    if not sources:
         raise CourseError(f"{student}'s notebook has no cell of {exercise}.")
-    return str(found[-1])
+    return str(sources[-1])
 
 
 def why_not_gradable(course: Course, lesson: Lesson, student: str) -> str:

@@ -22,7 +22,7 @@ from sqlalchemy import Table, insert, select, update
 from traitlets.config import Config
 
 from ..authoring.nbgrader_course import load_config
-from ..grading.package import checked_exercise, grade_id_of, nbgrader_metadata
+from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
 from ..paths import Course, Lesson
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
@@ -185,9 +185,9 @@ def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     sources = {grade_id_of(cell): "".join(cell["source"]) for cell in notebook["cells"]}
     for cell in notebook["cells"]:
         data = nbgrader_metadata(cell)
-        if data.get("grade") or data.get("solution"):
+        if is_graded(cell) or is_solution(cell):
             node = from_dict({**cell, "source": "".join(cell["source"])})
-            score = determine_grade(node)[0] if data["grade"] else None
+            score = determine_grade(node)[0] if is_graded(cell) else None
             untouched = data.get("checksum") == compute_checksum(node)
             answer = hashlib.sha256(sources.get(checked_exercise(cell) or grade_id_of(cell), "").encode()).hexdigest()
             found[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)

@@ -21,6 +21,10 @@ class TooSlowError(SandboxError):
     """The deadline has passed."""
 
 
+class TooLargeError(SandboxError):
+    """A message is larger than it may be."""
+
+
 def send(channel: socket.socket, message: bytes, seconds: float = SEND_SECONDS) -> None:
     """Send one message, in so many seconds at most."""
     try:
@@ -59,7 +63,7 @@ def receive(channel: socket.socket, largest: int, seconds: float | None = None) 
     deadline = None if seconds is None else time.monotonic() + seconds
     (size,) = LENGTH.unpack(read(channel, LENGTH.size, deadline))
     if size > largest:
-        raise SandboxError(f"The submission's process sent {size} bytes; {largest} are allowed.")
+        raise TooLargeError(f"The submission's process sent {size} bytes; {largest} are allowed.")
     return read(channel, size, deadline)
 
 

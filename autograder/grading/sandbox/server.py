@@ -26,7 +26,7 @@ from ...judging.values import Outcome, Raised
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_call, pack_outcome, unpack, unpack_answer
 from .limits import Limits
-from .shell import GradingShell
+from .shell import TOO_MUCH, GradingShell
 
 NO_SUCH_NAME = "NotDefined"
 _copies: list[int] = []
@@ -106,7 +106,9 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
     """Run one cell and return its outputs as a message."""
     try:
         outputs, success = shell.run(request["source"], request["output_bytes"])
-        return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
+        result = {"success": success, "count": shell.execution_count - 1}
+        message = pack({"outputs": outputs, **result})
+        return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], **result})
     except BaseException as error:
         name, text = type(error).__name__, str(error)[:500]
         note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
