@@ -6,6 +6,7 @@ import gc
 import json
 import resource
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,10 @@ import torch
 
 from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
+from autograder.classroom import run, submissions
+from autograder.classroom.run import grade_lesson
+from autograder.classroom.submissions import why_not_gradable
+from autograder.classroom.writer import write_notebook
 from autograder.errors import SandboxError, SubmissionError
 from autograder.grading.cells import BUDGET, Role
 from autograder.grading.grade import RECORD, Submission, grade
@@ -29,8 +34,9 @@ from autograder.grading.sandbox.codec import (
 from autograder.judging import syntax
 from autograder.judging.syntax import Code, tokens_in
 from autograder.judging.values import Other, Returned
+from autograder.paths import Course
 
-from .conftest import needs_sandbox
+from .conftest import LESSON, needs_sandbox
 
 Notebook = dict[str, Any]
 STATEMENTS = {
@@ -268,3 +274,43 @@ def test_a_cell_that_shows_too_much_keeps_its_process(package) -> None:
     first, second = json.loads(grade(Submission(packed(notebook), package, seed=5)))["cells"][-2:]
     assert "process" not in json.dumps(first["outputs"])
     assert "".join(second["outputs"][0]["text"]) == "kept 1\n"
+
+
+def refused(course: Course, hand_in, change: bytes) -> Path:
+    path = hand_in(course, "ann", {})
+    path.write_bytes(change)
+    return path
+
+
+@needs_sandbox
+def test_what_cannot_be_read_is_read_once(scratch: Course, hand_in, monkeypatch) -> None:
+    lesson = scratch.lesson(LESSON)
+    path = refused(scratch, hand_in, b'{"cells": [' + b"0," * BUDGET.cells + b"0]}")
+    first = grade_lesson(scratch, lesson)
+    reads = []
+    monkeypatch.setattr(run, "grade", lambda submission: reads.append(submission))
+    monkeypatch.setattr(submissions, "repair", lambda *given: reads.append(given))
+    assert grade_lesson(scratch, lesson) == first
+    assert why_not_gradable(scratch, lesson, "ann") == first[0].note
+    assert (first[0].needs_person, reads) == (True, [])
+    path.write_bytes(b"{}")
+    assert grade_lesson(scratch, lesson)[0].note != first[0].note
+    assert len(reads) == 1
+
+
+@needs_sandbox
+def test_what_the_report_could_not_read_is_not_new_to_grading(scratch: Course, hand_in, monkeypatch) -> None:
+    lesson = scratch.lesson(LESSON)
+    refused(scratch, hand_in, b"[" * 100_000)
+    reason = why_not_gradable(scratch, lesson, "ann")
+    monkeypatch.setattr(run, "grade", pytest.fail)
+    (result,) = grade_lesson(scratch, lesson)
+    assert (result.needs_person, result.note) == (True, reason)
+
+
+def test_a_draft_never_stays(scratch: Course, hand_in) -> None:
+    lesson = scratch.lesson(LESSON)
+    hand_in(scratch, "ann", {})
+    with pytest.raises(UnicodeEncodeError):
+        write_notebook(scratch, lesson, "ann", "\ud800")
+    assert list(scratch.graded_notebook(lesson, "ann").parent.iterdir()) == []

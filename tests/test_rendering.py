@@ -10,7 +10,7 @@ from nbgrader.server_extensions.formgrader import handlers
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.rendering import ALLOWANCE, CUT, KEY
+from autograder.classroom.rendering import ALLOWANCE, CUT, KEY, OF_A_FORMULA
 from autograder.grading.cells import BUDGET
 from autograder.grading.outputs import LONGEST
 from autograder.paths import Course
@@ -48,6 +48,14 @@ def test_long_texts_do_not_hold_formgrader_up(formgrader: HTMLExporter, kind: st
     long = TEXTS[kind] * (BUDGET.characters // len(TEXTS[kind]))
     cells = [new_markdown_cell(long[:7000]) for _ in range(30)] + [new_markdown_cell(long) for _ in range(10)]
     text, _, seconds = page_of(formgrader, cells)
+    assert CUT in text
+    assert seconds < SECONDS
+
+
+def test_short_formulas_in_many_cells_are_drawn_as_far_as_the_allowance_goes(formgrader: HTMLExporter) -> None:
+    text, _, seconds = page_of(formgrader, [new_markdown_cell("$a$ " * 60, id=f"c{n}") for n in range(2000)])
+    drawn = text.count("<math")
+    assert 1000 < drawn < ALLOWANCE / OF_A_FORMULA
     assert CUT in text
     assert seconds < SECONDS
 

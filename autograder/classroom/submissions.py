@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from ..authoring.package import package_of
 from ..errors import CourseError, SubmissionError, one_line
+from ..grading.cells import BUDGET
+from ..grading.package import LessonPackage
 from ..grading.repair import repair
-from ..paths import Course, Lesson
+from ..paths import Course, Lesson, file_digest, replace_text
 
 
 def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
@@ -36,9 +41,51 @@ def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -
 
 
 def why_not_gradable(course: Course, lesson: Lesson, student: str) -> str:
-    """Say why a submission cannot be graded, or ''."""
+    """Say why a submission cannot be graded, or ''. What cannot be read is read once."""
+    package = package_of(lesson)
+    if reason := refusal_of(course, lesson, student, package):
+        return reason
     try:
-        repair(read_submission(course, lesson, student), package_of(lesson))
+        content = read_submission(course, lesson, student)
     except SubmissionError as error:
         return str(error)
+    try:
+        repair(content, package)
+    except SubmissionError as error:
+        record_refusal(course, lesson, student, package, content, str(error))
+        return str(error)
     return ""
+
+
+def refusal_of(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> str:
+    """Return why a submission, as it is now, was refused before, or ''."""
+    try:
+        record = json.loads(course.refusal(lesson, student).read_text(encoding="utf-8"))
+        seen = record["seen"] == seen_as(file_digest(course.submission(lesson, student)), package)
+        return str(record["reason"]) if seen else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def record_refusal(
+    course: Course, lesson: Lesson, student: str, package: LessonPackage, content: bytes, reason: str
+) -> None:
+    """Write down why a submission cannot be read, so that it is not met as a new one at every run.
+
+    Args:
+        course: where submissions are.
+        lesson: the lesson.
+        student: whose it is.
+        package: the lesson, as it is now.
+        content: what was handed in.
+        reason: why it cannot be read.
+    """
+    path = course.refusal(lesson, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"seen": seen_as(hashlib.sha256(content).hexdigest(), package), "reason": reason}
+    replace_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def seen_as(submission: str, package: LessonPackage) -> str:
+    """Return what decides whether a submission can be read: its checksum, the lesson's, and how much is read."""
+    return f"{submission} {package.digest} {BUDGET}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from traitlets.config import Config
 
 from ..authoring.nbgrader_course import load_config
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
-from ..paths import Course, Lesson
+from ..paths import Course, Lesson, replace_text
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 
@@ -208,9 +207,7 @@ def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> N
     for beside in map(course.submission(lesson, student).with_name, FROM_THE_EXCHANGE):
         if beside.is_file():
             shutil.copyfile(beside, path.with_name(beside.name))
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    replace_text(path, text)
 
 
 def read_record(path: Path, key: str) -> dict[str, Any]:
