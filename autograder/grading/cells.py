@@ -189,7 +189,7 @@ def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
     cell = Cell(KINDS[kind], Code(), grade_id_of(raw), name if is_cell_id(name) else "")
     if len(text) > BUDGET.characters:
         cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
-        text = f"{text[:SHOWN]}\n…"
+        text = f"{text[:SHOWN]}\n… ({cell.left_out})"
     if cell.kind != "code":
         cell.attachments = dict(attached_images(raw.get("attachments")))
         text = ATTACHED.sub(lambda link: link[0] if link[1] in cell.attachments else "missing-" + link[0], text)
