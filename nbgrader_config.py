@@ -14,8 +14,13 @@ if str(root) not in sys.path:  # on a hub, only the students' side of the packag
 from autograder.classroom.database import gradebook_url  # noqa: E402
 from autograder.classroom.exchange import CollectPlainFiles  # noqa: E402
 from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
-from autograder.classroom.rendering import render_code, render_html, render_markdown, render_terminal  # noqa: E402
-from autograder.classroom.sanitize import clean_rendered  # noqa: E402
+from autograder.classroom.rendering import (  # noqa: E402
+    render_code,
+    render_formulas,
+    render_html,
+    render_markdown,
+    render_terminal,
+)
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
@@ -51,5 +56,5 @@ c.HTMLExporter.filters = {
     "clean_html": render_html,
     "highlight_code": render_code,
     "markdown2html": render_markdown,
-    "strip_files_prefix": clean_rendered,
+    "strip_files_prefix": render_formulas,
 }

@@ -6,6 +6,7 @@ What concerns one layer alone, such as where the sandbox keeps its files, is in 
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,6 +152,10 @@ class Course:
         """A student's feedback."""
         return self.feedback / student / lesson.name / f"{lesson.name}.html"
 
+    def refusal(self, lesson: Lesson, student: str) -> Path:
+        """Why a student's submission could not be read, as it was then."""
+        return self.coursework / "refused" / student / f"{lesson.name}.json"
+
     @property
     def downloaded(self) -> Path:
         """Archives as they came from the LMS."""
@@ -263,6 +268,16 @@ def is_course(folder: Path) -> bool:
 def packed_lessons() -> Path:
     """Return the released lessons as a student's copy of the package carries them; an instructor's has none."""
     return Path(__file__).parent / "student" / "lessons.zip"
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file at once: no reader ever sees half of it, and where that fails nothing is left behind."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def file_digest(path: Path) -> str:

@@ -1,9 +1,6 @@
 """What an attacker with the code at hand got through, one test each."""
 
-import gc
 import io
-import time
-import weakref
 import zipfile
 from pathlib import Path
 
@@ -22,7 +19,6 @@ from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
 from autograder.judging.shortcuts import record_is_odd, shortcut
-from autograder.judging.syntax import SHORT, parsed, reachable
 from autograder.judging.values import Other, Returned
 from autograder.paths import Lesson
 
@@ -95,18 +91,6 @@ def test_what_a_large_answer_of_another_check_hides_is_explained(key) -> None:
 def test_no_value_stops_the_judge(package, value: str) -> None:
     source = f"def attend(query, key, value):\n    return {value}, {value}"
     assert '"attend"' in grade(Submission(text_of(submission(package, {"attend": source})).encode(), package, seed=5))
-
-
-def test_a_long_cell_full_of_magics_is_read_at_once() -> None:
-    began = time.process_time()
-    assert parsed("%time x = 1\n" * 40 + "# " + "x" * 90_000) == []
-    assert time.process_time() - began < 5  # it took two minutes
-
-
-def test_a_long_cell_is_not_kept_when_it_has_been_read() -> None:
-    statement = weakref.ref(reachable(["x = [" + "0, " * SHORT + "]"])[0])
-    gc.collect()
-    assert statement() is None
 
 
 def test_a_full_record_is_odd() -> None:

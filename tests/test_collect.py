@@ -14,7 +14,7 @@ from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, uplo
 from autograder.classroom.collect import collect
 from autograder.classroom.submissions import timestamp_of
 from autograder.errors import CourseError
-from autograder.grading.repair import MOST_BYTES
+from autograder.grading.cells import BUDGET
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -332,7 +332,7 @@ def test_other_files_in_the_folder_are_not_copied(scratch: Course, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["class.zip", f"eve_1_2_{LESSON}.ipynb"])
 def test_a_file_that_is_too_large_to_be_read_is_left_out(scratch: Course, tmp_path: Path, name: str) -> None:
-    content = b"[" * (MOST_BYTES + 1)
+    content = b"[" * (BUDGET.bytes + 1)
     path = tmp_path / name
     if path.suffix == ".zip":
         archive(path, {f"eve_1_2_{LESSON}.ipynb": content})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ..grading.package import QUESTION_PREFIX, LessonPackage
+from ..grading.package import LessonPackage
 from ..judging.answer_key import AnswerKey, load_answer_key
+from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import Lesson, digest
 from .lesson import LessonCell, lesson_source, read_lesson
 from .notebook import released_notebook, text_of

@@ -11,6 +11,7 @@ from typing import Any
 import nbformat
 
 from ..grading.package import LessonPackage
+from ..judging.cell_metadata import grade_id_of
 from ..judging.check import Mistake, declared
 from .lesson import LessonCell, solution_of
 
@@ -26,8 +27,7 @@ def submission(package: LessonPackage, edits: Mapping[str, str]) -> Any:
     """
     notebook = nbformat.reads(package.released, as_version=4)
     for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        cell.source = edits.get(grade_id, cell.source)
+        cell.source = edits.get(grade_id_of(cell), cell.source)
     return notebook
 
 

@@ -13,9 +13,10 @@ from itertools import combinations
 from typing import Any
 
 from ..grading.grade import RECORD, Submission, grade
-from ..grading.package import LessonPackage, checked_exercise
+from ..grading.package import LessonPackage
 from ..judging.answer_key import AnswerKey
 from ..judging.card import number
+from ..judging.cell_metadata import checked_exercise
 from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import CourseError, SubmissionError, command, options
-from ..grading.package import CHECK_PREFIX, grade_id_of
-from ..grading.repair import MOST_BYTES, TOO_LARGE
+from ..grading.cells import BUDGET, TOO_LARGE, cells_in
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
     LONGEST_NAME,
@@ -148,7 +148,7 @@ def expand(lesson: Lesson, path: Path, base: Path, packed: bool, report: Collect
                 with open_plain(folder, path.name) as stream:
                     yield from read_zip(outer, stream, lesson, report, None if many else upload)
             else:
-                yield DeliveredFile(outer, read_plain(folder, path.name, MOST_BYTES), upload)
+                yield DeliveredFile(outer, read_plain(folder, path.name, BUDGET.bytes), upload)
     except SubmissionError as error:
         report.left_out.append(f"{outer}: {error}")
 
@@ -246,11 +246,11 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
         return "not a notebook"
     if len(name) > LONGEST_NAME:
         return "its name is too long"
-    if len(content) > MOST_BYTES:  # reading it takes twenty times its size in memory
+    if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
         return TOO_LARGE
     try:
-        cells = [cell for cell in json.loads(content)["cells"] if isinstance(cell, dict)]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        cells = cells_in(content)
+    except ValueError:
         return "cannot be read as a notebook (not valid JSON with cells); ask for it again"
     if lesson.name not in name and not {grade_id_of(cell) for cell in cells} & known_ids(lesson):
         return f"not {lesson.name}: neither its name nor a cell says so"

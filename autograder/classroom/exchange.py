@@ -23,7 +23,7 @@ from nbgrader.apps import CollectApp
 from nbgrader.exchange.default import ExchangeCollect
 
 from ..errors import CourseError, SubmissionError, escaped
-from ..grading.repair import MOST_BYTES
+from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .plain_files import kind_of, listing, open_folder, read_plain
@@ -211,7 +211,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                     raise SubmissionError(f"belongs to {account(status.st_uid)} now")
                 files[SECRET] = secret_in(folder, delivery.owner)
                 try:
-                    files[lesson.notebook] = read_plain(folder, lesson.notebook, MOST_BYTES, delivery.owner)
+                    files[lesson.notebook] = read_plain(folder, lesson.notebook, BUDGET.bytes, delivery.owner)
                 except FileNotFoundError as error:
                     raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
         except FileNotFoundError as error:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import SubmissionError, escaped
-from ..grading.repair import TOO_LARGE
+from ..grading.cells import TOO_LARGE
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer

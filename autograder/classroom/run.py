@@ -40,7 +40,7 @@ from .database import UNUSABLE
 from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
-from .submissions import read_submission, submission_digest, timestamp_of
+from .submissions import read_submission, record_refusal, refusal_of, submission_digest, timestamp_of
 from .writer import GradebookWriter, read_record, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
@@ -103,7 +103,8 @@ def grade_lesson(
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         run = Run(course, lesson, blank, writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-        results |= run.all(new, executor, jobs)
+        results |= {} if force else refused_before(course, lesson, new, package)
+        results |= run.all([s for s in new if s not in results], executor, jobs)
         return with_scores(course, lesson, gradebook, results)
 
 
@@ -221,21 +222,22 @@ class Run:
     def _round(
         self, pool: Executor, students: Sequence[str], at_once: Callable[[], int], alone: list[str]
     ) -> Iterator[StudentResult]:
-        waiting, running = list(reversed(students)), dict[Future[str], str]()
+        waiting, running = list(reversed(students)), dict[Future[str], tuple[str, Submission]]()
         try:
             while waiting or running:
                 while waiting and len(running) < at_once():
                     student = waiting.pop()
                     try:
-                        running[pool.submit(grade, self._submission(student))] = student
+                        submission = self._submission(student)
+                        running[pool.submit(grade, submission)] = student, submission
                     except SubmissionError as error:
                         yield self._failed(student, error)
                 for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
-                    student = running.pop(future)
+                    student, submission = running.pop(future)
                     if isinstance(future.exception(), ScarcityError):
                         alone.append(student)
                     else:
-                        yield self._written(student, future.result)
+                        yield self._written(student, submission, future.result)
         finally:
             for future in running:
                 future.cancel()
@@ -244,7 +246,7 @@ class Run:
         """Read what a student handed in. Raises SubmissionError where there is nothing of this lesson."""
         return replace(self.template, notebook=read_submission(self.course, self.lesson, student))
 
-    def _written(self, student: str, result: Callable[[], str]) -> StudentResult:
+    def _written(self, student: str, submission: Submission, result: Callable[[], str]) -> StudentResult:
         """Write one student's result down, or say why that is not possible; the others go on either way."""
         try:
             text = result()
@@ -254,6 +256,10 @@ class Run:
             write_notebook(self.course, self.lesson, student, text)
         except (NoSandboxError, ClusterError, *UNUSABLE):  # the next submission would fare no better
             raise
+        except SubmissionError as error:
+            package = submission.lesson
+            record_refusal(self.course, self.lesson, student, package, submission.notebook, str(error))
+            return self._failed(student, error)
         except Exception as error:
             return self._failed(student, error)
         return StudentResult(student, self.lesson.name, GRADED)
@@ -266,6 +272,14 @@ class Run:
 def submissions_at_once(pool: Executor, jobs: int) -> int:
     """Return how many submissions should be under way: some are read while the workers are busy."""
     return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
+
+
+def refused_before(
+    course: Course, lesson: Lesson, students: Sequence[str], package: LessonPackage
+) -> dict[str, StudentResult]:
+    """Return the results of those whose submission could not be read, and is the same as then."""
+    reasons = {student: refusal_of(course, lesson, student, package) for student in students}
+    return {s: StudentResult(s, lesson.name, NEEDS_PERSON, note=one_line(why)) for s, why in reasons.items() if why}
 
 
 def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage, rules: str = "") -> bool:

@@ -25,7 +25,7 @@ from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
 from .gradebook import ensure_registered, open_gradebook, standings_by_student
-from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, settings_of
+from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, refused_before, settings_of
 from .submissions import submission_digest, timestamp_of, why_not_gradable
 from .writer import GradebookWriter, read_record, write_notebook
 
@@ -102,7 +102,8 @@ def grade_shard(
     current = partial(is_current, lesson=lesson, package=package, rules=blank.rules)
     new = [s for s in students if force or not any(current(place, student=s) for place in there)]
     results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-    results |= Run(own, lesson, blank, None).all(new, executor, jobs)
+    results |= {} if force else refused_before(own, lesson, new, package)
+    results |= Run(own, lesson, blank, None).all([s for s in new if s not in results], executor, jobs)
     own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
     return [with_points(result, there, lesson) for _, result in sorted(results.items())]
 

@@ -21,8 +21,8 @@ from sqlalchemy import Table, insert, select, update
 from traitlets.config import Config
 
 from ..errors import SubmissionError
-from ..grading.package import checked_exercise, grade_id_of, nbgrader_metadata
-from ..paths import Course, Lesson
+from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
+from ..paths import Course, Lesson, replace_text
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 from .plain_files import read_below
@@ -184,9 +184,9 @@ def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     sources = {grade_id_of(cell): "".join(cell["source"]) for cell in notebook["cells"]}
     for cell in notebook["cells"]:
         data = nbgrader_metadata(cell)
-        if data.get("grade") or data.get("solution"):
+        if is_graded(cell) or is_solution(cell):
             node = from_dict({**cell, "source": "".join(cell["source"])})
-            score = determine_grade(node)[0] if data["grade"] else None
+            score = determine_grade(node)[0] if is_graded(cell) else None
             untouched = data.get("checksum") == compute_checksum(node)
             answer = hashlib.sha256(sources.get(checked_exercise(cell) or grade_id_of(cell), "").encode()).hexdigest()
             found[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
@@ -201,7 +201,7 @@ def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> N
         with suppress(FileNotFoundError, SubmissionError):  # what is odd is left out
             source = course.submission(lesson, student).with_name(name)
             put(path.with_name(name), read_below(course.submitted, source, MOST_BESIDE))
-    put(path, text.encode())
+    replace_text(path, text)
 
 
 def put(path: Path, content: bytes) -> None:

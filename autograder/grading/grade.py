@@ -25,16 +25,20 @@ from nbformat.v4 import writes_json
 from .. import judging
 from ..errors import NoSandboxError, SandboxError
 from ..judging.card import Card, number
+from ..judging.cell_metadata import grade_id_of
 from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
 from ..judging.syntax import needs_names_of
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
 from ..judging.ways_round import way_round
-from .outputs import clean_outputs, score_output
-from .package import Cell, LessonPackage, checked_exercise, grade_id_of
+from .cells import Cell, Role, SubmittedNotebook
+from .outputs import MOST_OUTPUTS, clean_outputs, score_output
+from .package import LessonPackage
 from .repair import repair
 from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, Session, open_session
+from .sandbox.session import error_output
+from .untrusted import printable
 
 LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
@@ -97,7 +101,7 @@ def grade(submission: Submission) -> str:
     record |= {"seed": submission.seed, "lesson": submission.lesson.digest, "rules": submission.rules}
     record["submission"] = hashlib.sha256(submission.notebook).hexdigest()
     record["seconds"] = round(time.monotonic() - began, 1)
-    return str(writes_json(from_dict(notebook))) + "\n"
+    return printable(str(writes_json(from_dict(notebook)))) + "\n"
 
 
 def run_and_judge(submission: Submission) -> dict[str, Any]:
@@ -115,19 +119,19 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
             if last:
                 raise
     judge_exercises(notebook, submission, outcomes, flags)
-    add_rubrics(notebook, submission.lesson)
-    return notebook
+    graded = notebook.as_dict()
+    add_rubrics(graded, submission.lesson)
+    return graded
 
 
-def forget_outputs(notebook: dict[str, Any]) -> None:
+def forget_outputs(notebook: SubmittedNotebook) -> None:
     """Drop what a submission has shown."""
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            cell["outputs"] = []
+    for cell in notebook.code:
+        cell.outputs = []
 
 
 def run(
-    notebook: dict[str, Any], submission: Submission, flags: list[str] | None = None
+    notebook: SubmittedNotebook, submission: Submission, flags: list[str] | None = None
 ) -> dict[str, dict[str, Outcome]]:
     """Run the cells, then the visible checks, then the hidden ones; return each check's outcome by exercise.
 
@@ -179,12 +183,11 @@ def boxes_for(submission: Submission) -> BoxProcess:
     return BoxProcess(open_process, lesson.key.box_sources, lesson.source.modules)
 
 
-def needs_demonstrations(notebook: dict[str, Any], lesson: LessonPackage) -> bool:
+def needs_demonstrations(notebook: SubmittedNotebook, lesson: LessonPackage) -> bool:
     """Say whether a solution reads a name that only the lesson's demonstration cells define."""
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    exercises = [cell["source"] for cell in code if grade_id_of(cell) in lesson.source.exercises]
-    others = [cell["source"] for cell in own_cells(notebook, lesson)] + [lesson.setup]
-    return needs_names_of(lesson.demonstrations, exercises, others)
+    solutions = [cell.source for cell in notebook.code if cell.role is Role.SOLUTION]
+    others = [cell.source for cell in own_cells(notebook, lesson)] + [lesson.setup]
+    return needs_names_of(lesson.demonstrations, solutions, others)
 
 
 def is_undefined(outcome: Outcome) -> bool:
@@ -201,7 +204,7 @@ class Copies:
 
 
 def run_cells(
-    notebook: dict[str, Any], lesson: LessonPackage, session: Session, skip: Collection[str]
+    notebook: SubmittedNotebook, lesson: LessonPackage, session: Session, skip: Collection[str]
 ) -> dict[str, Copies | None]:
     """Run a submission's cells; return copies of the process as it was at each check cell, None where not started.
 
@@ -209,18 +212,20 @@ def run_cells(
     """
     copies: dict[str, Copies | None] = {}
     spare: Session | None = None  # another process in the state of this one, where there is one
-    untouched = set(untouched_exercises(notebook, lesson))
-    for cell in notebook["cells"]:
-        if cell["cell_type"] != "code" or cell["source"] in skip:
+    untouched, outputs_left = set(untouched_exercises(notebook, lesson)), MOST_OUTPUTS
+    say_what_is_left_out(notebook)
+    for cell in notebook.code:
+        if cell.source in skip:
             continue
-        if exercise := checked_exercise(cell):
-            here = None if exercise in untouched else Copies(session.copy(), session.copy())
-            copies[exercise], spare = here, here.visible if here else spare
+        if cell.role is Role.CHECK:
+            pair = None if cell.exercise in untouched else Copies(session.copy(), session.copy())
+            copies[cell.exercise], spare = pair, pair.visible if pair else spare
             continue
-        if spare is None and cell["source"] not in lesson.sources:
+        if spare is None and cell.source not in lesson.code:
             spare = session.copy()
-        result = session.run(cell["source"])
-        cell["outputs"], cell["execution_count"] = clean_outputs(result.outputs), result.count
+        result = session.run(cell.source)
+        cell.outputs, cell.count = clean_outputs(result.outputs, outputs_left), result.count
+        outputs_left -= len(cell.outputs)
         if session.lost:
             session = (spare.copy() if spare else None) or session
         else:
@@ -229,27 +234,34 @@ def run_cells(
     return copies
 
 
+def say_what_is_left_out(notebook: SubmittedNotebook) -> None:
+    """Put the reason under each cell of code that is not run."""
+    for cell in notebook.cells:
+        if cell.kind == "code" and cell.left_out:
+            cell.outputs = [error_output("SubmissionStopped", f"This cell was not run: {cell.left_out}.")]
+
+
 def close_unless_needed(spare: Session | None, copies: Mapping[str, Copies | None]) -> None:
     """Let a copy end that nobody will run checks on."""
     if spare and not any(spare is found.visible for found in copies.values() if found):
         spare.close()
 
 
-def untouched_exercises(notebook: dict[str, Any], lesson: LessonPackage) -> list[str]:
+def untouched_exercises(notebook: SubmittedNotebook, lesson: LessonPackage) -> list[str]:
     """Return the exercises that are as they were released, and that no other cell mentions."""
-    code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    students, found = own_cells(notebook, lesson), []
+    students, untouched = own_cells(notebook, lesson), []
     for name in lesson.source.exercises:
-        mine = [c["source"] for c in code if grade_id_of(c) == name]
-        own = [c["source"] for c in students if grade_id_of(c) != name]
-        if mine == [lesson.nbgrader_cells[name]["source"]] and not any(re.search(rf"\b{name}\b", s) for s in own):
-            found.append(name)
-    return found
+        solutions = [c.source for c in notebook.code if c.name == name]
+        others = [c.source for c in students if c.name != name]
+        released = [lesson.nbgrader_cells[name]["source"]]
+        if solutions == released and not any(re.search(rf"\b{name}\b", source) for source in others):
+            untouched.append(name)
+    return untouched
 
 
-def own_cells(notebook: dict[str, Any], lesson: LessonPackage) -> list[Cell]:
+def own_cells(notebook: SubmittedNotebook, lesson: LessonPackage) -> list[Cell]:
     """Return the code cells that a student wrote or changed."""
-    return [c for c in notebook["cells"] if c["cell_type"] == "code" and c["source"] not in lesson.sources]
+    return [cell for cell in notebook.code if cell.source not in lesson.code]
 
 
 class CheckRunner:
@@ -317,18 +329,18 @@ class CheckRunner:
 
 
 def judge_exercises(
-    notebook: dict[str, Any],
+    notebook: SubmittedNotebook,
     submission: Submission,
     outcomes: Mapping[str, Mapping[str, Outcome]],
     flags: Collection[str] = (),
 ) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
-    flags = list(flags)
+    flags = [*notebook.remarks(), *flags]
     verdicts: dict[str, dict[str, Any]] = {}
-    for cell in notebook["cells"]:
-        exercise = checked_exercise(cell)
-        if not exercise:
+    for cell in notebook.cells:
+        if cell.role is not Role.CHECK:
             continue
+        exercise = cell.exercise
         verdict = verdict_of(submission, exercise, outcomes[exercise])
         checks = submission.lesson.key.checks_of(exercise)
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
@@ -338,8 +350,8 @@ def judge_exercises(
             flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
             LOG.error("%s, seed %d: explaining failed: %s", exercise, submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict)
-        cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
-    notebook["metadata"][RECORD] = {"flags": flags, "verdicts": verdicts}
+        cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
+    notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
 
 
 def card_of(verdict: Verdict) -> str:
@@ -382,14 +394,14 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
 
 
 def apply_shortcuts(
-    notebook: dict[str, Any], submission: Submission, verdict: Verdict, outcomes: Mapping[str, Outcome]
+    notebook: SubmittedNotebook, submission: Submission, verdict: Verdict, outcomes: Mapping[str, Outcome]
 ) -> tuple[Verdict, str]:
     """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''.
 
     What ran and what the source says are two witnesses; where only one of them speaks, the note says which.
     """
     shortcuts, exercise = submission.lesson.key.shortcuts, verdict.exercise
-    sources = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    sources = [cell.source for cell in notebook.code]
     written = found_in(shortcuts, exercise, sources)
     ran = ran_in(shortcuts, exercise, outcomes.values())
     if short := written or ran:
@@ -397,7 +409,7 @@ def apply_shortcuts(
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
     if not verdict.points:
         return verdict, ""
-    own = [cell["source"] for cell in own_cells(notebook, submission.lesson)]
+    own = [cell.source for cell in own_cells(notebook, submission.lesson)]
     why = question_about(submission, exercise, outcomes.values(), sources, own)
     return verdict, f"look at {exercise}: {why}" if why else ""
 
@@ -428,9 +440,9 @@ def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
-        rubric = lesson.rubrics.get(grade_id_of(cell))
-        if rubric:
+        name = grade_id_of(cell)
+        if rubric := lesson.rubrics.get(name):
             text = f"**For the grader only**\n\n{rubric}"
-            name = f"rubric-{grade_id_of(cell)}"
-            cells.append({"cell_type": "markdown", "id": name, "metadata": {"tags": [RUBRIC_TAG]}, "source": text})
+            tagged = {"tags": [RUBRIC_TAG]}
+            cells.append({"cell_type": "markdown", "id": f"rubric-{name}", "metadata": tagged, "source": text})
     notebook["cells"] = cells

@@ -26,7 +26,7 @@ PACKAGES = ("/packages", "/packages-of-the-platform")  # what is installed; its 
 # what runs beside a submission, and what a lesson imports. Whatever asks at a student's desk is not run when graded
 OWN = (
     *("__init__.py", "checks.py", "errors.py", "judging", "plot", "student/__init__.py", "student/predict.py"),
-    *("grading/__init__.py", "grading/cgroup.py", "grading/launch.py", "grading/sandbox"),
+    *("grading/__init__.py", "grading/cgroup.py", "grading/launch.py", "grading/sandbox", "grading/untrusted.py"),
 )
 # these say where the environment and the packages that are being worked on have their places
 TELLING = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.json")

@@ -10,9 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from ..judging.answer_key import AnswerKey, LessonSource, load_answer_key
+from ..judging.cell_metadata import checked_exercise, grade_id_of, is_locked
+from ..judging.syntax import Code
 
 CHECK_PREFIX, QUESTION_PREFIX = "check_", "question_"
-Cell = dict[str, Any]
+ReleasedCell = dict[str, Any]
 Files = tuple[tuple[str, bytes], ...]
 
 
@@ -61,25 +63,25 @@ class LessonPackage:
         return notebook_of(self.released)
 
     @property
-    def nbgrader_cells(self) -> dict[str, Cell]:
+    def nbgrader_cells(self) -> dict[str, ReleasedCell]:
         """The cells that nbgrader knows, by grade id, in order: set-up, exercises, check cells, questions."""
         return nbgrader_cells_of(self.released)
 
     @property
-    def sources(self) -> frozenset[str]:
-        """The sources of all released code cells: whatever else a submission holds is the student's own."""
+    def code(self) -> dict[str, Code]:
+        """The sources of all released code cells by their text: whatever else a submission holds is the student's."""
         return code_of(self.released)
 
     @property
-    def demonstrations(self) -> frozenset[str]:
+    def demonstrations(self) -> frozenset[Code]:
         """The sources of the lesson's own demonstration cells."""
-        return self.sources - {cell["source"] for cell in self.nbgrader_cells.values()}
+        return frozenset(self.code.values()) - {cell["source"] for cell in self.nbgrader_cells.values()}
 
     @property
-    def setup(self) -> str:
+    def setup(self) -> Code:
         """The code of the locked cells that are no check cells."""
         locked = (c for c in self.nbgrader_cells.values() if is_locked(c) and not checked_exercise(c))
-        return "\n\n".join(cell["source"] for cell in locked if cell["cell_type"] == "code")
+        return Code("\n\n".join(cell["source"] for cell in locked if cell["cell_type"] == "code"))
 
     @property
     def sandbox_sources(self) -> Mapping[str, tuple[str, str]]:
@@ -101,16 +103,16 @@ def notebook_of(text: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def nbgrader_cells_of(text: str) -> dict[str, Cell]:
+def nbgrader_cells_of(text: str) -> dict[str, ReleasedCell]:
     """Return the cells of a notebook that nbgrader knows, by grade id."""
     named = ((grade_id_of(cell), cell) for cell in notebook_of(text)["cells"])
     return {grade_id: cell for grade_id, cell in named if grade_id}
 
 
 @lru_cache(maxsize=8)
-def code_of(text: str) -> frozenset[str]:
-    """Return the sources of a notebook's code cells."""
-    return frozenset(cell["source"] for cell in notebook_of(text)["cells"] if cell["cell_type"] == "code")
+def code_of(text: str) -> dict[str, Code]:
+    """Return the sources of a notebook's code cells by their text, each read once for all submissions."""
+    return {c["source"]: Code(c["source"]) for c in notebook_of(text)["cells"] if c["cell_type"] == "code"}
 
 
 @lru_cache(maxsize=8)
@@ -123,27 +125,3 @@ def contents_digests(files: Files) -> tuple[str, ...]:
 def unpickled(source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: Files) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
     return LessonPackage(load_answer_key(source), released, dict(rubrics), dict(data))
-
-
-def nbgrader_metadata(cell: Any) -> Mapping[str, Any]:
-    """Return nbgrader's part of a cell's metadata, whatever else may be there."""
-    metadata = cell.get("metadata") if isinstance(cell, dict) else None
-    found = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def grade_id_of(cell: Any) -> str:
-    """Return the name that nbgrader knows a cell by, or ''."""
-    name = nbgrader_metadata(cell).get("grade_id")
-    return name if isinstance(name, str) else ""
-
-
-def checked_exercise(cell: Any) -> str:
-    """Return the exercise that a cell checks, or ''."""
-    data, name = nbgrader_metadata(cell), grade_id_of(cell)
-    return name.removeprefix(CHECK_PREFIX) if data.get("grade") and name.startswith(CHECK_PREFIX) else ""
-
-
-def is_locked(cell: Any) -> bool:
-    """Say whether a cell is the course's own: it has been restored, so nothing in it is a student's."""
-    return bool(nbgrader_metadata(cell).get("locked"))

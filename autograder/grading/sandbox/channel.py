@@ -26,6 +26,10 @@ class TooSlowError(SandboxError):
     """The deadline has passed."""
 
 
+class TooLargeError(SandboxError):
+    """A message is larger than it may be."""
+
+
 class Patience(Protocol):
     """How long to wait for a message."""
 
@@ -109,7 +113,7 @@ def receive(channel: socket.socket, largest: int, patience: Patience | None = No
     """
     (size,) = LENGTH.unpack(read(channel, LENGTH.size, patience))
     if size > largest:
-        raise SandboxError(f"The submission's process sent {size} bytes; {largest} are allowed.")
+        raise TooLargeError(f"The submission's process sent {size} bytes; {largest} are allowed.")
     return read(channel, size, patience)
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ESCAPED = 6  # bytes that JSON writes for one character
+BESIDE = 64 * 2**10  # bytes of what is around the outputs
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -33,3 +36,8 @@ class Limits:
     open_files: int = 256
     reply_bytes: int = 64 * 2**20
     output_bytes: int = 2 * 2**20
+
+    @property
+    def cell_reply_bytes(self) -> int:
+        """Size of one message with a cell's outputs."""
+        return ESCAPED * self.output_bytes + BESIDE

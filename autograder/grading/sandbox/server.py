@@ -34,7 +34,7 @@ from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
 from .not_graded import refuse_input, replace_what_is_not_run
-from .shell import GradingShell
+from .shell import TOO_MUCH, GradingShell
 
 NO_SUCH_NAME = "NotDefined"
 HELD_SECONDS = 1.0
@@ -159,7 +159,9 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
     """Run one cell and return its outputs as a message."""
     try:
         outputs, success = shell.run(request["source"], request["output_bytes"])
-        return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
+        result = {"success": success, "count": shell.execution_count - 1}
+        message = pack({"outputs": outputs, **result})
+        return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], **result})
     except BaseException as error:
         name, text = type(error).__name__, text_of_error(error)
         note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}

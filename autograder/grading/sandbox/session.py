@@ -5,33 +5,33 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import SandboxError
 from ...judging.check import Check
 from ...judging.values import Lost, Outcome
 from .boxes import BOX_ENDED, BoxEndedError, Boxes
-from .channel import Deadline, Patience, TooSlowError, announcing, receive, send, send_descriptor, sender_of
-from .codec import pack, unpack, unpack_outcome
+from .channel import (
+    Deadline,
+    Patience,
+    TooLargeError,
+    TooSlowError,
+    announcing,
+    receive,
+    send,
+    send_descriptor,
+    sender_of,
+)
+from .codec import CellResult, pack, unpack_outcome, unpack_ready, unpack_result
 from .limits import Limits
 from .meter import Allowance, AsleepError, Meter
 
-OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
 CELLS_FULL_OF_OUTPUT = 8
-ESCAPED = 6  # characters that JSON writes for one
 SMALL = 64 * 2**10
+SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
 TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """What one cell showed, and whether it ended well."""
-
-    outputs: list[dict[str, Any]]
-    success: bool
-    count: int | None = None
 
 
 class Budget:
@@ -41,6 +41,7 @@ class Budget:
         self.sessions: list[Session] = []
         self._left = Allowance(limits.total_seconds, limits.total_seconds)
         self._bytes_left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
+        self._unread_left = limits.cell_reply_bytes * CELLS_FULL_OF_OUTPUT
 
     def allowance(self, seconds: float) -> Allowance:
         """Return what a request may use that has so many seconds, of what all cells and checks may use together."""
@@ -54,10 +55,20 @@ class Budget:
         """Return the numbers, on this computer, of the submission's process and its copies."""
         return {session.host for session in self.sessions}
 
-    def spend(self, outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return outputs as long as the submission has not shown too much."""
-        self._bytes_left -= len(str(outputs))
-        return outputs if self._bytes_left >= 0 else [TOO_MUCH]
+    def read(self, reply: bytes, most: int) -> CellResult:
+        """Return a cell's result, without its outputs once the submission has sent or shown too much.
+
+        Args:
+            reply: what its process sent.
+            most: how much one cell may show.
+        """
+        self._unread_left -= len(reply)
+        if self._unread_left < 0:
+            return CellResult([TOO_MUCH], True)
+        result = unpack_result(reply)
+        size = len(str(result.outputs))
+        self._bytes_left -= size
+        return result if size <= most and self._bytes_left >= 0 else replace(result, outputs=[TOO_MUCH])
 
     def kill(self, pid: int) -> None:
         """Have one of the other processes, which share a namespace, end the one that runs over time."""
@@ -132,18 +143,14 @@ class Session:
 
     def run(self, source: str) -> CellResult:
         """Run one cell."""
-        request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes}
+        most = self._limits.cell_reply_bytes
+        request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes, "reply_bytes": most}
         allowance = self._budget.allowance(self._limits.cell_seconds)
         if not allowance:
             words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
             return CellResult([error_output("SubmissionStopped", words)], True)
         try:
-            most = ESCAPED * self._limits.output_bytes + SMALL
-            header, _ = unpack(self._ask(request, allowance, most))
-            result = read_result(header)
-            if len(str(result.outputs)) > self._limits.output_bytes + SMALL:
-                raise SandboxError("The submission's process sent more output than it may.")
-            return CellResult(self._budget.spend(result.outputs), result.success, result.count)
+            return self._budget.read(self._ask(request, allowance, most), self._limits.output_bytes + SMALL)
         except SandboxError as error:
             slow = f"A cell was still running after {allowance.computing:.0f} seconds, so it was stopped."
             asleep = f"A cell did nothing for {allowance.asleep:.0f} seconds, so it was stopped."
@@ -215,7 +222,8 @@ class Session:
         """End the process after it broke the protocol or a limit; return why, in words for the student."""
         if not self.lost:
             words = asleep if isinstance(error, AsleepError) else slow
-            self.lost = words if isinstance(error, TooSlowError) else ended
+            large = isinstance(error, TooLargeError)
+            self.lost = words if isinstance(error, TooSlowError) else SENT_TOO_MUCH if large else ended
             self._channel.close()
             self._budget.kill(self.pid)
         return self.lost
@@ -258,32 +266,8 @@ def connected(channel: socket.socket, limits: Limits, seconds: float) -> Iterato
 def receive_ready(channel: socket.socket, patience: Patience) -> Ready:
     """Wait until a process says that it is ready. Raises SandboxError where it does not."""
     host = sender_of(channel, patience)
-    header, _ = unpack(receive(channel, SMALL, patience))
-    pid, threads = header.get("ready"), header.get("threads", 0)
-    if not isinstance(pid, int) or not isinstance(threads, int):
-        raise SandboxError("The submission's process did not say that it is ready.")
+    pid, threads = unpack_ready(receive(channel, SMALL, patience))
     return Ready(pid, host or pid, threads)
-
-
-def read_result(header: dict[str, Any]) -> CellResult:
-    """Return a cell's result. Raises SandboxError where it is not made of notebook outputs."""
-    outputs, count = header.get("outputs"), header.get("count")
-    if not isinstance(outputs, list) or not all(is_output(item) for item in outputs):
-        raise SandboxError("The submission's process sent something other than outputs.")
-    return CellResult(outputs, bool(header.get("success")), count if isinstance(count, int) else None)
-
-
-def is_output(item: Any) -> bool:
-    """Say whether this is one notebook output, as far as the notebook format cares."""
-    if not isinstance(item, dict) or item.get("output_type") not in OUTPUT_TYPES:
-        return False
-    if item["output_type"] == "stream":
-        return item.get("name") in ("stdout", "stderr") and isinstance(item.get("text"), str)
-    if item["output_type"] == "error":
-        named = all(isinstance(item.get(key), str) for key in ("ename", "evalue"))
-        lines = item.get("traceback")
-        return named and isinstance(lines, list) and all(isinstance(line, str) for line in lines)
-    return isinstance(item.get("data"), dict) and isinstance(item.get("metadata"), dict)
 
 
 def error_output(name: str, text: str) -> dict[str, Any]:
