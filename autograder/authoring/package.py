@@ -19,7 +19,7 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules))
+    return _package(lesson, digest(lesson.text, lesson.checks, *lesson.secret, *lesson.modules))
 
 
 @lru_cache(maxsize=8)

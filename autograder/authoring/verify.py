@@ -19,6 +19,7 @@ from ..judging.card import number
 from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
+from ..judging.mutant import Mutant, family_of
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.verdict import Target, judge
 from ..paths import Lesson
@@ -87,7 +88,8 @@ def distinctness_problems(key: AnswerKey) -> Iterator[str]:
             if not any(t.tells_apart(mistake.name) for t in targets):
                 yield f"{exercise}: the mistake {mistake.name} passes every check: it is right, or a check is missing"
         for a, b in combinations(key.mistakes_of(exercise), 2):
-            if all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
+            one = family_of(a.name) == family_of(b.name)  # with and without what may be missing
+            if not one and all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
                 yield f"{exercise}: {a.name} and {b.name} look alike on all checks: merge them or add a check"
 
 
@@ -160,7 +162,7 @@ def solved_and_released_problems(package: LessonPackage, solved: Notebook, relea
                 yield f"the released notebook stops at `{first}` with {output['ename']}: use PyTorch's function there"
 
 
-def graded_mistake_problems(notebook: Notebook, mistake: Mistake) -> Iterator[str]:
+def graded_mistake_problems(notebook: Notebook, mistake: Mistake | Mutant) -> Iterator[str]:
     """Check that one graded mistake lost points and was told so in its own words."""
     if verdict_in(notebook, mistake.exercise)["passed"]:
         yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"

@@ -27,9 +27,12 @@ from .check import (
     mistakes_in,
     names_used,
 )
+from .compact import compact
+from .edits import EditError, Solution, solutions_in, sources_of
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import importable
+from .mutant import Mutant
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
@@ -56,6 +59,7 @@ class LessonSource:
         reference: the code that defines every exercise's solution.
         checks: the text of checks.py, which students have.
         hidden: the text of hidden.py, which they do not.
+        mistakes: the text of mistakes.py, neither.
         modules: file name and text of each further module, which lies beside the notebook and which they have.
     """
 
@@ -68,6 +72,7 @@ class LessonSource:
     checks: str
     hidden: str
     modules: tuple[tuple[str, str], ...] = ()
+    mistakes: str = ""
 
     @cached_property
     def digest(self) -> str:
@@ -84,7 +89,7 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
         seed: what the check's inputs are drawn from.
     """
 
-    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake]], seed: int) -> None:
+    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake | Mutant]], seed: int) -> None:
         self._check, self._seed, self._mistakes = check, seed, mistakes
         self._known: dict[str, Fingerprint] = {}
 
@@ -116,13 +121,13 @@ class AnswerKey:
     source: LessonSource
     visible: list[Check]
     hidden: list[Check]
-    mistakes: list[Mistake]
+    mistakes: list[Mistake | Mutant]
     shortcuts: list[Shortcut]
     invariances: list[Invariance] = field(default_factory=list)
     public_boxes: frozenset[str] = frozenset()
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
     _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
-    _slips: dict[str, list[Mistake]] = field(default_factory=dict)
+    _slips: dict[str, list[Mutant]] = field(default_factory=dict)
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -141,16 +146,39 @@ class AnswerKey:
         """Return an exercise's checks, visible ones first."""
         return [c for c in (*self.visible, *self.hidden) if c.exercise == exercise]
 
-    def mistakes_of(self, exercise: str) -> list[Mistake]:
+    def mistakes_of(self, exercise: str) -> list[Mistake | Mutant]:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
 
-    def slips_of(self, exercise: str) -> list[Mistake]:
+    def slips_of(self, exercise: str) -> list[Mutant]:
         """Return what small slips make of an exercise's solution; a message is a clause here."""
         if exercise not in self._slips:
-            with undisturbed(), importable(self.source.modules, self.source.place):
-                self._slips[exercise] = mutants_of(self.source.reference, exercise, self.reference)
+            mutants = mutants_of(self.source.reference, exercise, self.define)
+            self._slips[exercise] = [mutant for mutant in mutants if mutant.work is not None]
         return self._slips[exercise]
+
+    def define(self, source: str, exercise: str) -> Any:
+        """Return what a source defines under an exercise's name, among the solutions' names; None where it fails."""
+        names = dict(self.reference)
+        with undisturbed(), importable(self.source.modules, self.source.place):
+            try:
+                exec(compile(source, "mutant", "exec", dont_inherit=True), names)
+            except Exception:
+                return None
+        return names[exercise]
+
+    def mutants_in(self, mistakes: Sequence[Solution]) -> list[Mutant]:
+        """Return what mistakes.py declares. Raises LessonError where an edit does not fit."""
+        mutants = []
+        for solution, wording in ((s, w) for s in mistakes for w in s.declared):
+            try:
+                for name, source in sources_of(solution, wording, self.source.reference, self.source.mistakes):
+                    mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
+            except EditError as error:
+                where = f"{self.source.place}/mistakes.py:{wording.line}"
+                remedy = f"It is an edit of the solution of {solution.exercise}."
+                raise LessonError(where, f"{wording.name}: {error}.", remedy) from error
+        return mutants
 
     def take_over(self, before: AnswerKey, exercises: Collection[str]) -> None:
         """Keep what an earlier version of this key has computed, for exercises that nothing has changed about."""
@@ -275,8 +303,8 @@ def undisturbed() -> Iterator[None]:
 def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
-    data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
-    data["slips"] = {name: target.slips[name] for name in slips}
+    data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
+    data["slips"] = compact({name: target.slips[name] for name in slips}, target.right)
     data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
@@ -298,16 +326,18 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
     with importable(source.modules, source.place):
         checks = load_module(source.checks, f"{source.place}/checks.py")
         hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
+        mistakes = load_module(source.mistakes, f"{source.place}/mistakes.py", checks)
     key = AnswerKey(
         source,
         checks_in(checks),
         checks_in(hidden),
-        mistakes_in(hidden),
+        [*mistakes_in(hidden)],
         shortcuts_in(checks),
         invariances_in(hidden),
         frozenset(black_boxes_in(checks)),
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
+    key.mistakes.extend(key.mutants_in(solutions_in(mistakes)))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(

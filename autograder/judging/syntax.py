@@ -11,6 +11,7 @@ from functools import lru_cache
 from IPython.core.inputtransformer2 import TransformerManager
 
 SHORT = 20_000  # characters
+Definition = ast.FunctionDef | ast.ClassDef
 
 
 def needs_names_of(defining: Collection[str], sources: Sequence[str], others: Sequence[str]) -> bool:
@@ -125,3 +126,32 @@ def defined_in(source: str) -> frozenset[str]:
         elif isinstance(part, ast.Import | ast.ImportFrom):
             found |= {alias.asname or alias.name for alias in part.names}
     return frozenset(found)
+
+
+def definition(source: str, name: str) -> Definition | None:
+    """Return the definition of a name in a text, without its docstrings."""
+    for node in ast.parse(source).body:
+        if isinstance(node, Definition) and node.name == name:
+            for inner in ast.walk(node):
+                if isinstance(inner, Definition) and ast.get_docstring(inner) is not None:
+                    inner.body = inner.body[1:] or [ast.Pass()]
+            return node
+    return None
+
+
+def imports_and_helpers(module: str, source: str) -> list[str]:
+    """Return what some code needs of a module's imports, functions, classes and values, directly or not."""
+    waiting, needed = list(parsed(source)), set()
+    own = top_level_names(source)
+    statements = [s for s in parsed(module) if not is_ours(s) and not isinstance(s, ast.Expr)]
+    for node in waiting:  # grows while it is read
+        for statement in statements:
+            if id(statement) not in needed and (bound_by(statement) - own) & wanted_by(node):
+                needed.add(id(statement))
+                waiting.append(statement)
+    return [ast.unparse(s) for s in statements if id(s) in needed]
+
+
+def is_ours(node: ast.stmt) -> bool:
+    """Say whether an import is of the machinery, which a student's cell does not need."""
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("autograder", "checks")
