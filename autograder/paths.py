@@ -43,13 +43,23 @@ class Lesson:
 
     @property
     def hidden(self) -> Path:
-        """The hidden checks and the known mistakes."""
+        """The hidden checks."""
         return self.folder / "hidden.py"
+
+    @property
+    def mistakes(self) -> Path:
+        """The known mistakes, as edits of the solutions; a lesson may do without."""
+        return self.folder / "mistakes.py"
+
+    @property
+    def secret(self) -> list[Path]:
+        """What no student gets to see and the answer key is made of."""
+        return [path for path in (self.hidden, self.mistakes) if path.is_file()]
 
     @property
     def modules(self) -> list[Path]:
         """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
-        own = {self.text.name, self.checks.name, self.hidden.name}
+        own = {self.text.name, self.checks.name, self.hidden.name, self.mistakes.name}
         return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
 
     @property

@@ -42,7 +42,7 @@ def said(watcher: Watcher) -> list[str]:
 @pytest.fixture
 def edit(lesson: Lesson):
     """Change a file of the lesson for one test; return the line that the new text is on."""
-    kept = {path: path.read_text(encoding="utf-8") for path in (lesson.text, lesson.checks, lesson.hidden)}
+    kept = {path: path.read_text(encoding="utf-8") for path in (lesson.text, lesson.checks, *lesson.secret)}
 
     def change(path: Path, old: str, new: str) -> int:
         text = path.read_text(encoding="utf-8")

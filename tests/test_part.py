@@ -13,8 +13,8 @@ from .conftest import LESSON, needs_sandbox
 
 EXERCISES = {"project_qkv", "attention_scores", "attend", "copy_previous_qk"}
 EDITS = [
-    ("hidden", "    return x @ w_v, x @ w_k, x @ w_q", "    return x @ w_v, x @ w_q, x @ w_k", {"project_qkv"}),
-    ("hidden", "The values are x itself.", "The values are x.", {"project_qkv"}),
+    ("mistakes", '"value_from_w_k", "x @ w_v", "x @ w_k"', '"value_from_w_k", "x @ w_v", "x @ w_q"', {"project_qkv"}),
+    ("mistakes", "The values are x itself.", "The values are x.", {"project_qkv"}),
     ("checks", "draw.normal(3, 4), draw.normal(5, 4)", "draw.normal(3, 4), draw.normal(6, 4)", {"attention_scores"}),
     ("checks", "clamp(min=0)", "clamp(0)", EXERCISES),  # a helper, which might be anybody's
     ("hidden", "# Project", "# Projections", set()),

@@ -81,12 +81,12 @@ def spoil(course: Course, file: str, old: str, new: str) -> Lesson:
 
 
 def test_a_mistake_that_is_right_is_found(scratch: Course) -> None:
-    lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key.mT")
+    lesson = spoil(scratch, "mistakes.py", r'"key @ query\.mT"', '"query @ key.mT + 0"')
     assert "the mistake keys_in_rows passes every check" in "".join(distinctness_problems(package_of(lesson).key))
 
 
 def test_two_mistakes_that_look_alike_are_found(scratch: Course) -> None:
-    lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key")
+    lesson = spoil(scratch, "mistakes.py", r'"key @ query\.mT"', '"query @ key"')
     assert "no_transpose and keys_in_rows look alike" in "".join(distinctness_problems(package_of(lesson).key))
 
 
@@ -106,9 +106,8 @@ def test_a_check_that_no_mistake_fails_is_found(scratch: Course) -> None:
 
 
 def test_a_message_that_reaches_nobody_is_found(scratch: Course) -> None:
-    twin = '@mistake("attend")\ndef twin(query, key, value):\n    """Twin."""\n'
-    twin += "    weights = (query @ key.mT).softmax(-2)\n    return weights @ value, weights\n\n\n# Attention\n"
-    lesson = spoil(scratch, "hidden.py", "# Attention\n", twin)
+    twin = 'attend = solution("attend")\nattend.mutant("twin", "dim=-1", "dim=-2", says="Twin.")\n'
+    lesson = spoil(scratch, "mistakes.py", r'attend = solution\("attend"\)\n', twin)
     problems = "".join(public_message_problems(package_of(lesson).key))
     assert "softmax_over_queries is told 'Twin.' at home" in problems
 

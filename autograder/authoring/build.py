@@ -70,7 +70,7 @@ def build(
 
 def fingerprints_text(key: AnswerKey) -> str:
     """Return the content of fingerprints.json."""
-    return json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(key.fingerprints(), separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:

@@ -21,7 +21,7 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data))
+    return _package(lesson, digest(lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data))
 
 
 @lru_cache(maxsize=8)

@@ -20,6 +20,7 @@ from ..judging.cell_metadata import checked_exercise
 from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
+from ..judging.mutant import family_of
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.shortcuts import Shortcut
 from ..judging.target import Target
@@ -129,7 +130,8 @@ def distinctness_problems(key: AnswerKey) -> Iterator[str]:
             if not any(t.tells_apart(mistake.name) for t in targets):
                 yield f"{exercise}: the mistake {mistake.name} passes every check: it is right, or a check is missing"
         for a, b in combinations(key.mistakes_of(exercise), 2):
-            if all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
+            one = family_of(a.name) == family_of(b.name)  # with and without what may be missing
+            if not one and all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
                 yield f"{exercise}: {a.name} and {b.name} look alike on all checks: merge them or add a check"
 
 
@@ -157,7 +159,7 @@ def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
             yield from mistake_problems(mistake, verdict.passed, verdict.failure.message if verdict.failure else "")
 
 
-def mistake_problems(mistake: Mistake, passed: bool, told: str) -> Iterator[str]:
+def mistake_problems(mistake: Mistake | Mutant, passed: bool, told: str) -> Iterator[str]:
     """Check what a mistake came to when graded."""
     if passed:
         yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
@@ -171,7 +173,12 @@ def as_released(target: Target) -> Target:
 
 
 def graded_submission_problems(
-    package: LessonPackage, right: Edits, wrong: Sequence[Mapping[str, Mistake]], jobs: int, *, demonstrations: bool
+    package: LessonPackage,
+    right: Edits,
+    wrong: Sequence[Mapping[str, Mistake | Mutant]],
+    jobs: int,
+    *,
+    demonstrations: bool,
 ) -> Iterator[str]:
     """Grade the solved and the released notebook, and the wrong ones, and look at what came out.
 

@@ -55,7 +55,7 @@ def watch(course: Course, lesson: Lesson, jobs: int, say: Callable[[str], None])
 
 def saved(lesson: Lesson) -> Saved:
     """Return when each file that an author writes was saved last, and its size."""
-    files = [lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data]
+    files = [lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data]
     stats = [(path.name, path.stat()) for path in files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
 

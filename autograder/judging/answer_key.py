@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
@@ -24,9 +24,12 @@ from .check import (
     mistakes_in,
     names_used,
 )
+from .compact import compact
+from .edits import EditError, Solution, solutions_in, sources_of
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import LESSON_CODE, running_lesson
+from .mutant import Mutant
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
@@ -54,6 +57,7 @@ class LessonSource:
         reference: the code that defines every exercise's solution.
         checks: the text of checks.py, which students have.
         hidden: the text of hidden.py, which they do not.
+        mistakes: the text of mistakes.py, neither.
         modules: file name and text of each further module, which lies beside the notebook and which they have.
     """
 
@@ -66,6 +70,7 @@ class LessonSource:
     checks: str
     hidden: str
     modules: tuple[tuple[str, str], ...] = ()
+    mistakes: str = ""
 
     @property
     def digest(self) -> str:
@@ -88,7 +93,7 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
         seed: what the check's inputs are drawn from.
     """
 
-    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake]], seed: int) -> None:
+    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake | Mutant]], seed: int) -> None:
         self._check, self._seed, self._mistakes = check, seed, mistakes
         self._works: dict[str, dict[str, Any]] = {}
         self._known: dict[str, Fingerprint] = {}
@@ -119,7 +124,7 @@ class AnswerCache:
     def __init__(self) -> None:
         self.reference: dict[str, dict[str, Any]] = {}
         self.targets: dict[tuple[str, int], list[Target]] = {}
-        self.slips: dict[str, list[Mistake]] = {}
+        self.slips: dict[str, list[Mutant]] = {}
 
     def take_over(self, before: AnswerCache, exercises: Collection[str]) -> None:
         """Keep what an earlier version of a lesson has computed, for exercises that nothing has changed about."""
@@ -149,7 +154,7 @@ class AnswerKey:
     source: LessonSource
     visible: tuple[Check, ...]
     hidden: tuple[Check, ...]
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[Mistake | Mutant, ...]
     shortcuts: tuple[Shortcut, ...]
     invariances: tuple[Invariance, ...] = ()
     permissions: tuple[Permission, ...] = ()
@@ -176,17 +181,40 @@ class AnswerKey:
         """Return an exercise's checks, visible ones first."""
         return [c for c in (*self.visible, *self.hidden) if c.exercise == exercise]
 
-    def mistakes_of(self, exercise: str) -> list[Mistake]:
+    def mistakes_of(self, exercise: str) -> list[Mistake | Mutant]:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
 
-    def slips_of(self, exercise: str) -> list[Mistake]:
+    def slips_of(self, exercise: str) -> list[Mutant]:
         """Return what small slips make of an exercise's solution; a message is a clause here."""
         return once(self.cache.slips, exercise, partial(self._mutants, exercise))
 
-    def _mutants(self, exercise: str) -> list[Mistake]:
+    def _mutants(self, exercise: str) -> list[Mutant]:
+        mutants = mutants_of(self.source.reference, exercise, self.define)
+        return [mutant for mutant in mutants if mutant.work is not None]
+
+    def define(self, source: str, exercise: str) -> Any:
+        """Return what a source defines under an exercise's name, among the solutions' names; None where it fails."""
+        names = dict(self.reference)
         with running_lesson(self.source.modules, self.source.place):
-            return mutants_of(self.source.reference, exercise, self.reference)
+            try:
+                exec(compile(source, "mutant", "exec", dont_inherit=True), names)
+            except Exception:
+                return None
+        return names[exercise]
+
+    def mutants_in(self, mistakes: Sequence[Solution]) -> list[Mutant]:
+        """Return what mistakes.py declares. Raises LessonError where an edit does not fit."""
+        mutants = []
+        for solution, wording in ((s, w) for s in mistakes for w in s.declared):
+            try:
+                for name, source in sources_of(solution, wording, self.source.reference, self.source.mistakes):
+                    mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
+            except EditError as error:
+                where = f"{self.source.place}/mistakes.py:{wording.line}"
+                remedy = f"It is an edit of the solution of {solution.exercise}."
+                raise LessonError(where, f"{wording.name}: {error}.", remedy) from error
+        return mutants
 
     def points(self) -> dict[str, int]:
         """Return each exercise's points: the sum of its checks'."""
@@ -250,13 +278,12 @@ class AnswerKey:
             MistakeFingerprints(check, partial(self.slips_of, check.exercise), seed),
         )
 
-    def verdict(self, exercise: str, seed: int, outcomes: Sequence[Outcome]) -> Verdict:
+    def verdict(self, exercise: str, seed: int, outcomes: Sequence[Outcome], source: str = "") -> Verdict:
         """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized."""
         found = [check.summarise(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
         clauses = partial(self.clauses, exercise)
-        return judge(
-            exercise, self.targets(exercise, seed), found, self.messages(exercise), self.hints(exercise), clauses
-        )
+        targets, messages, hints = self.targets(exercise, seed), self.messages(exercise), self.hints(exercise)
+        return judge(exercise, targets, found, messages, hints, clauses, source)
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
@@ -311,8 +338,8 @@ class AnswerKey:
 def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
-    data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
-    data["slips"] = {name: target.slips[name] for name in slips}
+    data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
+    data["slips"] = compact({name: target.slips[name] for name in slips}, target.right)
     data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
@@ -334,6 +361,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
     with running_lesson(source.modules, source.place):
         checks = load_module(source.checks, f"{source.place}/checks.py")
         hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
+        mistakes = load_module(source.mistakes, f"{source.place}/mistakes.py", checks)
     key = AnswerKey(
         source,
         tuple(checks_in(checks)),
@@ -345,6 +373,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
+    key = replace(key, mistakes=(*key.mistakes, *key.mutants_in(solutions_in(mistakes))))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(

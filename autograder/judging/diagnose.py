@@ -6,27 +6,30 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from .case import Case, Explainer, Explanation, Failure
 from .compare import Picture, capital, contract, differing, first_difference, label_in, setting_left_changed
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf, size_of
+from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
+from .mutant import family_of
 from .mutants import one_slip
+from .recognize import AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
 from .relations import VAGUE, Known, Relation, relation_of
 from .sizes import form_of, is_far_too_large
 from .structure import structural
-from .target import Target, shows_numbers
+from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 UNSEEN = "on inputs that you have not seen"
+DIFFERS = f"It differs {UNSEEN}."
 ONLY_NUMBERS = "The shape is right, the numbers are not."
 TOO_LARGE = Lost("Far more came back than was asked for.")  # what another check gave, where it explains nothing
 
@@ -41,187 +44,6 @@ UNPACKED = (
 
 # how many is the student's own choice, and could carry what a hidden check has shown
 A_NUMBER_OF = re.compile(r"\b\d+( of \d+)? (things|tensors|results) came back")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """The first failed check, explained.
-
-    Args:
-        title: the check's.
-        message: what to know about it.
-        detail: what came out.
-        mistake: the known mistake that it is, if it is one.
-        picture: yours, expected and difference, where they may be shown.
-        hidden: the check is one that students do not have.
-        relation: how the result is related to the right one, in a word, if it is.
-        hint: the number of the hint that fits, 0 for the next one.
-        unknown: what nobody named is the same mistake where this is the same, within one exercise and one seed.
-        problem: why the explanation itself stopped, for an instructor; '' where it did not.
-    """
-
-    title: str
-    message: str
-    detail: str = ""
-    mistake: str | None = None
-    picture: Picture | None = None
-    hidden: bool = False
-    relation: str = ""
-    hint: int = 0
-    unknown: str = ""
-    problem: str = ""
-
-
-def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
-    """Name the known mistake that gives these values.
-
-    It has to differ from the right answer on the first failed check, and agree with what came out there. One that
-    agrees on every check that tells it from the right answer comes first, then one that does so on the visible ones.
-    Otherwise equal numbers in the first failed check are enough, so that a student with two mistakes is told of one,
-    unless the student passed a check that the mistake fails.
-    """
-    prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
-    here = [n for n in target.mistakes if target.tells_apart(n) and target.matches(prints[first], n)]
-    rest = list(zip(targets, prints, strict=True))
-    for pairs in (rest, [(t, p) for t, p in rest if not t.hidden]):
-        for name in here:
-            if all(t.matches(p, name) for t, p in pairs if t.tells_apart(name)):
-                return name
-    here = [n for n in here if shows_numbers(target.mistakes[n], target.right, target.tolerance)]
-    passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
-    return next((name for name in here if not any(t.tells_apart(name) for t in passed)), None)
-
-
-def recognise_a_part(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
-    """Name the known mistake that gives some of the wrong tensors in a result of several, where others differ.
-
-    They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
-    of True and False coincide anyway. It fails no check that the student passed.
-    """
-    target, found = targets[first], fingerprint(outcomes[first])
-    passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
-    if found.get("changed"):
-        return None  # what was computed from a changed input tells nothing
-    right, wrong = target.right.get("leaves", {}), {}
-    for path, leaf in found.get("leaves", {}).items():
-        if path in right and "dtype" in leaf and not same_leaf(leaf, right[path], target.tolerance):
-            wrong[path] = leaf
-    best, most = None, 0
-    for name, known in target.mistakes.items() if wrong and len(right) > 1 else ():
-        theirs = known.get("leaves", {})
-        same_here = [
-            path in theirs
-            and leaf["norm"] > 0
-            and leaf["dtype"] != "bool"
-            and same_leaf(leaf, theirs[path], target.tolerance)
-            for path, leaf in wrong.items()
-        ]
-        alike = sum(same_here)
-        if alike > most and (same_here[0] or 2 * alike > len(wrong)) and not any(t.tells_apart(name) for t in passed):
-            best, most = name, alike
-    return best
-
-
-def slips_that_fit(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> list[str]:
-    """Name the slips that give these values: on the first failed check, and on every other where that is known.
-
-    A slip of which the student passed a check that it fails is none of theirs. One that agrees on the first failed
-    check alone is better than none: there may be a second mistake.
-    """
-    prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
-    here = [n for n in target.slips if target.tells_slip(n) and same(prints[first], target.slips[n], target.tolerance)]
-    if not here:
-        return []
-    rest = [(t, p, t.accepts(o)) for t, p, o in zip(targets, prints, outcomes, strict=True)]
-    here = [n for n in here if not any(right and t.is_wrong(t.slips.get(n)) for t, _, right in rest)]
-    known = {n: [(t, p) for t, p, _ in rest if t.is_wrong(t.slips.get(n))] for n in here}
-    return [n for n in here if all(same(p, t.slips[n], t.tolerance) for t, p in known[n])] or here
-
-
-def explain(
-    targets: Sequence[Target],
-    outcomes: Sequence[Outcome],
-    first: int,
-    messages: Mapping[str, str],
-    hints: Mapping[str, int],
-    clauses: Callable[[], Mapping[str, str]] = dict,
-) -> Failure:
-    """Say what went wrong on the first failed check."""
-    target, outcome = targets[first], outcomes[first]
-    if isinstance(outcome, Returned) and is_far_too_large(outcome, target.right):
-        return in_short(target, outcome)
-    outcomes = [TOO_LARGE if is_far_too_large(o, t.right) else o for t, o in zip(targets, outcomes, strict=True)]
-    found = recognise(targets, outcomes, first) or recognise_in_another_dtype(target, outcome)
-    relation = None if found else changed_in_place(target, outcome) or slipped(targets, outcomes, first, clauses)
-    found = found or (None if relation else recognise_a_part(targets, outcomes, first))
-    relation = relation if relation or found else related(target, outcome)
-    unknown = "" if found else unknown_key(target, outcome)
-    name, hint = relation.name if relation else "", hints.get(found, 0) if found else 0
-    if target.hidden:
-        message = messages[found] if found else hidden_message(target, outcome, relation)
-        return Failure(target.title, message, "", found, None, True, name, hint, unknown)
-    words, picture = what_came_out(target, outcome)
-    message = messages[found] if found else relation.message if relation else ""
-    if not message and isinstance(outcome, Raised):
-        message = meaning(outcome)
-    if not message and isinstance(outcome, Returned):
-        message = partly_right(target, outcome)
-    if relation and relation.name == "changed":
-        words = ""  # says the same
-    if not message or message == words:
-        message, words = words or ONLY_NUMBERS, ""
-    return Failure(target.title, message, words, found, picture, False, name, hint, unknown)
-
-
-def in_short(target: Target, outcome: Returned) -> Failure:
-    """Say what an answer is that holds far more than was asked for."""
-    form = form_of(outcome)
-    words = f"{kind_of_trouble(form, target.right)} {UNSEEN}." if target.hidden else ""
-    words = words or contract(form, target.right, target.names)
-    return Failure(target.title, words, hidden=target.hidden, unknown=key_of([target.name, words]))
-
-
-def changed_in_place(target: Target, outcome: Outcome) -> Relation | None:
-    """Say that an input was written to where the numbers are wrong as well: later ones come from what was written."""
-    if not isinstance(outcome, Returned) or not outcome.changed or target.right.get("changed"):
-        return None
-    theirs = target.right.get("leaves", {})
-    leaves = outcome.leaves()
-    if all(leaf.path in theirs and is_right(leaf, theirs[leaf.path], target) for leaf in leaves):
-        return None
-    return Relation("changed", CHANGED)
-
-
-def slipped(
-    targets: Sequence[Target], outcomes: Sequence[Outcome], first: int, clauses: Callable[[], Mapping[str, str]]
-) -> Relation | None:
-    """Return what small slips would give these values, if any do."""
-    found = slips_that_fit(targets, outcomes, first)
-    words = clauses() if found else {}
-    return Relation("slip", one_slip([words[name] for name in found])) if found else None
-
-
-def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
-    """Name a known mistake whose numbers came out in another floating-point dtype than that of the inputs."""
-    if not isinstance(outcome, Returned):
-        return None
-    right = target.right.get("leaves", {})
-    leaves, other = {}, False
-    for leaf in outcome.leaves():
-        wanted, value = right.get(leaf.path, {}).get("dtype", ""), leaf.value
-        if (
-            isinstance(value, Tensor)
-            and value.is_floating_point()
-            and "float" in wanted
-            and str(value.dtype) != f"torch.{wanted}"
-        ):
-            value, other = value.to(getattr(torch, wanted)), True
-        leaves[leaf.path] = leaf_fingerprint(replace(leaf, value=value))
-    if not other:
-        return None
-    found = {"leaves": leaves}
-    known = target.mistakes
-    return next((n for n in known if target.tells_apart(n) and target.matches(found, n)), None)
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
@@ -299,18 +121,6 @@ def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None
     return first_difference(label_in(leaf.path, target.right["leaves"], target.names), leaf.value, right, differs)
 
 
-def hidden_message(target: Target, outcome: Outcome, relation: Relation | None) -> str:
-    """Say no more than the kind of trouble. The student's own text could carry hidden inputs."""
-    if isinstance(outcome, Raised):
-        return f"It stopped with an error {UNSEEN}. {meaning(outcome, hidden=True)}".strip()
-    if isinstance(outcome, Lost):
-        return f"Nothing that could be compared came back {UNSEEN}."
-    if relation:
-        words = A_NUMBER_OF.sub("Another number of results came back", relation.unseen or relation.message)
-        return f"It differs {UNSEEN}. {words}"
-    return f"{kind_of_trouble(fingerprint(outcome), target.right)} {UNSEEN}."
-
-
 def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
     """Name the kind of difference between two results, without a number."""
     ours, theirs = mine["leaves"], right.get("leaves", {})
@@ -344,3 +154,162 @@ def unknown_key(target: Target, outcome: Outcome) -> str:
 def key_of(data: Any) -> str:
     """Return a key that equal data share."""
     return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:10]
+
+
+def too_large(case: Case) -> Explanation | None:
+    """Far more came back than was asked for: nothing in it is looked at."""
+    if not isinstance(case.outcome, Returned) or not is_far_too_large(case.outcome, case.target.right):
+        return None
+    form = form_of(case.outcome)
+    unseen = f"{kind_of_trouble(form, case.target.right)} {UNSEEN}."
+    return Explanation(contract(form, case.target.right, case.target.names), unseen, complete=True)
+
+
+def known_mistake(case: Case) -> Explanation | None:
+    """A known mistake, written by the lesson's author, gives the same values."""
+    return named(case, next(iter(mutants_that_fit(case, mistakes, AUTHORS)), None))
+
+
+def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
+    """A known mistake gives the same values in the dtype of the inputs."""
+    return named(case, mutant_in_another_dtype(case, mistakes))
+
+
+def known_mistake_in_part(case: Case) -> Explanation | None:
+    """A known mistake gives some of several wrong results."""
+    return named(case, mutant_in_part(case, mistakes))
+
+
+def mistakes(target: Target) -> Mapping[str, Fingerprint]:
+    """Return the mutants that an author declared."""
+    return target.mistakes
+
+
+def slips(target: Target) -> Mapping[str, Fingerprint]:
+    """Return the mutants that operators made."""
+    return target.slips
+
+
+def named(case: Case, mistake: str | None) -> Explanation | None:
+    """Return what the author says about a known mistake."""
+    if mistake is None:
+        return None
+    return Explanation(case.messages[mistake], mistake=family_of(mistake), hint=case.hints.get(mistake, 0))
+
+
+def changed_in_place(case: Case) -> Explanation | None:
+    """An input was written to, and the numbers are wrong as well: later ones come from what was written."""
+    outcome, right = case.outcome, case.target.right
+    if not isinstance(outcome, Returned) or not outcome.changed or right.get("changed"):
+        return None
+    leaves = right.get("leaves", {})
+    if all(leaf.path in leaves and is_right(leaf, leaves[leaf.path], case.target) for leaf in outcome.leaves()):
+        return None
+    return Explanation(CHANGED, f"{DIFFERS} {CHANGED}", relation="changed", complete=True)
+
+
+def slip(case: Case) -> Explanation | None:
+    """A mutant of the solution, made by an operator with one edit, gives the same values."""
+    names = mutants_that_fit(case, slips, OPERATORS)
+    clauses = case.clauses() if names else {}
+    return as_relation(Relation("slip", one_slip([clauses[name] for name in names]))) if names else None
+
+
+def relation(case: Case) -> Explanation | None:
+    """The result is related to the right one: it is transposed, negated, one of several, and so on."""
+    closest = related(case.target, case.outcome)
+    return as_relation(closest) if closest else None
+
+
+def as_relation(relation: Relation) -> Explanation:
+    """Return what a student reads about a relation; about inputs that nobody has shown, no number."""
+    words = A_NUMBER_OF.sub("Another number of results came back", relation.unseen or relation.message)
+    return Explanation(relation.message, f"{DIFFERS} {words}", relation=relation.name)
+
+
+def exception(case: Case) -> Explanation | None:
+    """It stopped with an error, and what that means is known."""
+    if not isinstance(case.outcome, Raised):
+        return None
+    # the student's own text could carry hidden inputs
+    unseen = f"It stopped with an error {UNSEEN}. {meaning(case.outcome, hidden=True)}".strip()
+    message = meaning(case.outcome)
+    return Explanation(message, unseen) if message or case.target.hidden else None
+
+
+def some_right(case: Case) -> Explanation | None:
+    """Some of several results are right."""
+    if case.target.hidden or not isinstance(case.outcome, Returned):
+        return None
+    message = partly_right(case.target, case.outcome)
+    return Explanation(message) if message else None
+
+
+def what_is_there(case: Case) -> Explanation:
+    """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
+    message = what_came_out(case.target, case.outcome)[0] or ONLY_NUMBERS
+    if isinstance(case.outcome, Lost):
+        return Explanation(message, f"Nothing that could be compared came back {UNSEEN}.", complete=True)
+    unseen = f"{kind_of_trouble(fingerprint(case.outcome), case.target.right)} {UNSEEN}." if case.target.hidden else ""
+    return Explanation(message, unseen, complete=True)
+
+
+EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
+    too_large,
+    known_mistake,
+    known_mistake_in_another_dtype,
+    changed_in_place,
+    slip,
+    known_mistake_in_part,
+    relation,
+    exception,
+    some_right,
+    what_is_there,
+)
+
+
+def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
+    """Yield what each explainer that applies says, with its name, in order; what is too large has but one."""
+    short = [TOO_LARGE if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)]
+    short[case.first] = case.outcome
+    case = replace(case, outcomes=short)
+    for explainer in EXPLAINERS:
+        explanation = explainer(case)
+        if explanation:
+            yield explainer.__name__, explanation
+        if explanation and explainer is too_large:
+            return
+
+
+def explain(case: Case) -> Failure:
+    """Say what went wrong on the first failed check: the first explainer that applies does."""
+    rule, explanation = next(explanations(case))
+    return failure_of(case, rule, explanation)
+
+
+def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
+    """Return an explanation as what a student reads; of a hidden check, no word about what came out."""
+    target = case.target
+    hidden, message = target.hidden, explanation.message
+    detail, picture = ("", None) if hidden or rule == too_large.__name__ else what_came_out(target, case.outcome)
+    if hidden:
+        message = explanation.unseen or message
+    if explanation.complete or detail == message:
+        detail = ""
+    unknown = ""
+    if rule == too_large.__name__:
+        unknown = key_of([target.name, message])
+    elif not explanation.mistake:
+        unknown = unknown_key(target, case.outcome)
+    return Failure(
+        target.title,
+        message,
+        detail,
+        explanation.mistake,
+        picture,
+        hidden,
+        explanation.relation,
+        explanation.hint,
+        unknown,
+        rule,
+    )

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
+Definition = ast.FunctionDef | ast.ClassDef
 TOKEN = re.compile(r"\w+|[^\w\s]")
 # IPython's extensions of Python: magics of a whole cell, of which some run its code; of a line, commands, help; values
 CELL_MAGIC, RUNS_ITS_CELL = re.compile(r"\A\s*%%"), re.compile(r"\A\s*%%(?:capture|prun|time|timeit)\b.*")
@@ -174,3 +175,33 @@ def words_of(node: ast.AST) -> Iterator[str]:
         elif isinstance(part, ast.Import | ast.ImportFrom):
             for path in (getattr(part, "module", None) or "", *(alias.name for alias in part.names)):
                 yield from path.split(".")
+
+
+def definition(source: str, name: str) -> Definition | None:
+    """Return the definition of a name in a text, without its docstrings."""
+    for node in ast.parse(source).body:
+        if isinstance(node, Definition) and node.name == name:
+            for inner in ast.walk(node):
+                if isinstance(inner, Definition) and ast.get_docstring(inner) is not None:
+                    inner.body = inner.body[1:] or [ast.Pass()]
+            return node
+    return None
+
+
+def imports_and_helpers(module: str, source: str) -> list[str]:
+    """Return what some code needs of a module's imports, functions, classes and values, directly or not."""
+    code, whole = as_code(source), as_code(module)
+    waiting, needed = list(code.statements), set()
+    own = top_level_names(code)
+    statements = [s for s in whole.statements if not is_ours(s) and not isinstance(s, ast.Expr)]
+    for node in waiting:  # grows while it is read
+        for statement in statements:
+            if id(statement) not in needed and (bound_by(statement) - own) & wanted_by(node):
+                needed.add(id(statement))
+                waiting.append(statement)
+    return [ast.unparse(s) for s in statements if id(s) in needed]
+
+
+def is_ours(node: ast.stmt) -> bool:
+    """Say whether an import is of the machinery, which a student's cell does not need."""
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("autograder", "checks")

@@ -70,10 +70,6 @@ class Target:
             return False
         return shows_numbers(known, self.right, self.tolerance) or shows_a_count(known, self.right)
 
-    def matches(self, found: Fingerprint, mistake: str) -> bool:
-        """Say whether an outcome's fingerprint is that of a known mistake."""
-        return same(found, self.mistakes[mistake], self.tolerance)
-
 
 def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
     """Say whether a wrong answer differs from the right one in a tensor: no two mistakes give that by chance."""

@@ -16,6 +16,7 @@ from torch import Tensor
 from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
 from ..judging.check import Check, checks_in, load_module
+from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
 from ..judging.target import Target
@@ -94,10 +95,11 @@ class ReleasedChecks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarise(outcome))
-        verdict = judge(
-            exercise, targets, outcomes, known["messages"], known.get("hints"), lambda: known.get("slips", {})
-        )
-        short = found_in(self.shortcuts, exercise, source_of(work)) or ran_in(self.shortcuts, exercise, outcomes)
+        source = source_of(work)
+        clauses: Mapping[str, str] = known.get("slips", {})
+        messages, hints = known["messages"], known.get("hints")
+        verdict = judge(exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source))
+        short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
 
@@ -108,13 +110,13 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         check.title,
         check.points,
         data["right"],
-        MappingProxyType(data["mistakes"]),
+        MappingProxyType(expanded(data["mistakes"], data["right"])),
         data.get("expected"),
         tolerance=check.tolerance,
         facts=data.get("facts", {}),
         names=names if check.summary is None else (),
         inputs=inputs,
-        slips=data.get("slips", {}),
+        slips=expanded(data.get("slips", {}), data["right"]),
     )
 
 
