@@ -20,7 +20,7 @@ from ..judging.cell_metadata import checked_exercise
 from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
-from ..judging.mutant import family_of
+from ..judging.mutant import Mutant, family_of
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.shortcuts import Shortcut
 from ..judging.target import Target
