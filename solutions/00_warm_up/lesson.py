@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 0. Warm-up
 #
-# After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 25 minutes.
+# After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 40 minutes.
 #
 # ## The idea
 #

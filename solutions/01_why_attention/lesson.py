@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention nearly in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 45 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention nearly in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 70 minutes.
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 60 minutes.
+# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 90 minutes.
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You need lesson 3. About 60 minutes.
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You need lesson 3. About 90 minutes.
 #
 # ## The idea
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide padding and the future from a query, test for leaks, and read the four conventions in which masks are written. You need lesson 4. About 90 minutes.
+# After this lesson you can hide padding and the future from a query, test for leaks, and read the four conventions in which masks are written. You need lesson 4. About 135 minutes.
 #
 # ## The idea
 #

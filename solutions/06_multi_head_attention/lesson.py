@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, split the model dimension into heads and merge them again, and write the module that sits in every transformer, with the same results as PyTorch's. You need lesson 5 and `nn.Module`. About 90 minutes.
+# After this lesson you can say what a second head is good for, split the model dimension into heads and merge them again, and write the module that sits in every transformer, with the same results as PyTorch's. You need lesson 5 and `nn.Module`. About 135 minutes.
 #
 # ## The idea
 #

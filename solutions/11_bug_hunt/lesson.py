@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11. Bug hunt
 #
-# After this lesson you can find a bug in an attention that you did not write, often without reading it, say which bug it is, and choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 120 minutes.
+# After this lesson you can find a bug in an attention that you did not write, often without reading it, say which bug it is, and choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 180 minutes.
 #
 # ## The idea
 #
