@@ -14,7 +14,7 @@ import autograder
 from autograder import predict, reveal
 from autograder.authoring.package import package_of
 from autograder.errors import CheckFailed, CourseError, NotStarted
-from autograder.judging.diagnose import Failure
+from autograder.judging.case import Failure
 from autograder.judging.verdict import Result, Verdict
 from autograder.paths import find_course
 from autograder.student.check import next_hint

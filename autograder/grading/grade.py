@@ -324,6 +324,7 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "mistake": verdict.failure.mistake if verdict.failure else None,
         "unknown": verdict.failure.unknown if verdict.failure else "",
         "told": verdict.failure.message if verdict.failure else "",
+        "rule": verdict.failure.rule if verdict.failure else "",
     }
 
 

@@ -223,13 +223,12 @@ class AnswerKey:
             MistakeFingerprints(check, partial(self.slips_of, check.exercise), seed),
         )
 
-    def verdict(self, exercise: str, seed: int, outcomes: Sequence[Outcome]) -> Verdict:
+    def verdict(self, exercise: str, seed: int, outcomes: Sequence[Outcome], source: str = "") -> Verdict:
         """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized."""
         found = [check.summarise(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
         clauses = partial(self.clauses, exercise)
-        return judge(
-            exercise, self.targets(exercise, seed), found, self.messages(exercise), self.hints(exercise), clauses
-        )
+        targets, messages, hints = self.targets(exercise, seed), self.messages(exercise), self.hints(exercise)
+        return judge(exercise, targets, found, messages, hints, clauses, source)
 
     def boxes_of(self, check: Check) -> Mapping[str, BlackBox]:
         """Return the black boxes that a submission may call while a check runs.

@@ -6,13 +6,14 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from .case import Case, Explainer, Explanation, Failure
 from .compare import Picture, capital, contract, differing, first_difference, label_in
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf, size_of
@@ -27,6 +28,7 @@ HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 UNSEEN = "on inputs that you have not seen"
+DIFFERS = f"It differs {UNSEEN}."
 ONLY_NUMBERS = "The shape is right, the numbers are not."
 TOO_LARGE = Lost("Far more came back than was asked for.")  # what another check gave, where it explains nothing
 
@@ -41,33 +43,6 @@ UNPACKED = (
 
 # how many is the student's own choice, and could carry what a hidden check has shown
 A_NUMBER_OF = re.compile(r"\b\d+( of \d+)? (things|tensors|results) came back")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """The first failed check, explained.
-
-    Args:
-        title: the check's.
-        message: what to know about it.
-        detail: what came out.
-        mistake: the known mistake that it is, if it is one.
-        picture: yours, expected and difference, where they may be shown.
-        hidden: the check is one that students do not have.
-        relation: how the result is related to the right one, in a word, if it is.
-        hint: the number of the hint that fits, 0 for the next one.
-        unknown: what nobody named is the same mistake where this is the same, within one exercise and one seed.
-    """
-
-    title: str
-    message: str
-    detail: str = ""
-    mistake: str | None = None
-    picture: Picture | None = None
-    hidden: bool = False
-    relation: str = ""
-    hint: int = 0
-    unknown: str = ""
 
 
 def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
@@ -134,69 +109,6 @@ def slips_that_fit(targets: Sequence[Target], outcomes: Sequence[Outcome], first
     here = [n for n in here if not any(right and t.is_wrong(t.slips.get(n)) for t, _, right in rest)]
     known = {n: [(t, p) for t, p, _ in rest if t.is_wrong(t.slips.get(n))] for n in here}
     return [n for n in here if all(same(p, t.slips[n], t.tolerance) for t, p in known[n])] or here
-
-
-def explain(
-    targets: Sequence[Target],
-    outcomes: Sequence[Outcome],
-    first: int,
-    messages: Mapping[str, str],
-    hints: Mapping[str, int],
-    clauses: Callable[[], Mapping[str, str]] = dict,
-) -> Failure:
-    """Say what went wrong on the first failed check."""
-    target, outcome = targets[first], outcomes[first]
-    if isinstance(outcome, Returned) and is_far_too_large(outcome, target.right):
-        return in_short(target, outcome)
-    outcomes = [TOO_LARGE if is_far_too_large(o, t.right) else o for t, o in zip(targets, outcomes, strict=True)]
-    found = recognise(targets, outcomes, first) or recognise_in_another_dtype(target, outcome)
-    relation = None if found else changed_in_place(target, outcome) or slipped(targets, outcomes, first, clauses)
-    found = found or (None if relation else recognise_a_part(targets, outcomes, first))
-    relation = relation if relation or found else related(target, outcome)
-    unknown = "" if found else unknown_key(target, outcome)
-    name, hint = relation.name if relation else "", hints.get(found, 0) if found else 0
-    if target.hidden:
-        message = messages[found] if found else hidden_message(target, outcome, relation)
-        return Failure(target.title, message, "", found, None, True, name, hint, unknown)
-    words, picture = what_came_out(target, outcome)
-    message = messages[found] if found else relation.message if relation else ""
-    if not message and isinstance(outcome, Raised):
-        message = meaning(outcome)
-    if not message and isinstance(outcome, Returned):
-        message = partly_right(target, outcome)
-    if relation and relation.name == "changed":
-        words = ""  # says the same
-    if not message or message == words:
-        message, words = words or ONLY_NUMBERS, ""
-    return Failure(target.title, message, words, found, picture, False, name, hint, unknown)
-
-
-def in_short(target: Target, outcome: Returned) -> Failure:
-    """Say what an answer is that holds far more than was asked for."""
-    form = form_of(outcome)
-    words = f"{kind_of_trouble(form, target.right)} {UNSEEN}." if target.hidden else ""
-    words = words or contract(form, target.right, target.names)
-    return Failure(target.title, words, hidden=target.hidden, unknown=key_of([target.name, words]))
-
-
-def changed_in_place(target: Target, outcome: Outcome) -> Relation | None:
-    """Say that an input was written to where the numbers are wrong as well: later ones come from what was written."""
-    if not isinstance(outcome, Returned) or not outcome.changed or target.right.get("changed"):
-        return None
-    theirs = target.right.get("leaves", {})
-    leaves = outcome.leaves()
-    if all(leaf.path in theirs and is_right(leaf, theirs[leaf.path], target) for leaf in leaves):
-        return None
-    return Relation("changed", CHANGED)
-
-
-def slipped(
-    targets: Sequence[Target], outcomes: Sequence[Outcome], first: int, clauses: Callable[[], Mapping[str, str]]
-) -> Relation | None:
-    """Return what small slips would give these values, if any do."""
-    found = slips_that_fit(targets, outcomes, first)
-    words = clauses() if found else {}
-    return Relation("slip", one_slip([words[name] for name in found])) if found else None
 
 
 def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
@@ -297,18 +209,6 @@ def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None
     return first_difference(label_in(leaf.path, target.right["leaves"], target.names), leaf.value, right, differs)
 
 
-def hidden_message(target: Target, outcome: Outcome, relation: Relation | None) -> str:
-    """Say no more than the kind of trouble. The student's own text could carry hidden inputs."""
-    if isinstance(outcome, Raised):
-        return f"It stopped with an error {UNSEEN}. {meaning(outcome, hidden=True)}".strip()
-    if isinstance(outcome, Lost):
-        return f"Nothing that could be compared came back {UNSEEN}."
-    if relation:
-        words = A_NUMBER_OF.sub("Another number of results came back", relation.unseen or relation.message)
-        return f"It differs {UNSEEN}. {words}"
-    return f"{kind_of_trouble(fingerprint(outcome), target.right)} {UNSEEN}."
-
-
 def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
     """Name the kind of difference between two results, without a number."""
     ours, theirs = mine["leaves"], right.get("leaves", {})
@@ -340,3 +240,150 @@ def unknown_key(target: Target, outcome: Outcome) -> str:
 def key_of(data: Any) -> str:
     """Return a key that equal data share."""
     return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:10]
+
+
+def too_large(case: Case) -> Explanation | None:
+    """Far more came back than was asked for: nothing in it is looked at."""
+    if not isinstance(case.outcome, Returned) or not is_far_too_large(case.outcome, case.target.right):
+        return None
+    form = form_of(case.outcome)
+    unseen = f"{kind_of_trouble(form, case.target.right)} {UNSEEN}."
+    return Explanation(contract(form, case.target.right, case.target.names), unseen, complete=True)
+
+
+def known_mistake(case: Case) -> Explanation | None:
+    """A known mistake, written by the lesson's author, gives the same values."""
+    return named(case, recognise(case.targets, case.outcomes, case.first))
+
+
+def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
+    """A known mistake gives the same values in the dtype of the inputs."""
+    return named(case, recognise_in_another_dtype(case.target, case.outcome))
+
+
+def known_mistake_in_part(case: Case) -> Explanation | None:
+    """A known mistake gives some of several wrong results."""
+    return named(case, recognise_a_part(case.targets, case.outcomes, case.first))
+
+
+def named(case: Case, mistake: str | None) -> Explanation | None:
+    """Return what the author says about a known mistake."""
+    return Explanation(case.messages[mistake], mistake=mistake, hint=case.hints.get(mistake, 0)) if mistake else None
+
+
+def changed_in_place(case: Case) -> Explanation | None:
+    """An input was written to, and the numbers are wrong as well: later ones come from what was written."""
+    outcome, right = case.outcome, case.target.right
+    if not isinstance(outcome, Returned) or not outcome.changed or right.get("changed"):
+        return None
+    leaves = right.get("leaves", {})
+    if all(leaf.path in leaves and is_right(leaf, leaves[leaf.path], case.target) for leaf in outcome.leaves()):
+        return None
+    return Explanation(CHANGED, f"{DIFFERS} {CHANGED}", relation="changed", complete=True)
+
+
+def slip(case: Case) -> Explanation | None:
+    """A mutant of the solution, made by an operator with one edit, gives the same values."""
+    names = slips_that_fit(case.targets, case.outcomes, case.first)
+    clauses = case.clauses() if names else {}
+    return as_relation(Relation("slip", one_slip([clauses[name] for name in names]))) if names else None
+
+
+def relation(case: Case) -> Explanation | None:
+    """The result is related to the right one: it is transposed, negated, one of several, and so on."""
+    closest = related(case.target, case.outcome)
+    return as_relation(closest) if closest else None
+
+
+def as_relation(relation: Relation) -> Explanation:
+    """Return what a student reads about a relation; about inputs that nobody has shown, no number."""
+    words = A_NUMBER_OF.sub("Another number of results came back", relation.unseen or relation.message)
+    return Explanation(relation.message, f"{DIFFERS} {words}", relation=relation.name)
+
+
+def exception(case: Case) -> Explanation | None:
+    """It stopped with an error, and what that means is known."""
+    if not isinstance(case.outcome, Raised):
+        return None
+    # the student's own text could carry hidden inputs
+    unseen = f"It stopped with an error {UNSEEN}. {meaning(case.outcome, hidden=True)}".strip()
+    message = meaning(case.outcome)
+    return Explanation(message, unseen) if message or case.target.hidden else None
+
+
+def some_right(case: Case) -> Explanation | None:
+    """Some of several results are right."""
+    if case.target.hidden or not isinstance(case.outcome, Returned):
+        return None
+    message = partly_right(case.target, case.outcome)
+    return Explanation(message) if message else None
+
+
+def what_is_there(case: Case) -> Explanation:
+    """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
+    message = what_came_out(case.target, case.outcome)[0] or ONLY_NUMBERS
+    if isinstance(case.outcome, Lost):
+        return Explanation(message, f"Nothing that could be compared came back {UNSEEN}.", complete=True)
+    unseen = f"{kind_of_trouble(fingerprint(case.outcome), case.target.right)} {UNSEEN}." if case.target.hidden else ""
+    return Explanation(message, unseen, complete=True)
+
+
+EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
+    too_large,
+    known_mistake,
+    known_mistake_in_another_dtype,
+    changed_in_place,
+    slip,
+    known_mistake_in_part,
+    relation,
+    exception,
+    some_right,
+    what_is_there,
+)
+
+
+def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
+    """Yield what each explainer that applies says, with its name, in order; what is too large has but one."""
+    short = [TOO_LARGE if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)]
+    short[case.first] = case.outcome
+    case = replace(case, outcomes=short)
+    for explainer in EXPLAINERS:
+        explanation = explainer(case)
+        if explanation:
+            yield explainer.__name__, explanation
+        if explanation and explainer is too_large:
+            return
+
+
+def explain(case: Case) -> Failure:
+    """Say what went wrong on the first failed check: the first explainer that applies does."""
+    rule, explanation = next(explanations(case))
+    return failure_of(case, rule, explanation)
+
+
+def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
+    """Return an explanation as what a student reads; of a hidden check, no word about what came out."""
+    target = case.target
+    hidden, message = target.hidden, explanation.message
+    detail, picture = ("", None) if hidden or rule == too_large.__name__ else what_came_out(target, case.outcome)
+    if hidden:
+        message = explanation.unseen or message
+    if explanation.complete or detail == message:
+        detail = ""
+    unknown = ""
+    if rule == too_large.__name__:
+        unknown = key_of([target.name, message])
+    elif not explanation.mistake:
+        unknown = unknown_key(target, case.outcome)
+    return Failure(
+        target.title,
+        message,
+        detail,
+        explanation.mistake,
+        picture,
+        hidden,
+        explanation.relation,
+        explanation.hint,
+        unknown,
+        rule,
+    )

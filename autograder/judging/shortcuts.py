@@ -182,5 +182,5 @@ def source_of(work: Any) -> list[str]:
 def barred(verdict: Verdict, name: str, because: str) -> Verdict:
     """Return a verdict without points. What is wrong with the values is said first, else the shortcut."""
     results = tuple(replace(result, passed=False) for result in verdict.results)
-    told = Failure("Written by yourself.", f"Your code uses {name}. {because}", mistake="shortcut")
+    told = Failure("Written by yourself.", f"Your code uses {name}. {because}", mistake="shortcut", rule="shortcut")
     return replace(verdict, results=results, failure=verdict.failure or told)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .diagnose import Failure, explain
+from .case import Case, Failure
+from .diagnose import explain
 from .target import Target
 from .values import Outcome, Raised
 
@@ -54,6 +55,7 @@ def judge(
     messages: Mapping[str, str],
     hints: Mapping[str, int] | None = None,
     clauses: Callable[[], Mapping[str, str]] = dict,
+    source: str = "",
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -64,6 +66,7 @@ def judge(
         messages: what to tell a student who made a known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
         clauses: returns what each slip is, by its name; asked only where one fits.
+        source: the student's code, where it is known; it decides nothing but words.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
@@ -73,7 +76,7 @@ def judge(
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
     try:
-        failure = explain(targets, outcomes, first, messages, hints or {}, clauses)
+        failure = explain(Case(targets, outcomes, first, messages, hints or {}, clauses, source))
     except (ArithmeticError, RuntimeError, TypeError, ValueError, IndexError, KeyError):  # never decides about points
         failure = Failure(
             targets[first].title, "It differs, in a way that could not be explained.", hidden=targets[first].hidden

@@ -93,10 +93,11 @@ class ReleasedChecks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarise(outcome))
-        verdict = judge(
-            exercise, targets, outcomes, known["messages"], known.get("hints"), lambda: known.get("slips", {})
-        )
-        short = found_in(self.shortcuts, exercise, source_of(work)) or ran_in(self.shortcuts, exercise, outcomes)
+        source = source_of(work)
+        clauses: Mapping[str, str] = known.get("slips", {})
+        messages, hints = known["messages"], known.get("hints")
+        verdict = judge(exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source))
+        short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
 
