@@ -21,7 +21,7 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import text_of
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import Submission, run
+from autograder.grading.grade import Submission, ran
 from autograder.grading.repair import repair
 from autograder.judging.check import Check
 from autograder.judging.proofs import Rights
@@ -382,7 +382,8 @@ def hidden_points(verdict: Verdict) -> int:
 
 def graded(source: str, seed: int) -> Verdict:
     given = Submission(text_of(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
-    outcomes = run(repair(given.notebook, given.lesson), given)["find_bugs"]
+    with ran(repair(given.notebook, given.lesson), given) as (_, every):
+        outcomes = every["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
 
 

@@ -10,8 +10,10 @@ import hashlib
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any
 
 import torch
@@ -19,9 +21,12 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
+from ..judging.answer_key import Run
 from ..judging.card import Card, number
+from ..judging.check import Check
 from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
-from ..judging.syntax import needs_names_of
+from ..judging.syntax import needs_names_of, top_level_names
+from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
@@ -31,12 +36,15 @@ from .package import Cell, LessonPackage, checked_exercise, grade_id_of
 from .repair import repair
 from .sandbox import Limits, Session, open_session
 
+Outcomes = Mapping[str, Mapping[str, Outcome]]
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
 NOT_DEFINED = ("NotDefined", "NameError")
 RELEASED_STUB = Raised("NotImplementedError", "", "raise NotImplementedError()")
 PROCESS_ENDED = Lost("The Python process had ended before.")
 NOT_RUN = Lost("It was not run, because others of this exercise's checks took too long.")
+MOST_TRIALS = 1000
+LONGEST_SEARCH = 5.0  # seconds by the clock, where a process does not watch its own processor time
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
 
@@ -86,16 +94,16 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
     for last in (False, True):
         notebook = repair(submission.notebook, submission.lesson)
         try:
-            outcomes = run(notebook, submission)
-            if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
-                forget_outputs(notebook)
+            with ran(notebook, submission) as (runner, outcomes):
+                if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
+                    forget_outputs(notebook)
+                judge_exercises(notebook, submission, outcomes, runner)
             break
         except NoSandboxError:
             raise
         except SandboxError:
             if last:
                 raise
-    judge_exercises(notebook, submission, outcomes)
     add_rubrics(notebook, submission.lesson)
     return notebook
 
@@ -107,8 +115,11 @@ def forget_outputs(notebook: dict[str, Any]) -> None:
             cell["outputs"] = []
 
 
-def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str, Outcome]]:
-    """Run the cells, then the visible checks, then the hidden ones; return each check's outcome by exercise.
+@contextmanager
+def ran(notebook: dict[str, Any], submission: Submission) -> Iterator[tuple[CheckRunner, Outcomes]]:
+    """Run the cells, then the visible checks, then the hidden ones; give each check's outcome by exercise.
+
+    The submission's processes end with the block.
 
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
@@ -123,8 +134,8 @@ def run(notebook: dict[str, Any], submission: Submission) -> dict[str, dict[str,
             if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
                 continue
             hidden = runner.run_hidden()
-            return {name: found | hidden[name] for name, found in outcomes.items()}
-    raise AssertionError("the last round always returns")
+            yield runner, {name: found | hidden[name] for name, found in outcomes.items()}
+            return
 
 
 def session_for(submission: Submission) -> Any:
@@ -255,6 +266,34 @@ class CheckRunner:
             found[check.name] = outcome
         return found
 
+    @contextmanager
+    def trials(self, exercise: str) -> Iterator[Run]:
+        """Give what runs a check on an edited cell, in a copy of its own that ends with the block.
+
+        All checks have run by then, so a trial can change nothing that they gave.
+        """
+        key, copies = self._submission.lesson.key, self._copies.get(exercise)
+        visible, hidden = self._submission.lesson.sandbox_sources[exercise]
+        sessions: list[Session | None] = []
+        ends = time.monotonic() + LONGEST_SEARCH
+        left = count(MOST_TRIALS, -1)
+
+        def run(cell: str, check: Check, seed: int) -> Outcome:
+            if not sessions:  # most answers need none
+                process = self._process(copies, hidden=False) if copies else None
+                sessions.append(process.copy() if process else None)
+            session = sessions[0]
+            if session is None or session.lost or next(left) <= 0 or time.monotonic() > ends:
+                return NO_TIME_LEFT
+            sources = visible, hidden if check in key.hidden else ""
+            return session.trial(cell, check, sources, seed, key.boxes_of(check))
+
+        try:
+            yield run
+        finally:
+            for session in filter(None, sessions):
+                session.close()
+
     @staticmethod
     def _process(copies: Copies, *, hidden: bool) -> Session | None:
         """Return the copy to use, replaced by a fork of the other one where it was lost."""
@@ -268,9 +307,7 @@ class CheckRunner:
         return mine
 
 
-def judge_exercises(
-    notebook: dict[str, Any], submission: Submission, outcomes: Mapping[str, Mapping[str, Outcome]]
-) -> None:
+def judge_exercises(notebook: dict[str, Any], submission: Submission, outcomes: Outcomes, runner: CheckRunner) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
     flags: list[str] = []
     verdicts: dict[str, dict[str, Any]] = {}
@@ -278,7 +315,8 @@ def judge_exercises(
         exercise = checked_exercise(cell)
         if not exercise:
             continue
-        verdict = verdict_of(submission, exercise, outcomes[exercise])
+        with runner.trials(exercise) as run:
+            verdict = verdict_of(submission, exercise, outcomes[exercise], cell_of(notebook, exercise), run)
         checks = submission.lesson.key.checks_of(exercise)
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
@@ -293,10 +331,19 @@ def card_of(verdict: Verdict) -> str:
     return Card(verdict, graded=True)._repr_html_()
 
 
-def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Outcome]) -> Verdict:
-    """Compare an exercise's values with the reference's."""
+def verdict_of(
+    submission: Submission, exercise: str, outcomes: Mapping[str, Outcome], cell: str = "", run: Run | None = None
+) -> Verdict:
+    """Compare an exercise's values with the reference's; where they differ, look for a repair of the cell."""
     key = submission.lesson.key
-    return key.verdict(exercise, submission.seed, [outcomes[check.name] for check in key.checks_of(exercise)])
+    values = [outcomes[check.name] for check in key.checks_of(exercise)]
+    return key.verdict(exercise, submission.seed, values, cell, run)
+
+
+def cell_of(notebook: dict[str, Any], exercise: str) -> str:
+    """Return the last cell that defines an exercise; '' where none does."""
+    code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    return next((source for source in reversed(code) if exercise in top_level_names(source)), "")
 
 
 def with_left_out(verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 from . import mutations
@@ -58,8 +59,7 @@ class Site:
     def code(self, node: ast.AST | None = None) -> str:
         """Return a node as the student wrote it, on one line and not too long."""
         node = self.node if node is None else node
-        written = ast.get_source_segment(self.text, node) if hasattr(node, "lineno") else None
-        return in_one_line(written or ast.unparse(node))
+        return in_one_line(written(node, self.text) or ast.unparse(node))
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,24 @@ Operator = Callable[[Site], Iterator[Change]]
 def line_of(node: ast.AST) -> int:
     """Return the line where a node begins; 0 for one that an edit has made."""
     return getattr(node, "lineno", 0)
+
+
+def written(node: ast.AST, text: str) -> str:
+    """Return a node as it is written; '' for one that an edit has made."""
+    first, last = line_of(node), getattr(node, "end_lineno", None)
+    if not first or last is None or last > len(lines_of(text)):
+        return ""
+    start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None)
+    lines = lines_of(text)[first - 1 : last]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return b"\n".join(lines).decode("utf-8", "replace")
+
+
+@lru_cache(maxsize=4)
+def lines_of(text: str) -> list[bytes]:
+    """Return a text's lines as the bytes that positions in a syntax tree count; kept for one search."""
+    return text.encode().split(b"\n")
 
 
 def in_one_line(code: str) -> str:

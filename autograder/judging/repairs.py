@@ -7,7 +7,6 @@ passes it. Where none passes everything, the edit that passes most is kept, and 
 from __future__ import annotations
 
 import ast
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,11 +14,10 @@ from dataclasses import dataclass
 from .edit_operators import Size
 from .edits import Edit, edits_of
 from .target import Target
-from .trial import definitions_in
+from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised
 
 Run = Callable[[str, int], Outcome]
-SECONDS = 1.0  # of processor time, for all neighbors of one answer
 MOST_VALUES = 2  # where three numbers or names will do, it is not the number that matters
 MOST_LINES = 4
 
@@ -76,24 +74,6 @@ def in_lines(lines: Sequence[int]) -> str:
     return f"lines {', '.join(map(str, different[:-1]))} and {different[-1]}"
 
 
-class Budget:
-    """Processor time that trials may take.
-
-    Args:
-        seconds: how much of it.
-        clock: what tells it.
-    """
-
-    def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = time.process_time) -> None:
-        self._clock, self._ends = clock, clock() + seconds
-        self.trials = 0
-
-    @property
-    def spent(self) -> bool:
-        """Whether nothing is left of it."""
-        return self._clock() >= self._ends
-
-
 class Search:
     """Looks for a repair.
 
@@ -101,8 +81,7 @@ class Search:
         cell: the student's cell.
         targets: what is known about the checks.
         outcomes: what the student's code gave.
-        run: runs a check, by its number, on an edited cell.
-        budget: what it may cost.
+        run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
         confirm: says whether an edited cell that passes every check does so on other inputs too.
     """
 
@@ -112,10 +91,9 @@ class Search:
         targets: Sequence[Target],
         outcomes: Sequence[Outcome],
         run: Run,
-        budget: Budget,
         confirm: Callable[[str], bool] = lambda source: True,
     ) -> None:
-        self._cell, self._targets, self._run, self._budget, self._confirm = cell, targets, run, budget, confirm
+        self._cell, self._targets, self._run, self._confirm = cell, targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
         failed = [i for i, passed in enumerate(accepted) if not passed]
         self._passed_before = sum(accepted)
@@ -123,10 +101,13 @@ class Search:
         self._near = line_of(outcomes[failed[0]], cell) if failed else 0
         self._tree = definitions_in(cell)
         self._seen: set[str] = set()
+        self._over = False
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
         every = len(self._targets)
+        if self._passes(ast.unparse(self._tree)):
+            return  # what failed is not what the cell defines
         steps = list(self._passing())
         complete = settled([edit for edit, passed in steps if passed == every])
         if complete:
@@ -146,14 +127,13 @@ class Search:
         """Yield the edits that pass the first failed check, and how many they pass; of one size where all do."""
         every, complete = len(self._targets), None
         for edit in edits_of(self._tree, self._cell, self._near):
-            if self._budget.spent or (complete is not None and edit.size > complete):
+            if self._over or (complete is not None and edit.size > complete):
                 return
             with edit.applied():
                 source = ast.unparse(self._tree)
             if source in self._seen:
                 continue
             self._seen.add(source)
-            self._budget.trials += 1
             passed = self._passes(source)
             if passed == every and not self._confirm(source):
                 continue
@@ -165,7 +145,11 @@ class Search:
         """Return how many checks pass; 0 where the first failed one still fails."""
         passed = 0
         for i in self._order:
-            right = self._targets[i].accepts(self._run(source, i))
+            outcome = self._run(source, i)
+            if outcome == NO_TIME_LEFT:
+                self._over = True
+                return 0
+            right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
                 return 0
             passed += right
@@ -180,7 +164,8 @@ def is_small(edit: Edit) -> bool:
 def settled(edits: Sequence[Edit]) -> list[Edit]:
     """Return edits without those of a number or a name that many others can replace: then it is not what matters."""
     values = Counter(edit.site for edit in edits if edit.size in (Size.CONSTANT, Size.NAME))
-    return [edit for edit in edits if values[edit.site] <= MOST_VALUES]
+    kept = [edit for edit in edits if values[edit.site] <= MOST_VALUES]
+    return sorted(kept, key=lambda edit: (edit.size, len(edit.writes), len(edit.piece)))
 
 
 def line_of(outcome: Outcome, cell: str) -> int:

@@ -8,21 +8,26 @@ own, which can be ended.
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, FunctionType
 from typing import Any
 
 from torch import Tensor
 
 from .check import Check
-from .values import Outcome, Raised
+from .syntax import SHORT, parsed
+from .values import Lost, Outcome, Raised
 
 CELL = "<edited cell>"
+SECONDS = 1.0  # of processor time, for all trials of one answer
 LONGEST = 0.25  # seconds of processor time for one trial
 TOO_LONG = Raised("OutOfTime", "")
+NO_TIME_LEFT = Lost("No time is left for further trials.")
+MOST_NODES = 3000
 MOST_COPIED = 10_000  # entries of one global tensor, list or dict
 
 
@@ -31,30 +36,32 @@ class OutOfTime(BaseException):
 
 
 class LineWatch:
-    """Notes which lines of an edited cell run, and stops it when it takes too long.
+    """Looks at each line of an edited cell that runs, and stops it when it takes too long.
 
     Args:
         seconds: of processor time.
     """
 
     def __init__(self, seconds: float) -> None:
-        self.lines: set[int] = set()
         self._ends = time.process_time() + seconds
 
     def __call__(self, frame: FrameType, event: str, _argument: Any) -> Callable[..., Any] | None:
         """Look at one line: the interpreter's hook."""
         if frame.f_code.co_filename != CELL:
             return None
-        self.lines.add(frame.f_lineno)
         if time.process_time() > self._ends:
             raise OutOfTime
         return self
 
 
 def definitions_in(cell: str) -> ast.Module:
-    """Return a cell's definitions: its other statements have run, and need not run again."""
-    kept = (ast.FunctionDef, ast.ClassDef)
-    return ast.Module([node for node in ast.parse(cell).body if isinstance(node, kept)], [])
+    """Return a copy of a cell's definitions, none where it is very long.
+
+    Its other statements have run, and need not run again.
+    """
+    kept: list[ast.stmt] = [node for node in parsed(cell) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    short = len(cell) <= SHORT and sum(1 for node in kept for _ in ast.walk(node)) <= MOST_NODES
+    return ast.Module(copy.deepcopy(kept) if short else [], [])
 
 
 class Trials:
@@ -63,32 +70,39 @@ class Trials:
     Args:
         names: what the notebook has defined; nothing is written to it.
         exercise: the name that the edited source defines.
-        seed: what the checks' inputs are drawn from.
-        record: note which of PyTorch's functions ran, too.
+        seconds: of processor time, for all trials.
     """
 
-    def __init__(self, names: Mapping[str, Any], exercise: str, seed: int, *, record: bool = False) -> None:
-        self._names, self._exercise, self._seed, self._record = names, exercise, seed, record
-        self.lines: set[int] = set()
+    def __init__(self, names: Mapping[str, Any], exercise: str, seconds: float = SECONDS) -> None:
+        self._names, self._exercise, self._left = names, exercise, seconds
 
-    def run(self, source: str, check: Check) -> Outcome:
-        """Run one check on an edited definition; remember which of its lines ran."""
-        watch, before = LineWatch(LONGEST), sys.gettrace()
-        sys.settrace(watch)
+    def run(self, source: str, check: Check, seed: int) -> Outcome:
+        """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time."""
+        if self._left <= 0:
+            return NO_TIME_LEFT
+        began = time.process_time()
         try:
-            return self._outcome(source, check)
+            with watched(LONGEST):
+                names = own_names(self._names, source)
+                exec(compile(source, CELL, "exec", dont_inherit=True), names)
+                return check.values(names[self._exercise], seed)
         except OutOfTime:
             return TOO_LONG
         except Exception as error:
             return Raised(type(error).__name__, str(error)[:500])
         finally:
-            sys.settrace(before)
-            self.lines = watch.lines
+            self._left -= time.process_time() - began
 
-    def _outcome(self, source: str, check: Check) -> Outcome:
-        names = own_names(self._names, source)
-        exec(compile(source, CELL, "exec", dont_inherit=True), names)
-        return check.values(names[self._exercise], self._seed, record=self._record)
+
+@contextlib.contextmanager
+def watched(seconds: float) -> Iterator[None]:
+    """Stop edited code in the block when it has used so much processor time."""
+    before = sys.gettrace()
+    sys.settrace(LineWatch(seconds))
+    try:
+        yield
+    finally:
+        sys.settrace(before)
 
 
 def own_names(names: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -104,7 +118,7 @@ def own_names(names: Mapping[str, Any], source: str) -> dict[str, Any]:
     return new
 
 
-def cell_function(work: Any) -> FunctionType | None:
+def function_of(work: Any) -> FunctionType | None:
     """Return a function that a piece of work is made of: itself, or a class's first method."""
     if isinstance(work, FunctionType):
         return work

@@ -12,6 +12,7 @@ from typing import Any
 from ...errors import SandboxError
 from ...judging.black_box import BlackBox, answer_call
 from ...judging.check import Check
+from ...judging.trial import NO_TIME_LEFT
 from ...judging.values import Lost, Outcome
 from .channel import TooSlowError, receive, send, send_descriptor
 from .codec import pack, pack_answer, unpack, unpack_call, unpack_outcome
@@ -19,6 +20,7 @@ from .limits import Limits
 
 OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
 COPY_SECONDS = 10.0
+TRIAL_SECONDS = 5.0  # by the clock, for a trial that does not watch its own processor time
 CELLS_FULL_OF_OUTPUT = 8
 ESCAPED = 6  # characters that JSON writes for one
 SMALL = 64 * 2**10
@@ -158,6 +160,26 @@ class Session:
             slow = f"It was still running after {seconds:g} seconds."
             reason = self._lose(error, slow, "The Python process ended in the middle of it.")
             return Lost(reason, overtime=isinstance(error, TooSlowError))
+
+    def trial(
+        self, cell: str, check: Check, sources: tuple[str, str], seed: int, boxes: Mapping[str, BlackBox]
+    ) -> Outcome:
+        """Run one check on an edited cell, in this very process; NO_TIME_LEFT where it has ended.
+
+        Args:
+            cell: the definitions that take the place of the submission's own, in this trial alone.
+            check: which one.
+            sources: the visible checks, and the hidden ones where it is one of them.
+            seed: what its inputs are drawn from.
+            boxes: functions that it may have called here.
+        """
+        request = {"do": "trial", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
+        seconds = min(TRIAL_SECONDS, self._budget.seconds_left)
+        try:
+            return unpack_outcome(self._ask({**request, "cell": cell}, seconds, boxes=boxes))
+        except SandboxError as error:
+            self._lose(error, "A trial took too long.", "A trial ended the process.")
+            return NO_TIME_LEFT
 
     def _ask(
         self,
