@@ -17,6 +17,7 @@ from . import mutations
 from .mutations import INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
 
 LONGEST_PIECE = 60
+ANOTHER_NUMBER = "with another number"
 IN_PLACE = "as a new tensor instead of in place"
 
 
@@ -269,11 +270,11 @@ def other_number(site: Site) -> Iterator[Change]:
     value = number_of(node)
     if value is not None:
         index = isinstance(site.parent, ast.Subscript) and site.parent.slice is node
-        words = "along another axis" if is_axis(site) else f"with another {'index' if index else 'number'}"
+        words = "along another axis" if is_axis(site) else "with another index" if index else ANOTHER_NUMBER
         for other in other_values(value):
             yield Change(constant(other), site.code(expression_around(site)), words)
     if isinstance(node, ast.Attribute) and is_infinity(node):
-        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), "with another number")
+        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), ANOTHER_NUMBER)
 
 
 def expression_around(site: Site) -> ast.AST:
@@ -341,7 +342,8 @@ def axis_added(site: Site) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal", "flatten", "squeeze"):
         return
     given = {keyword.arg for keyword in node.keywords}
-    axes = given & set(AXIS_NAMES) or len(node.args) > (not is_method(node))
+    others = (not is_method(node)) + (name == "diagonal")  # arguments that come before the axes
+    axes = given & set(AXIS_NAMES) or len(node.args) > others
     if name in ALONG and not axes:
         for axis in (-1, -2, 0, 1):
             yield Change(with_keywords(node, dim=axis), site.code(), "along one axis")

@@ -99,7 +99,8 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
     deleted = 0
     if not change.words:
         deleted = size_of(site.node) - size_of(change.new)
-        size = Size.REMOVAL if deleted > MOST_NODES_DELETED else size
+        alone = isinstance(change.new, ast.Constant)  # all that was calculated there has gone
+        size = Size.REMOVAL if deleted > MOST_NODES_DELETED or alone else size
     what = ast.dump(change.new) if change.words else ""
     line = change.line or site.line
     return Edit(

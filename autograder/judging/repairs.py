@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .edit_operators import Size
+from .edit_operators import ANOTHER_NUMBER, Size
 from .edits import Edit, edits_of
 from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised
 
 Run = Callable[[str, int], Outcome]
-MOST_VALUES = 2  # where three numbers or names will do, it is not the number that matters
+MANY_NAMES = 3
 MOST_LINES = 4
 
 
@@ -109,9 +109,11 @@ class Search:
         if self._passes(ast.unparse(self._tree)):
             return  # what failed is not what the cell defines
         steps = list(self._passing())
-        complete = settled([edit for edit, passed in steps if passed == every])
+        complete = [edit for edit, passed in steps if passed == every]
         if complete:
-            yield Repair((complete[0],), every, every, tuple(complete[1:]))
+            settled_on = settled(complete)
+            if settled_on:
+                yield Repair((settled_on[0],), every, every, tuple(settled_on[1:]))
             return
         partly = [(edit, passed) for edit, passed in steps if self._passed_before < passed < every and is_small(edit)]
         if not partly:
@@ -119,7 +121,7 @@ class Search:
         first, passed = max(partly, key=lambda step: step[1])
         yield Repair((first,), passed, every)
         with first.applied():
-            second = settled([edit for edit, passed in self._passing() if passed == every])
+            second = settled([edit for edit, passed in self._passing() if passed == every and is_small(edit)])
         if second:
             yield Repair((first, second[0]), every, every)
 
@@ -157,14 +159,14 @@ class Search:
 
 
 def is_small(edit: Edit) -> bool:
-    """Say whether an edit leaves enough of the code that passing some checks tells something."""
-    return edit.size <= Size.OPERATION
+    """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
+    return edit.size <= Size.OPERATION and edit.change != ANOTHER_NUMBER
 
 
 def settled(edits: Sequence[Edit]) -> list[Edit]:
-    """Return edits without those of a number or a name that many others can replace: then it is not what matters."""
-    values = Counter(edit.site for edit in edits if edit.size in (Size.CONSTANT, Size.NAME))
-    kept = [edit for edit in edits if values[edit.site] <= MOST_VALUES]
+    """Return edits, likeliest first, without those of a name that many others can replace: it is not what matters."""
+    names = Counter(edit.site for edit in edits if edit.size is Size.NAME)
+    kept = [edit for edit in edits if names[edit.site] < MANY_NAMES]
     return sorted(kept, key=lambda edit: (edit.size, len(edit.writes), len(edit.piece)))
 
 
