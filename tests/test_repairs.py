@@ -249,3 +249,8 @@ def test_a_trial_changes_no_name_and_no_random_number() -> None:
 def test_a_very_long_cell_is_left_alone() -> None:
     cell = "def scale_scores(scores, d_k):\n" + "    scores = scores + 1\n" * 2000 + "    return scores"
     assert repair("03_scaling", "scale_scores", cell) is None
+
+
+def test_a_very_deep_cell_is_left_alone() -> None:
+    cell = f"def scale_scores(scores, d_k):\n    return scores{' + 1' * 900}"
+    assert repair("03_scaling", "scale_scores", cell) is None

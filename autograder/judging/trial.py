@@ -12,7 +12,7 @@ import contextlib
 import copy
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -28,6 +28,7 @@ LONGEST = 0.25  # seconds of processor time for one trial
 TOO_LONG = Raised("OutOfTime", "")
 NO_TIME_LEFT = Lost("No time is left for further trials.")
 MOST_NODES = 3000
+DEEPEST = 60
 MOST_COPIED = 10_000  # entries of one global tensor, list or dict
 
 
@@ -55,13 +56,22 @@ class LineWatch:
 
 
 def definitions_in(cell: str) -> ast.Module:
-    """Return a copy of a cell's definitions, none where it is very long.
+    """Return a copy of a cell's definitions, none where it is very long or deep.
 
     Its other statements have run, and need not run again.
     """
     kept: list[ast.stmt] = [node for node in parsed(cell) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    short = len(cell) <= SHORT and sum(1 for node in kept for _ in ast.walk(node)) <= MOST_NODES
-    return ast.Module(copy.deepcopy(kept) if short else [], [])
+    editable = len(cell) <= SHORT and is_small(kept)
+    return ast.Module(copy.deepcopy(kept) if editable else [], [])
+
+
+def is_small(nodes: Sequence[ast.AST]) -> bool:
+    """Say whether code has so few nodes, nested so little, that all its edits can be listed."""
+    total, depth, level = 0, 0, list(nodes)
+    while level and total <= MOST_NODES and depth <= DEEPEST:
+        total, depth = total + len(level), depth + 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return not level
 
 
 class Trials:
