@@ -24,6 +24,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
 @pytest.mark.parametrize(
     ("before", "after", "piece", "change"),
     [
+        ("return arange(x)", "return arange(x + 1)", "arange(x)", "with its end moved by one"),
         ("return x.float() @ y", "return x @ y", ".float()", ""),
         ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),
         ("return softmax(x)", "return x", "softmax(…)", ""),
@@ -145,3 +146,17 @@ def test_the_order_is_always_the_same() -> None:
 def test_a_long_piece_is_shortened() -> None:
     edit = neighbors(f"return f({', '.join('x' * 30)})[0]")
     assert max(len(e.piece) for e in edit.values()) <= 62
+
+
+def test_dropout_gets_the_mode_of_its_module() -> None:
+    found = neighbors("return F.dropout(x, 0.1)", "class M:\n  def forward(self, x):")
+    assert any(edit.change == "with the module's mode passed on" for edit in found.values())
+
+
+def test_a_loop_is_not_left_by_a_name() -> None:
+    edits = neighbors("for z in x:\n    y = y + z\nreturn y").values()
+    assert not any(edit.piece == "y + z" and "name for `z`" in edit.change for edit in edits)
+
+
+def test_of_two_equal_sides_none_is_left_out() -> None:
+    assert all(edit.piece != "* x" for edit in neighbors("return x * x").values())

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import mutations
-from .mutations import INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
+from .mutations import ENDS, INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
 
 LONGEST_PIECE = 60
 ANOTHER_NUMBER = "with another number"
@@ -56,6 +56,12 @@ class Site:
     def line(self) -> int:
         """The line that it begins in."""
         return next(filter(None, map(line_of, (self.node, *self.parents))), 0)
+
+    @property
+    def in_method(self) -> bool:
+        """Whether it is in a function with `self`."""
+        functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
+        return any(function.args.args and function.args.args[0].arg == "self" for function in functions)
 
     def code(self, node: ast.AST | None = None) -> str:
         """Return a node as the student wrote it, on one line and not too long."""
@@ -170,9 +176,9 @@ def call_deleted(site: Site) -> Iterator[Change]:
 
 
 def side_deleted(site: Site) -> Iterator[Change]:
-    """`a / b` becomes `a`, `a + b` becomes `b` too; `a and b` becomes `a`."""
+    """`a / b` becomes `a`, `a + b` becomes `b` too; `a and b` becomes `a`. Whoever writes `x * x` means both."""
     node = site.node
-    if isinstance(node, ast.BinOp):
+    if isinstance(node, ast.BinOp) and ast.dump(node.left) != ast.dump(node.right):
         sign = SIGNS.get(type(node.op), "")
         yield Change(node.left, f"{sign} {site.code(node.right)}", line=line_of(node.right))
         if not isinstance(node.op, ast.Div | ast.FloorDiv | ast.Pow):
@@ -376,6 +382,31 @@ def keyword_shared(site: Site) -> Iterator[Change]:
                 if keyword.arg and keyword.arg not in given:
                     call = ast.Call(node.func, node.args, [*node.keywords, keyword])
                     yield Change(call, site.code(), f"with `{keyword.arg}`, as in the other `{name}`")
+
+
+def end_moved(site: Site) -> Iterator[Change]:
+    """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
+    node = site.node
+    if isinstance(node, ast.Call) and called(node) in ENDS and node.args:
+        last = min(ENDS[called(node)], len(node.args) - 1)
+        for sign in (ast.Add(), ast.Sub()):
+            moved = ast.BinOp(node.args[last], sign, ast.Constant(1))
+            arguments = [*node.args[:last], moved, *node.args[last + 1 :]]
+            yield Change(ast.Call(node.func, arguments, node.keywords), site.code(), "with its end moved by one")
+
+
+def mode_passed_on(site: Site) -> Iterator[Change]:
+    """`F.dropout(x, p)` in a module gets `training=self.training`."""
+    node = site.node
+    if isinstance(node, ast.Call) and "dropout" in called(node) and not is_owned_by_self(node) and site.in_method:
+        mode = ast.keyword("training", ast.Attribute(ast.Name("self", ast.Load()), "training", ast.Load()))
+        kept = [keyword for keyword in node.keywords if keyword.arg != "training"]
+        yield Change(ast.Call(node.func, node.args[:2], [*kept, mode]), site.code(), "with the module's mode passed on")
+
+
+def is_owned_by_self(call: ast.Call) -> bool:
+    """Say whether a call is one of a module's own layers."""
+    return isinstance(call.func, ast.Attribute) and mutations.is_self(call.func.value)
 
 
 MORE_INSTEAD: Mapping[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -607,13 +638,21 @@ def statement_moved(site: Site) -> Iterator[Change]:
 
 
 def other_name(site: Site) -> Iterator[Change]:
-    """One parameter or variable stands in another's place."""
+    """One parameter or variable stands in another's place; a loop's in that of a loop's, or else it is no loop."""
     node = site.node
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in site.names:
+        looped = names_of_loops(site)
         for other in site.names:
-            if other != node.id:
+            if other != node.id and (other in looped) == (node.id in looped):
                 words = f"with another name for `{node.id}`"
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
+
+
+def names_of_loops(site: Site) -> set[str]:
+    """Return the variables of the loops around a node."""
+    loops = [parent for parent in site.parents if isinstance(parent, ast.For)]
+    parts = [part for loop in loops for part in ast.walk(loop.target)]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
 OPERATORS: Sequence[tuple[Operator, Size]] = (
@@ -630,7 +669,8 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (axis_added, Size.CONSTANT),
     (keyword_shared, Size.CONSTANT),
     (undoing(mutations.other_item, "with another index"), Size.CONSTANT),
-    (undoing(mutations.off_by_one, "with a position or a count moved by one"), Size.CONSTANT),
+    (end_moved, Size.CONSTANT),
+    (mode_passed_on, Size.CONSTANT),
     (none_asked_for, Size.OPERATION),
     (returned_or_raised, Size.OPERATION),
     (new_not_in_place, Size.OPERATION),

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 
 from .edit_operators import OPERATORS, Change, Site, Size
+from .mutations import called
 
 MOST_NODES_DELETED = 6  # whoever deletes more has changed what the code does, and not one slip in it
 MOST_TOGETHER = 8
@@ -99,8 +100,7 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
     deleted = 0
     if not change.words:
         deleted = size_of(site.node) - size_of(change.new)
-        alone = isinstance(change.new, ast.Constant)  # all that was calculated there has gone
-        size = Size.REMOVAL if deleted > MOST_NODES_DELETED or alone else size
+        size = Size.REMOVAL if deleted > MOST_NODES_DELETED or changes_much(site, change.new) else size
     what = ast.dump(change.new) if change.words else ""
     line = change.line or site.line
     return Edit(
@@ -113,6 +113,11 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
         id(site.node),
         (change.piece, change.words, what),
     )
+
+
+def changes_much(site: Site, new: ast.AST) -> bool:
+    """Say whether all that was calculated has gone, or a module's dropout: that is seldom the slip."""
+    return isinstance(new, ast.Constant) or (site.in_method and "dropout" in called(site.node))
 
 
 def size_of(node: ast.AST) -> int:
