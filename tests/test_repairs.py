@@ -183,7 +183,7 @@ def attend(query, key, value):
         ("03_scaling", "scaled_attend", WRONG_SIZE, "Line 4, `query.shape[1]`: along another axis,"),
         ("02_queries_keys_values", "attention_scores", FLOATS, "Without `.float()` in line 3, both times,"),
         ("02_queries_keys_values", "attend", DROPOUT, "Without `torch.nn.functional.dropout(…)` in line 4,"),
-        ("02_queries_keys_values", "attend", TWO_SLIPS, "It takes two changes: "),
+        ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
     ],
 )
 def test_a_fault_is_told_by_the_edit_that_passes(lesson: str, exercise: str, cell: str, said: str) -> None:

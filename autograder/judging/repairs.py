@@ -47,11 +47,11 @@ class Repair:
     def sentence(self) -> str:
         """What a student reads. It states no more than what was run."""
         if len(self.edits) > 1:
-            return f"It takes two changes: {'; '.join(map(clause, self.edits))}. Then every check passes."
+            return f"With two changes, every check passes: {'; '.join(map(clause, self.edits))}."
         words = clause(self.edits[0])
         words = words[0].upper() + words[1:]
         if not self.complete:
-            return f"{words}, {self.passed} of {self.checks} checks pass; another mistake remains."
+            return f"{words}, {self.passed} of {self.checks} checks pass, and the rest still do not."
         same = [edit for edit in self.others if edit.change == self.edits[0].change and len(edit.lines) == 1]
         lines = sorted({edit.lines[0] for edit in same} - set(self.edits[0].lines))
         also = f" The same change in {in_lines(lines)} does it too." if 0 < len(lines) < MOST_LINES else ""
@@ -108,18 +108,30 @@ class Search:
         every = len(self._targets)
         if self._passes(ast.unparse(self._tree)):
             return  # what failed is not what the cell defines
-        steps = list(self._passing())
-        complete = [edit for edit, passed in steps if passed == every]
-        if complete:
-            settled_on = settled(complete)
-            if settled_on:
-                yield Repair((settled_on[0],), every, every, tuple(settled_on[1:]))
-            return
-        partly = [(edit, passed) for edit, passed in steps if self._passed_before < passed < every and is_small(edit)]
-        if not partly:
-            return
-        first, passed = max(partly, key=lambda step: step[1])
-        yield Repair((first,), passed, every)
+        complete: list[Edit] = []
+        partly: list[tuple[Edit, int]] = []
+        for edit, passed in self._passing():
+            if passed == every:
+                complete.append(edit)
+                if edit.size is not Size.NAME:  # of names, all have to be known
+                    yield self._repair(complete)
+            elif passed > self._passed_before and is_small(edit):
+                partly.append((edit, passed))
+        if settled(complete):
+            yield self._repair(complete)
+        if partly and not complete:
+            yield from self._second_step(*max(partly, key=lambda step: step[1]))
+
+    def _repair(self, edits: Sequence[Edit]) -> Repair:
+        """Return the repair that edits are of which each passes everything."""
+        best, *others = settled(edits)
+        return Repair((best,), len(self._targets), len(self._targets), tuple(others))
+
+    def _second_step(self, first: Edit, passed: int) -> Iterator[Repair]:
+        """Yield an edit that passes some checks, where that says something, and with it one that passes the rest."""
+        every = len(self._targets)
+        if first.change:  # less code passing more tells little
+            yield Repair((first,), passed, every)
         with first.applied():
             second = settled([edit for edit, passed in self._passing() if passed == every and is_small(edit)])
         if second:

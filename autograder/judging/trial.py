@@ -23,7 +23,7 @@ from .syntax import SHORT, parsed
 from .values import Lost, Outcome, Raised
 
 CELL = "<edited cell>"
-SECONDS = 1.0  # of processor time, for all trials of one answer
+SECONDS = 0.75  # of processor time, for all trials of one answer; the judge needs a third as much
 LONGEST = 0.25  # seconds of processor time for one trial
 TOO_LONG = Raised("OutOfTime", "")
 NO_TIME_LEFT = Lost("No time is left for further trials.")

@@ -30,6 +30,7 @@ from ..judging.target import Target
 from ..judging.trial import Trials, function_of
 from ..judging.values import Outcome
 
+LONGEST_RUN = 1.5  # seconds of processor time
 LONGEST_WAIT = 5.0  # seconds by the clock, whatever the copy does
 MEMORY = 2 * 2**30  # bytes more than the kernel has
 MOST_BYTES = 2**16
@@ -132,12 +133,11 @@ def confine() -> None:
 
 def limit() -> None:
     """Limit the copy's memory and its time, beyond what it watches itself."""
+    signal.setitimer(signal.ITIMER_PROF, LONGEST_RUN)  # ends the copy, also in the middle of a call of C
     try:
         import resource
     except ImportError:
         return
-    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used + LONGEST_WAIT) + 1,) * 2)
     with contextlib.suppress(OSError, ValueError):  # macOS knows no such limit
         mapped = int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY,) * 2)
