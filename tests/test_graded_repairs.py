@@ -46,9 +46,10 @@ def attend(query, key, value):
     i = 0
     while i > 0:
         try:
-            i = i + 1
+            while True:
+                i = i + 1
         except BaseException:
-            i = i + 2
+            pass
     return torch.rand(2), torch.rand(3)
 """
 ENDS_IN_TRIALS = """
