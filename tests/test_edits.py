@@ -25,6 +25,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
     ("before", "after", "piece", "change"),
     [
         ("return arange(x)", "return arange(x + 1)", "arange(x)", "with its end moved by one"),
+        ("return x.all(dim=1)", "return x.all()", "x.all(dim=1)", "over all axes"),
         ("return x.float() @ y", "return x @ y", ".float()", ""),
         ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),
         ("return softmax(x)", "return x", "softmax(…)", ""),

@@ -225,6 +225,8 @@ def argument_deleted(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
+            if keyword.arg in AXIS_NAMES and called(node) in REDUCED:
+                continue  # over all axes it may never act at all: see `axis_removed`
             rest = [other for other in node.keywords if other is not keyword]
             yield Change(ast.Call(node.func, node.args, rest), site.code(keyword), line=line_of(keyword))
         if len(node.args) > 1:
@@ -655,6 +657,15 @@ def names_of_loops(site: Site) -> set[str]:
     return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
+def axis_removed(site: Site) -> Iterator[Change]:
+    """`x.all(dim=1)` becomes `x.all()`."""
+    node = site.node
+    if isinstance(node, ast.Call) and called(node) in REDUCED:
+        rest = [keyword for keyword in node.keywords if keyword.arg not in AXIS_NAMES]
+        if len(rest) < len(node.keywords):
+            yield Change(ast.Call(node.func, node.args, rest), site.code(), "over all axes")
+
+
 OPERATORS: Sequence[tuple[Operator, Size]] = (
     (call_deleted, Size.DELETION),
     (side_deleted, Size.DELETION),
@@ -686,5 +697,6 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (method_added, Size.OPERATION),
     (loop_shortened, Size.OPERATION),
     (statement_moved, Size.OPERATION),
+    (axis_removed, Size.NAME),
     (other_name, Size.NAME),
 )

@@ -100,7 +100,8 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
     deleted = 0
     if not change.words:
         deleted = size_of(site.node) - size_of(change.new)
-        size = Size.REMOVAL if deleted > MOST_NODES_DELETED or changes_much(site, change.new) else size
+        large = deleted > MOST_NODES_DELETED and not is_one_step(site.node, change.new)
+        size = Size.REMOVAL if large or changes_much(site, change.new) else size
     what = ast.dump(change.new) if change.words else ""
     line = change.line or site.line
     return Edit(
@@ -113,6 +114,11 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
         id(site.node),
         (change.piece, change.words, what),
     )
+
+
+def is_one_step(node: ast.AST, new: ast.AST) -> bool:
+    """Say whether a statement or a call is left out as a whole, however much is in it."""
+    return isinstance(node, ast.stmt) or (isinstance(node, ast.Call) and getattr(new, "func", None) is not node.func)
 
 
 def changes_much(site: Site, new: ast.AST) -> bool:
