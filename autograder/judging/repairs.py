@@ -52,10 +52,15 @@ class Repair:
         words = words[0].upper() + words[1:]
         if not self.complete:
             return f"{words}, {self.passed} of {self.checks} checks pass, and the rest still do not."
-        same = [edit for edit in self.others if edit.change == self.edits[0].change and len(edit.lines) == 1]
+        same = [edit for edit in self.others if is_alike(edit, self.edits[0]) and len(edit.lines) == 1]
         lines = sorted({edit.lines[0] for edit in same} - set(self.edits[0].lines))
         also = f" The same change in {in_lines(lines)} does it too." if 0 < len(lines) < MOST_LINES else ""
         return f"{words}, every check passes.{also}"
+
+
+def is_alike(edit: Edit, other: Edit) -> bool:
+    """Say whether two edits are the same change; two deletions are where they delete the same."""
+    return edit.change == other.change and bool(edit.change or edit.piece == other.piece)
 
 
 def clause(edit: Edit) -> str:
