@@ -12,9 +12,15 @@ if str(root) not in sys.path:  # on a hub, only the students' side of the packag
     sys.path.insert(0, str(root))
 
 from autograder.classroom.database import gradebook_url  # noqa: E402
+from autograder.classroom.exchange import CollectPlainFiles  # noqa: E402
 from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
-from autograder.classroom.rendering import render_code, render_html, render_markdown, render_terminal  # noqa: E402
-from autograder.classroom.sanitize import clean_rendered  # noqa: E402
+from autograder.classroom.rendering import (  # noqa: E402
+    render_code,
+    render_formulas,
+    render_html,
+    render_markdown,
+    render_terminal,
+)
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
@@ -34,6 +40,9 @@ gradebook.parent.mkdir(exist_ok=True)  # SQLite makes the file, and not its fold
 c.CourseDirectory.db_url = gradebook_url(f"sqlite:///{gradebook}?timeout=60")
 c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 
+# Collecting: students write to the exchange, and the teacher's rights read it
+c.ExchangeFactory.collect = CollectPlainFiles
+
 # Grading: a submission is repaired, run and judged by one function, and its rows are written by another
 c.Autograde.sanitize_preprocessors = [GradeSubmission]
 c.Autograde.autograde_preprocessors = [SaveGrades]
@@ -47,5 +56,5 @@ c.HTMLExporter.filters = {
     "clean_html": render_html,
     "highlight_code": render_code,
     "markdown2html": render_markdown,
-    "strip_files_prefix": clean_rendered,
+    "strip_files_prefix": render_formulas,
 }

@@ -1,7 +1,8 @@
 """What a lesson imports: `check`, `earlier`, `plot`, `predict`, `progress`, `recap` and `reveal`.
 
 The package has six rooms. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
-`authoring`; everything may import `paths` and `errors`. docs/glossary.md explains the words that they share.
+`authoring`; all may import `errors`, and all but
+`judging`, `plot` and `grading` may import `paths`. docs/glossary.md explains the words that they share.
 
 Importing the package imports nothing else: PyTorch and matplotlib take seconds, which most commands do not need.
 """

@@ -13,9 +13,6 @@ from .paths import Course, find_course
 from .student.commands import COMMANDS as FOR_STUDENTS
 from .student.desk import find_desk, hub_desk
 
-# jsonschema would compile the grammar of international addresses, for two seconds, which no notebook needs
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
 Command = Callable[[Course, argparse.Namespace], int]
 DESKS = {"lab": find_desk, "update": find_desk, "hub": hub_desk}  # commands that put the lessons where there are none
 SERVERS = ("lab", "hub")  # commands that pass on what they do not know to JupyterLab
@@ -47,6 +44,8 @@ def parser(known: dict[str, Command]) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; what the user can fix is one line on stderr and exit status 2."""
+    # jsonschema would compile the grammar of international addresses, for two seconds, which no notebook needs
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     known = commands()
     reader = parser(known)
     options, further = reader.parse_known_args(arguments)

@@ -2,7 +2,8 @@
 
 from .judging.black_box import black_box
 from .judging.check import check, invariant, mistake
+from .judging.edits import solution
 from .judging.inputs import Inputs
 from .judging.shortcuts import allow, shortcut
 
-__all__ = ["Inputs", "allow", "black_box", "check", "invariant", "mistake", "shortcut"]
+__all__ = ["Inputs", "allow", "black_box", "check", "invariant", "mistake", "shortcut", "solution"]

@@ -12,7 +12,10 @@ MAKE_SPELLING = {
     "--exercise ": "EXERCISE=",
     "--shard ": "SHARD=",
     "--from ": "FROM=",
+    "--jobs ": "JOBS=",
+    "--executor ": "EXECUTOR=",
     "grade --": "grade GRADE_ARGS=--",
+    "merge --": "merge MERGE_ARGS=--",
 }
 
 
@@ -140,3 +143,9 @@ class NotStarted(CheckFailed):
 def one_line(text: str) -> str:
     """Return the beginning of a text, without line breaks or control characters."""
     return "".join(c if c.isprintable() else " " for c in text)[:MOST_CHARACTERS]
+
+
+def escaped(name: str) -> str:
+    """Return a name that somebody else has chosen, with what a terminal would obey shown as an escape."""
+    characters = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in name[:MOST_CHARACTERS])
+    return "".join(characters)

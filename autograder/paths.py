@@ -1,11 +1,12 @@
 """Where everything is: lessons, a class's data, and what lies beside a running notebook.
 
-The only module that knows paths.
+What concerns one layer alone, such as where the sandbox keeps its files, is in that layer.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,13 +43,23 @@ class Lesson:
 
     @property
     def hidden(self) -> Path:
-        """The hidden checks and the known mistakes."""
+        """The hidden checks."""
         return self.folder / "hidden.py"
+
+    @property
+    def mistakes(self) -> Path:
+        """The known mistakes, as edits of the solutions; a lesson may do without."""
+        return self.folder / "mistakes.py"
+
+    @property
+    def secret(self) -> list[Path]:
+        """What no student gets to see and the answer key is made of."""
+        return [path for path in (self.hidden, self.mistakes) if path.is_file()]
 
     @property
     def modules(self) -> list[Path]:
         """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
-        own = {self.text.name, self.checks.name, self.hidden.name}
+        own = {self.text.name, self.checks.name, self.hidden.name, self.mistakes.name}
         return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
 
     @property
@@ -70,6 +81,11 @@ class Lesson:
     def manifest(self) -> Path:
         """What the last build wrote, as checksums."""
         return self.folder / "generated.json"
+
+    @property
+    def replacing(self) -> Path:
+        """What a build is about to write, as checksums; there while it writes."""
+        return self.root / "build" / "replacing" / f"{self.name}.json"
 
     @property
     def source(self) -> Path:
@@ -145,6 +161,10 @@ class Course:
     def feedback_page(self, lesson: Lesson, student: str) -> Path:
         """A student's feedback."""
         return self.feedback / student / lesson.name / f"{lesson.name}.html"
+
+    def refusal(self, lesson: Lesson, student: str) -> Path:
+        """Why a student's submission could not be read, as it was then."""
+        return self.coursework / "refused" / student / f"{lesson.name}.json"
 
     @property
     def downloaded(self) -> Path:
@@ -242,14 +262,32 @@ def find_course(start: Path | None = None) -> Course:
     """Return the course that contains `start`, by default the working directory."""
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, here / STUDENT_FOLDER):
-        if (folder / CONFIG_NAME).is_file() or Course(folder).index.is_file():
+        if is_course(folder):
             return Course(folder)
     raise CourseError(f"{here} is not inside the course's folder: run the command from there.")
+
+
+def is_course(folder: Path) -> bool:
+    """Say whether a folder is a course, or a student's copy: a start page alone is anybody's, and so is a config."""
+    if (folder / CONFIG_NAME).is_file() and (folder / "solutions").is_dir():
+        return True
+    index = Course(folder).index
+    return index.is_file() and any(index.parent.glob("[0-9]*/fingerprints.json"))
 
 
 def packed_lessons() -> Path:
     """Return the released lessons as a student's copy of the package carries them; an instructor's has none."""
     return Path(__file__).parent / "student" / "lessons.zip"
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file at once: no reader ever sees half of it, and where that fails nothing is left behind."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def file_digest(path: Path) -> str:

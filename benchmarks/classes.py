@@ -20,7 +20,8 @@ from autograder.authoring.sample_submissions import Edits, mistake_cell, one_mis
 from autograder.authoring.source import ensure_source
 from autograder.classroom.run import register
 from autograder.errors import CourseError
-from autograder.grading.package import LessonPackage, checked_exercise
+from autograder.grading.package import LessonPackage
+from autograder.judging.cell_metadata import checked_exercise
 from autograder.judging.values import Returned
 from autograder.paths import CONFIG_NAME, Course, Lesson
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
@@ -17,6 +18,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson
 from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
+from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
@@ -26,6 +28,9 @@ settings.load_profile("repeatable")
 
 # messages name commands as make spells them, also where make has not started the tests
 os.environ.setdefault("MAKELEVEL", "1")
+
+# an explanation that stops is a defect, which grading would only note
+verdict.SURVIVED = ()
 
 collect_ignore = ["hostile"]
 PROOF = "::test_a_lesson_is_proved["
@@ -38,6 +43,7 @@ LONGEST = (
 
 LESSON = "02_queries_keys_values"
 HandIn = Callable[..., Path]
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 needs_sandbox = pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")
 FRAGILE = """
 def attend(query, key, value):
@@ -110,11 +116,33 @@ def copy_course(course: Course, root: Path) -> Course:
 
 
 @pytest.fixture(scope="session")
-def pristine(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """A copy of the course with an empty gradebook, which nbgrader takes seconds to make."""
-    made = copy_course(course, tmp_path_factory.mktemp("pristine"))
-    with open_gradebook(made):
-        return made
+def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> MadeOnce:
+    """Return a folder that all workers of this run share: the first that asks makes it, others wait for it."""
+    base = tmp_path_factory.getbasetemp()
+    root = base if worker_id == "master" else base.parent
+
+    def once(name: str, make: Callable[[Path], None]) -> Path:
+        folder, finished = root / name, root / f"{name}.finished"
+        with FileLock(root / f"{name}.lock"):
+            if not finished.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                make(folder)
+                finished.touch()
+        return folder
+
+    return once
+
+
+@pytest.fixture(scope="session")
+def pristine(course: Course, made_once: MadeOnce) -> Course:
+    """A copy of the course with an empty gradebook, which nbgrader takes seconds to make. Nobody may change it."""
+
+    def make(folder: Path) -> None:
+        with open_gradebook(copy_course(course, folder)):
+            pass
+
+    return Course(made_once("pristine", make))
 
 
 @pytest.fixture
@@ -144,24 +172,27 @@ def hand_in(package: LessonPackage) -> HandIn:
 
 @pytest.fixture(scope="session")
 def reported(
-    pristine: Course, package: LessonPackage, right: dict[str, str], hand_in: HandIn, tmp_path_factory
+    pristine: Course, package: LessonPackage, right: dict[str, str], hand_in: HandIn, made_once: MadeOnce
 ) -> Course:
     """A graded class with feedback, which tests only read.
 
     One is right, one has a mistake, one more with the same mistake has an odd name, one fails a hidden check only, one
     has not started, one is unreadable.
     """
-    classroom = copy_course(pristine, tmp_path_factory.mktemp("reported"))
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
     wrong = {**right, "attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
     fragile = {**right, "attend": FRAGILE}
-    edits = {"right_101": right, "two_mistakes": wrong, "=cmd_77": wrong, "fragile": fragile, "unsolved": {}}
-    for student, cells in edits.items():
-        hand_in(classroom, student, cells)
-    hand_in(classroom, "broken", {}).write_text("{")
-    lesson = classroom.lesson(LESSON)
-    grade_lesson(classroom, lesson, options={"allow_unsandboxed": True, "seed": 5})
-    make_feedback(classroom, lesson)
-    with open_gradebook(classroom) as gradebook:
-        gradebook.update_or_create_student("right_101", first_name="Ada", last_name="Bo", email="ada@example.org")
-    return classroom
+    submitted = {"right_101": right, "two_mistakes": wrong, "=cmd_77": wrong, "fragile": fragile, "unsolved": {}}
+
+    def make(folder: Path) -> None:
+        classroom = copy_course(pristine, folder)
+        for student, cells in submitted.items():
+            hand_in(classroom, student, cells)
+        hand_in(classroom, "broken", {}).write_text("{")
+        lesson = classroom.lesson(LESSON)
+        grade_lesson(classroom, lesson, options={"allow_unsandboxed": True, "seed": 5})
+        make_feedback(classroom, lesson)
+        with open_gradebook(classroom) as gradebook:
+            gradebook.update_or_create_student("right_101", first_name="Ada", last_name="Bo", email="ada@example.org")
+
+    return Course(made_once("reported", make))

@@ -28,7 +28,9 @@ from .browser import end
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "hub.md"
 FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
+FOLDER = re.compile(r"^install -d .*$", re.M)
 PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
+ONE_ACCOUNT = "c.ExchangeCollect.check_owner = False\n"  # as the page says for servers that share a system account
 START_SECONDS, ANSWER_SECONDS = 300, 120
 missing = " and ".join(
     name for name, there in (("jupyterhub", find_spec("jupyterhub")), ("its proxy", PROXY)) if not there
@@ -39,6 +41,11 @@ needs_hub = pytest.mark.skipif(bool(missing), reason=f"needs {missing}: `make te
 def documented_files() -> dict[str, str]:
     """Return every file that docs/hub.md shows, by the path that it gives."""
     return dict(FILE.findall(PAGE.read_text(encoding="utf-8")))
+
+
+def documented_folders() -> list[str]:
+    """Return the commands by which docs/hub.md makes the exchange."""
+    return FOLDER.findall(PAGE.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -80,14 +87,17 @@ def install(places: Places, wheel: Path) -> None:
 
 def configure(places: Places, teacher: str) -> str:
     """Write the files of docs/hub.md; return what it adds to the hub's configuration."""
-    places.exchange.mkdir(mode=0o777)
-    places.exchange.chmod(0o1777)
+    for command in documented_folders():
+        owner = command.replace("<teacher>", str(os.getuid()))
+        subprocess.run(places.translate(owner).split(), check=True)
     files = documented_files()
     hub = places.translate(files.pop("jupyterhub_config.py"))
     for name, text in files.items():
         path = Path(places.translate(name, teacher))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(places.translate(text), encoding="utf-8")
+    with (places.home(teacher) / ".jupyter" / "nbgrader_config.py").open("a", encoding="utf-8") as settings:
+        settings.write(ONE_ACCOUNT)
     return hub
 
 
@@ -163,6 +173,7 @@ def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]
     """Return what a hub needs where everybody is made up: no passwords, and one system user for all."""
     scopes = ["admin:users", "admin:servers", "tokens"]
     settings = {
+        "JupyterHub.subdomain_host": "",  # loopback has no names for users
         "JupyterHub.bind_url": f"http://127.0.0.1:{port}",
         "JupyterHub.hub_port": free_port(),
         "JupyterHub.db_url": "sqlite:///:memory:",

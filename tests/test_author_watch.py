@@ -42,7 +42,7 @@ def said(watcher: Watcher) -> list[str]:
 @pytest.fixture
 def edit(lesson: Lesson):
     """Change a file of the lesson for one test; return the line that the new text is on."""
-    kept = {path: path.read_text(encoding="utf-8") for path in (lesson.text, lesson.checks, lesson.hidden)}
+    kept = {path: path.read_text(encoding="utf-8") for path in (lesson.text, lesson.checks, *lesson.secret)}
 
     def change(path: Path, old: str, new: str) -> int:
         text = path.read_text(encoding="utf-8")
@@ -116,8 +116,8 @@ def test_an_edit_of_one_exercise_proves_that_one_and_then_the_lesson_as_a_whole(
 ) -> None:
     lesson, proofs = scratch.lesson(LESSON), []
 
-    def prove(package: LessonPackage, *_: Any, mistakes: bool, **__: Any) -> list[str]:
-        proofs.append((package.source.exercises, mistakes))
+    def prove(package: LessonPackage, _right: Any, wrong: list[Any], *_: Any, **__: Any) -> list[str]:
+        proofs.append((package.source.exercises, bool(wrong)))
         return []
 
     monkeypatch.setattr(watching, "graded_submission_problems", prove)

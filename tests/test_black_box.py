@@ -1,20 +1,34 @@
 """Functions that a submission may call and cannot read: a name and tensors go out, and tensors come back."""
 
+import resource
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from autograder.errors import LessonError
-from autograder.grading.sandbox import Limits, Session, open_process, shared_sandbox, unavailable_reason
+from autograder.grading.sandbox import (
+    Boxes,
+    BoxProcess,
+    Limits,
+    Session,
+    open_process,
+    shared_sandbox,
+    unavailable_reason,
+)
+from autograder.grading.sandbox.boxes import BOX_ENDED, Names
 from autograder.judging.answer_key import LessonSource, load_answer_key
 from autograder.judging.black_box import NO_WORDS, TOO_LARGE, black_boxes_in, fits, misplaced, name_sent
-from autograder.judging.check import Check, checks_alone, checks_in, load_module
+from autograder.judging.check import Check, boxes_alone, checks_alone, checks_in, load_module
 from autograder.judging.values import Lost, Raised, Returned
 
 HIDDEN = '''
+import os
 import torch
 from autograder.checks import black_box, check
 
@@ -43,6 +57,34 @@ def negated(x):
 def refused(x):
     raise ValueError("no such x")
 
+@black_box
+def greedy(x):
+    return torch.ones(2**33).sum()
+
+@black_box
+def fatal(x):
+    os._exit(1)
+
+@black_box
+def endless(x):
+    while True:
+        pass
+
+@check("tester", points=1)
+def tried_with_much(tester, draw):
+    """Tried."""
+    return tester(greedy)
+
+@check("tester", points=1)
+def tried_to_the_end(tester, draw):
+    """Tried."""
+    return tester(fatal)
+
+@check("tester", points=1)
+def tried_for_ever(tester, draw):
+    """Tried."""
+    return tester(endless)
+
 @check("tester", points=1, summary=as_it_was)
 def tried(tester, draw):
     """Tried."""
@@ -60,25 +102,47 @@ def tried_and_refused(tester, draw):
 '''
 MODULE = load_module(HIDDEN, "hidden.py")
 BOXES = {name_sent(name, HIDDEN): box for name, box in black_boxes_in(MODULE).items()}
+NAMES = {sent: ("hidden", box.name) for sent, box in BOXES.items()}
 TRIPLED, NEGATED = (name_sent(name, HIDDEN) for name in ("tripled", "negated"))
 CHECKS = {check.name: check for check in checks_in(MODULE)}
 SENT = checks_alone(HIDDEN, "tester")
-LIMITS = Limits(cell_seconds=5, check_seconds=2)
+LIMITS = Limits(cell_seconds=20, check_seconds=2)
+Ask = Callable[..., Any]
+
+
+Opener = Callable[[Limits], AbstractContextManager[Session]]
 
 
 @pytest.fixture(params=["isolated", "ordinary"])
-def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+def opener(request: pytest.FixtureRequest) -> Opener:
     if request.param == "isolated" and unavailable_reason():
         pytest.skip(unavailable_reason())
-    opened = shared_sandbox().session({}, LIMITS) if request.param == "isolated" else open_process({}, LIMITS)
-    with opened as process:
+    return partial(shared_sandbox().session if request.param == "isolated" else open_process, {})
+
+
+@pytest.fixture
+def session(opener: Opener) -> Iterator[Session]:
+    with opener(LIMITS) as process:
         process.run("import torch")
         yield process
 
 
-def ask(session: Session, tester: str, check: Check = CHECKS["tried"], boxes=BOXES) -> object:
-    session.run(tester)
-    return session.check(check, ("", SENT), seed=1, boxes=boxes)
+@pytest.fixture
+def computing(opener: Opener) -> Iterator[BoxProcess]:
+    with closing(BoxProcess(lambda: opener(LIMITS), ("", boxes_alone(HIDDEN)))) as process:
+        yield process
+
+
+@pytest.fixture
+def ask(session: Session, computing: BoxProcess) -> Ask:
+    """Run a check on a tester, in the session or in another process."""
+
+    def run(tester: str, check: Check = CHECKS["tried"], names: Names = NAMES, process: Session | None = None):
+        chosen = process or session
+        chosen.run(tester)
+        return chosen.check(check, ("", SENT), 1, Boxes(computing, names))
+
+    return run
 
 
 def test_of_a_black_box_nothing_is_sent_but_a_name_that_says_nothing() -> None:
@@ -107,27 +171,34 @@ def test_a_box_made_in_another_way_would_be_sent_and_is_refused(source: str) -> 
     assert not misplaced(HIDDEN)
 
 
-def test_a_call_returns_what_the_judge_computed(session: Session) -> None:
-    outcome = ask(session, "def tester(f): return f(torch.tensor([1.0, 2.0])), f(x=torch.tensor(1), mask=None)")
+def test_a_call_returns_what_the_judge_computed(ask: Ask) -> None:
+    outcome = ask("def tester(f): return f(torch.tensor([1.0, 2.0])), f(x=torch.tensor(1), mask=None)")
     assert isinstance(outcome, Returned)
     assert [t.tolist() for t in outcome.tree[0]] == [[3.0, 6.0], 3]
 
 
-def test_what_a_box_does_to_its_argument_is_seen_by_the_caller(session: Session) -> None:
+def test_trials_of_edited_code_call_boxes_too(session: Session, computing: BoxProcess) -> None:
+    cell, boxes = "def tester(f):\n    return f(torch.tensor(2))", Boxes(computing, NAMES)
+    session.run("def tester(f): return f(torch.tensor(1))")
+    outcomes = [session.trial(cell, CHECKS["tried"], ("", SENT), seed, boxes) for seed in (1, 2)]
+    assert [outcome.tree[0].item() for outcome in outcomes] == [6, 6]
+
+
+def test_what_a_box_does_to_its_argument_is_seen_by_the_caller(ask: Ask) -> None:
     source = "def tester(f):\n    x = torch.ones(2)\n    return f(x), x"
-    outcome = ask(session, source, CHECKS["tried_in_place"])
+    outcome = ask(source, CHECKS["tried_in_place"])
     assert [t.tolist() for t in outcome.tree] == [-2.0, [-1.0, -1.0]]
 
 
-def test_an_error_in_a_box_is_one_at_the_caller(session: Session) -> None:
-    outcome = ask(session, "def tester(f): return f(torch.ones(2))", CHECKS["tried_and_refused"])
+def test_an_error_in_a_box_is_one_at_the_caller(ask: Ask) -> None:
+    outcome = ask("def tester(f): return f(torch.ones(2))", CHECKS["tried_and_refused"])
     assert (outcome.kind, outcome.text) == ("ValueError", "no such x")
 
 
-def test_a_call_with_large_tensors_is_refused_alike_here_and_there(session: Session) -> None:
+def test_a_call_with_large_tensors_is_refused_alike_here_and_there(ask: Ask) -> None:
     with pytest.raises(ValueError, match="4,096 entries"):
         BOXES[TRIPLED](torch.ones(4097))
-    outcome = ask(session, "def tester(f): return f(torch.ones(4097))")
+    outcome = ask("def tester(f): return f(torch.ones(4097))")
     assert isinstance(outcome, Raised)
     assert TOO_LARGE in outcome.text
 
@@ -145,19 +216,45 @@ def test_what_fits_together_fits() -> None:
     assert fits(([torch.ones(8, 8, 8), [np.ones(100)], None, True, "causal"], {"heads": 4, "scale": 1e9}))
 
 
-def test_limits_hold_where_the_judge_is_and_not_in_the_submission_alone(session: Session) -> None:
+CUBE = "torch.ones(n, 1, 1, 1), torch.ones(1, n, 1, 1), torch.ones(1, 1, 1, n)"
+
+
+@pytest.mark.parametrize("n", [200, 1365])
+def test_what_broadcasting_would_make_of_a_call_is_refused_before_the_call(ask: Ask, n: int) -> None:
+    assert not fits((eval(CUBE, {"torch": torch, "n": n}), {}))
+    outcome = ask(f"def tester(f):\n    n = {n}\n    return f([{CUBE}])")
+    assert (outcome.kind, outcome.text) == ("ValueError", TOO_LARGE)
+
+
+def test_memory_that_a_box_takes_is_not_the_graders(ask: Ask) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcome = ask("def tester(f): return f(torch.ones(2))", CHECKS["tried_with_much"])
+    assert isinstance(outcome, Raised)  # the limit of its process: the box's error is the caller's
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 100_000
+
+
+@pytest.mark.parametrize("end", ["tried_to_the_end", "tried_for_ever"])
+def test_a_box_that_ends_its_process_costs_that_check_alone(ask: Ask, session: Session, end: str) -> None:
+    copy, other = session.copy(), session.copy()
+    assert ask(
+        "def tester(f):\n    try: f(torch.ones(2))\n    except BaseException: pass", CHECKS[end], process=copy
+    ) == Lost(BOX_ENDED)
+    assert isinstance(ask("def tester(f): return f(torch.ones(1))", process=other), Returned)
+
+
+def test_limits_hold_where_the_judge_is_and_not_in_the_submission_alone(ask: Ask) -> None:
     source = "from autograder.judging import black_box\nblack_box.MOST_ENTRIES = 10**9\n"
-    outcome = ask(session, source + "def tester(f): return f(torch.ones(4097))")
+    outcome = ask(source + "def tester(f): return f(torch.ones(4097))")
     assert (outcome.kind, outcome.text) == ("ValueError", TOO_LARGE)
 
 
 @pytest.mark.parametrize("call", ["f(torch.ones(2), torch.ones(3), torch.ones(4))", "f(scale=2)", "f({'a': None})"])
-def test_the_words_of_an_error_do_not_describe_a_boxs_code(session: Session, call: str) -> None:
-    outcome = ask(session, f"def tester(f): return {call}")
+def test_the_words_of_an_error_do_not_describe_a_boxs_code(ask: Ask, call: str) -> None:
+    outcome = ask(f"def tester(f): return {call}")
     assert (outcome.kind, outcome.text) == ("TypeError", NO_WORDS)
 
 
-def test_calls_whose_answers_nobody_reads_take_no_longer_than_a_check_may(session: Session) -> None:
+def test_calls_whose_answers_nobody_reads_take_no_longer_than_a_check_may(ask: Ask) -> None:
     flood = """
 from autograder.grading.sandbox import channel, codec
 from autograder.judging import black_box
@@ -167,30 +264,30 @@ def tester(f):
         channel.send(black_box._line[0].args[0], call)
 """
     began = time.monotonic()
-    assert isinstance(ask(session, flood), Lost)
+    assert isinstance(ask(flood), Lost)
     assert time.monotonic() - began < 2 * LIMITS.check_seconds  # it took a minute
 
 
 @pytest.mark.parametrize("attribute", ["_work.__code__.co_consts", "__doc__", "_work.__defaults__"])
-def test_a_submission_cannot_read_a_box(session: Session, attribute: str) -> None:
-    outcome = ask(session, f"def tester(f): return str(f.{attribute})")
+def test_a_submission_cannot_read_a_box(ask: Ask, attribute: str) -> None:
+    outcome = ask(f"def tester(f): return str(f.{attribute})")
     assert outcome.tree[0] in {"(None,)", "None"}
 
 
-@pytest.mark.parametrize("boxes", [{}, {NEGATED: BOXES[NEGATED]}])
-def test_a_box_of_another_check_cannot_be_called(session: Session, boxes) -> None:
-    assert isinstance(ask(session, "def tester(f): return f(torch.ones(1))", boxes=boxes), Lost | Raised)
+@pytest.mark.parametrize("names", [{}, {NEGATED: NAMES[NEGATED]}])
+def test_a_box_of_another_check_cannot_be_called(ask: Ask, names: Names) -> None:
+    assert isinstance(ask("def tester(f): return f(torch.ones(1))", names=names), Lost | Raised)
 
 
-def test_calls_without_end_cost_the_check_alone(session: Session) -> None:
+def test_calls_without_end_cost_the_check_alone(ask: Ask, session: Session) -> None:
     copy = session.copy()
-    outcome = ask(copy, "def tester(f):\n    while True:\n        f(torch.ones(1))")
+    outcome = ask("def tester(f):\n    while True:\n        f(torch.ones(1))", process=copy)
     assert outcome == Lost("It was still running after 2 seconds.")
-    assert isinstance(ask(session, "def tester(f): return f(torch.ones(1))"), Returned)
+    assert isinstance(ask("def tester(f): return f(torch.ones(1))"), Returned)
 
 
 @pytest.mark.parametrize("arguments", ["5", '{"plain": 1}', '{"tuple": []}', '{"tuple": [{"plain": 1}, {"plain": 1}]}'])
-def test_a_forged_call_ends_the_process_and_nothing_else(session: Session, arguments: str) -> None:
+def test_a_forged_call_is_answered_by_nobody(ask: Ask, arguments: str) -> None:
     forge = f"""
 from autograder.grading.sandbox.codec import pack
 from autograder.judging import black_box
@@ -199,7 +296,8 @@ def tester(f):
     server["pack_call"] = lambda name, given: pack({{"call": f.name, "arguments": {arguments}}})
     return f(torch.ones(1))
 """
-    assert isinstance(ask(session, forge), Lost)
+    assert isinstance(ask(forge), Lost | Raised)
+    assert isinstance(ask("def tester(f): return 1"), Returned)
 
 
 VISIBLE = '''
@@ -240,9 +338,15 @@ def second(two, draw):
 
 def test_only_the_boxes_of_an_exercises_own_checks_can_be_called() -> None:
     key = load_answer_key(LessonSource("lesson", "lesson", "", 1, ("one", "two"), "", VISIBLE, OF_TWO))
-    boxes = {check.name: set(key.boxes_of(check)) for check in (*key.visible, *key.hidden)}
-    ones, twos = (name_sent(name, OF_TWO) for name in ("ones", "twos"))
-    assert boxes == {"seen": {"public"}, "first": {"public", ones}, "second": {"public", twos}}
+    boxes = {check.name: set(key.boxes_of(check, 5).values()) for check in (*key.visible, *key.hidden)}
+    public, ones, twos = ("checks", "public"), ("hidden", "ones"), ("hidden", "twos")
+    assert boxes == {"seen": {public}, "first": {public, ones}, "second": {public, twos}}
+
+
+def test_a_box_that_students_have_has_another_name_under_each_seed() -> None:
+    key = load_answer_key(LessonSource("lesson", "lesson", "", 1, ("one", "two"), "", VISIBLE, OF_TWO))
+    (first,), (second,) = (key.boxes_of(key.visible[0], seed) for seed in (5, 6))
+    assert len({first, second, "public"}) == 3
 
 
 def test_a_lesson_whose_boxs_body_would_be_sent_is_refused() -> None:

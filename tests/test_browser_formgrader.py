@@ -19,7 +19,11 @@ from autograder.paths import Course
 from .browser import chromium, needs_chromium, serving
 from .conftest import LESSON
 
-pytestmark = [needs_chromium, pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")]
+pytestmark = [
+    needs_chromium,
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated"),
+]
 STUDENTS = ("ada", "bob", "cyd")
 
 

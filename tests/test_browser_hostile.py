@@ -24,7 +24,11 @@ from autograder.paths import Course
 from .browser import chromium, needs_chromium, serving
 from .conftest import LESSON
 
-pytestmark = [needs_chromium, pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")]
+pytestmark = [
+    needs_chromium,
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated"),
+]
 BANK = sorted((Path(__file__).parent / "hostile" / "pages").glob("*.py"))
 NAMES = [path.stem for path in BANK]
 FULL = 12

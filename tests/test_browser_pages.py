@@ -15,7 +15,7 @@ from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all, 
 from .conftest import LESSON
 
 __all__ = ["lab"]
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 SERIOUS = ("serious", "critical")
 UNNAMED_HANDLE = "aria-input-field-name: ARIA input fields must have an accessible name"  # ipywidgets 8.1's own sliders
 

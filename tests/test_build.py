@@ -1,14 +1,17 @@
 import json
+import re
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from autograder.authoring import manifest
 from autograder.authoring.build import build, generated
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import read_notebook
 from autograder.errors import EditedByHandError, LessonError
-from autograder.paths import Course, Lesson
+from autograder.paths import Course, Lesson, file_digest
 
 from .conftest import LESSON
 
@@ -69,6 +72,56 @@ def test_a_generated_file_that_was_edited_by_hand_is_not_overwritten(scratch: Co
         build(scratch, lesson)
     assert lesson.shown(belongs) in str(caught.value)
     assert contents(lesson) == before
+
+
+def copied(_course: Course, lesson: Lesson, folder: Path) -> None:
+    """Stand in for nbgrader's release, which takes long and is not what these tests are about."""
+    shutil.copytree(lesson.source, folder)
+
+
+@pytest.mark.parametrize("stop", range(5))
+def test_a_build_that_was_stopped_while_it_wrote_is_no_edit(scratch: Course, monkeypatch, stop: int) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("shares * norms", "norms * shares"))
+    lesson.hidden.write_text(lesson.hidden.read_text().replace("# Attention\n", "# The second half\n"))
+    notebook = read_notebook(lesson.solved)
+    writes, write = [], manifest.replace_file
+
+    def interrupted(path: Path, content: bytes) -> None:
+        if len(writes) == stop:
+            raise KeyboardInterrupt
+        writes.append(path)
+        write(path, content)
+
+    monkeypatch.setattr(manifest, "replace_file", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        build(scratch, lesson, lambda *_: notebook, copied)
+    monkeypatch.setattr(manifest, "replace_file", write)
+    build(scratch, lesson, lambda *_: notebook, copied)
+    assert manifest.read_sums(lesson.manifest) == {lesson.shown(p): file_digest(p) for p in generated(lesson)}
+    assert not lesson.replacing.exists()
+
+
+def test_a_build_that_fails_at_the_release_has_written_nothing(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.text.write_text(lesson.text.read_text().replace("shares * norms", "norms * shares"))
+    before, notebook = contents(lesson), read_notebook(lesson.solved)
+
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        build(scratch, lesson, lambda *_: notebook, full_disk)
+    assert contents(lesson) == before
+    build(scratch, lesson, lambda *_: notebook, copied)
+
+
+def test_an_exercise_that_no_check_belongs_to_is_named(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    for path in (lesson.checks, lesson.hidden):
+        path.write_text(re.sub(r'@check\(\s*"copy_previous_qk"[^\n]*\n', "", path.read_text()))
+    with pytest.raises(LessonError, match="no check belongs to copy_previous_qk"):
+        build(scratch, lesson)
 
 
 def released_text(course: Course, lesson: Lesson) -> str:

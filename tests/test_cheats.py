@@ -33,7 +33,7 @@ from autograder.classroom.writer import read_record
 from autograder.errors import SandboxError
 from autograder.grading.grade import RECORD
 from autograder.grading.sandbox import Limits, shared_sandbox
-from autograder.grading.sandbox.channel import LENGTH, read, send
+from autograder.grading.sandbox.channel import LENGTH, Deadline, read, send
 from autograder.grading.sandbox.codec import pack, unpack
 from autograder.judging.check import checks_in, load_module
 from autograder.paths import Course
@@ -165,7 +165,7 @@ def sent(course: Course, name: str) -> tuple[int, dict[str, Any]]:
     check_request = {"do": "check", "sources": (text, ""), "name": check.name, "exercise": "attend", "seed": 0}
     cell_request = {"do": "cell", "source": CHEATS[name], "output_bytes": 1}
     with shared_sandbox().session({}, Limits()) as session:
-        channel, deadline = session._channel, time.monotonic() + 60
+        channel, deadline = session._channel, Deadline(60)
         for request in [cell_request] if name == "endless_output" else [cell_request, check_request]:
             send(channel, pack(request))
             (size,) = LENGTH.unpack(read(channel, LENGTH.size, deadline))

@@ -1,17 +1,23 @@
 """The command line: one clear line for what the user can fix, an exit status, and nothing lost."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import autograder
+from autograder import errors
 from autograder.__main__ import main
 from autograder.authoring.build import generated
+from autograder.classroom import commands
 from autograder.classroom.demo import run_demo
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.preprocessors import GradeSubmission
 from autograder.classroom.report import read_class
-from autograder.errors import command
+from autograder.errors import CourseError, command
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -147,3 +153,37 @@ def test_no_message_spells_a_command_by_itself() -> None:
     modules = Path(autograder.__file__).parent.rglob("*.py")
     spelled = [path.name for path in modules if re.search(r"`(make|lessons) [a-z]", path.read_text(encoding="utf-8"))]
     assert spelled == ["site.py"]  # `make site` also installs Sphinx
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31, 99999999999999999999])
+def test_a_seed_that_nothing_can_be_drawn_from_is_refused(seed: int) -> None:
+    with pytest.raises(CourseError, match="choose a number from 1 to 2147483647"):
+        GradeSubmission(seed=seed)
+
+
+@pytest.mark.parametrize(("quota", "cores"), [("max 100000", 3), ("200000 100000", 2), ("50000 100000", 1), ("", 3)])
+def test_jobs_are_as_many_as_the_processors_that_may_be_used(monkeypatch, tmp_path, quota: str, cores: int) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 4, 5})
+    (tmp_path / "cpu.max").write_text(quota)
+    monkeypatch.setattr(commands, "CPU_QUOTA", tmp_path / "cpu.max")
+    assert commands.available_cores() == cores
+
+
+def test_to_import_the_command_line_takes_no_library_away() -> None:
+    code = "import sys, autograder.__main__; print('rfc3987_syntax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_messages_name_options_as_whoever_reads_them_can_type_them(monkeypatch) -> None:
+    texts = (("--jobs 0", "JOBS=0"), ("--executor tcp://a", "EXECUTOR=tcp://a"), ("--shard 9/8", "SHARD=9/8"))
+    for typed, for_make in texts:
+        assert errors.options(typed) == for_make
+    monkeypatch.delenv("MAKELEVEL")
+    assert [errors.options(typed) for typed, _ in texts] == [typed for typed, _ in texts]
+    assert errors.command("merge --force") == "lessons merge --force"
+
+
+def test_no_message_spells_a_variable_of_make_by_itself(course: Course) -> None:
+    variables = ("JOBS=", "SHARD=", "EXECUTOR=", "FROM=", "MERGE_ARGS", "GRADE_ARGS", "LESSON=", "EXERCISE=")
+    files = [p for p in (course.root / "autograder").rglob("*.py") if p.name != "errors.py"]
+    assert [(p.name, v) for p in files for v in variables if v in p.read_text(encoding="utf-8")] == []

@@ -30,7 +30,7 @@ from autograder.classroom import cluster  # noqa: E402
 
 from .dask_cluster import PATIENCE, Cluster, end_all, wait_until  # noqa: E402
 
-pytestmark = needs_sandbox
+pytestmark = [needs_sandbox, pytest.mark.slow]
 SEED = {"seed": 11}
 STUDENTS = [f"student{n}" for n in range(8)]
 

@@ -1,4 +1,5 @@
 import io
+import os
 import shutil
 import tracemalloc
 import unicodedata
@@ -9,11 +10,11 @@ import pytest
 
 from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom.archives import parse_lms_name
-from autograder.classroom.collect import collect, safe_student_id, student_from_path
-from autograder.classroom.writer import timestamp_of
+from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, upload_of
+from autograder.classroom.collect import collect
+from autograder.classroom.submissions import timestamp_of
 from autograder.errors import CourseError
-from autograder.grading.repair import MOST_BYTES
+from autograder.grading.cells import BUDGET
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -49,7 +50,19 @@ def collected(course: Course, origin: Path) -> tuple[list[str], list[str]]:
         (f"Jane Doe_12345_assignsubmission_file_{LESSON}.ipynb", "Jane_Doe"),
         (f"lesson2_jane_attempt_2026-11-02-10-00-00_{LESSON}.ipynb", "jane"),
         (f"{LESSON}_jane_doe_attempt_2026-11-02-10-00-00_work.ipynb", "jane_doe"),
-        (f"class/jane/{LESSON}.ipynb", "jane"),
+        (f"jane/bob/{LESSON}.ipynb", "jane"),
+        ("jane/my_attention.ipynb", "jane"),
+        (f"jane/bob_12_34_{LESSON}.ipynb", "jane"),
+        (f"jane/Bob Lee_1_assignsubmission_file_/{LESSON}.ipynb", "jane"),
+        (f"Jane Doe_12345_assignsubmission_file_/bob_12_34_{LESSON}.ipynb", "Jane_Doe"),
+        ("doejane_1234_567890_x_bob_attempt_2026-11-02-10-00-00_x.ipynb", "doejane_1234"),
+        ("doejane_1234_567890_Bob Lee_1_assignsubmission_file_.ipynb", "doejane_1234"),
+        ("x_jane_attempt_2026-11-02-10-00-00_x_bob_attempt_2026-11-02-10-00-00_.ipynb", "jane"),
+        ("x_jane_attempt_2026-11-02-10-00-00_Bob_1_assignsubmission_file_.ipynb", "jane"),
+        (f"submissions/jane/{LESSON}.ipynb", "jane"),
+        (f"_jane_{LESSON}.ipynb", "jane"),
+        ("20261122.ipynb", "20261122"),
+        ("solution.ipynb", ""),
         (f"jane/{LESSON}/{LESSON}.ipynb", "jane"),
         (f"jane_{LESSON}.ipynb", "jane"),
         (f"{LESSON}_jane.ipynb", "jane"),
@@ -63,9 +76,8 @@ def collected(course: Course, origin: Path) -> tuple[list[str], list[str]]:
     ],
 )
 def test_a_students_name_is_read_from_the_path(course: Course, path: str, student: str) -> None:
-    lesson = course.lesson(LESSON)
-    delivery = parse_lms_name(path, lesson)
-    assert (safe_student_id(delivery.student) if delivery else student_from_path(path, lesson)) == student
+    upload = upload_of(path, course.lesson(LESSON))
+    assert safe_student_id(upload.owner.student) == student
 
 
 def test_an_lms_archive_is_taken_and_the_rest_of_it_named(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
@@ -110,27 +122,92 @@ def nested(files: dict[str, bytes]) -> bytes:
     return inner.getvalue()
 
 
-def test_nobody_hands_in_for_somebody_else(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
-    blackboard = "02_x_mallory_attempt_2026-11-02-10-00-00_x_jim_attempt_1.ipynb"
-    work = nested({"doejim_777_assignsubmission_file_/x.ipynb": notebook})
+def put(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+def test_what_is_inside_an_upload_never_says_whose_it_is(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    forged = dict.fromkeys((f"bob_1_2_{LESSON}.ipynb", f"Bob_1_assignsubmission_file_/{LESSON}.ipynb"), notebook)
+    files = {
+        "ann/my_attention.ipynb": notebook,
+        f"bob/{LESSON}.ipynb": notebook,
+        "mallory/bob.ipynb": notebook + b" ",
+        f"mallory/bob/{LESSON}.ipynb": notebook + b"  ",
+        "mallory/s.zip": nested({f"bob/{LESSON}.ipynb": notebook, "bob.ipynb": notebook, **forged}),
+        "eve.zip": nested({"bob.ipynb": notebook, f"{LESSON}.ipynb": notebook + b"   "}),
+    }
+    students, left_out = collected(scratch, put(tmp_path / "inbox", files))
+    assert students == ["ann", "bob", "eve", "mallory"]
+    stored = {name: scratch.submission(scratch.lesson(LESSON), name).read_bytes() for name in students}
+    assert stored == {"ann": notebook, "bob": notebook, "eve": notebook + b"   ", "mallory": notebook + b"  "}
+    assert len(left_out) == 6
+    assert all(line.endswith(("in the same upload of mallory", "in the same upload of eve")) for line in left_out)
+
+
+def test_an_upload_in_an_lms_archive_is_its_students_alone(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    crowd = nested({f"{name}_{n}_{n}_{LESSON}.ipynb": notebook for n, name in enumerate(("jim", "doejim"))})
     files = {
         "doejim_777_1_work.ipynb": b'{"cells": []}',
         f"jim_1_2_{LESSON}.ipynb": notebook,
-        blackboard: notebook,
-        "mallory_666_999_work.zip": work,
+        "02_x_mallory_attempt_2026-11-02-10-00-00_x_jim_attempt_1.ipynb": notebook,
+        "mallory_666_999_work.zip": nested({"doejim_777_assignsubmission_file_/x.ipynb": notebook, "more.zip": crowd}),
+        "mallory_666_999_x_jim_attempt_2026-11-02-10-00-00_.ipynb": notebook,
     }
-    folder = tmp_path / "inbox"
-    folder.mkdir()
-    archive(folder / "class.zip", files)
-    (folder / "jim.ipynb").write_bytes(notebook)
-    archive(folder / "zz_mallory.zip", {"x/jim.ipynb": notebook})
-    report = collect(scratch, scratch.lesson(LESSON), folder)
-    assert report.collected["mallory"].endswith(blackboard)
-    assert "mallory_666" in report.collected
-    assert "doejim_777" not in report.collected
-    assert "jim" not in report.collected
-    both = "jim.ipynb and zz_mallory/x/jim.ipynb: all of them claim to be jim's; a person has to decide"
-    assert both in report.left_out
+    students, _ = collected(scratch, archive(tmp_path / "class.zip", files))
+    assert students == ["jim_1", "mallory", "mallory_666"]
+
+
+def test_a_zip_that_imitates_an_lms_beside_other_work_is_left_to_a_person(
+    scratch: Course, tmp_path: Path, notebook: bytes
+) -> None:
+    forged = nested({f"bob_1_2_{LESSON}.ipynb": notebook})
+    inbox = put(tmp_path / "inbox", {"mallory.zip": forged, f"bob_1_2_{LESSON}.ipynb": notebook + b" "})
+    students, (line,) = collected(scratch, inbox)
+    assert students == ["bob_1"]
+    assert line.startswith("mallory.zip: an LMS's zip, beside other work. If it is, collect it alone: `make collect")
+    assert scratch.submission(scratch.lesson(LESSON), "bob_1").read_bytes() == notebook + b" "
+
+
+def test_a_folder_of_nothing_but_an_lms_zips_is_that(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    groups = {f"group{n}.zip": nested({f"ada{n}_{n}_{n}_{LESSON}.ipynb": notebook}) for n in (1, 2)}
+    assert collected(scratch, put(tmp_path / "inbox", groups)) == (["ada1_1", "ada2_2"], [])
+
+
+def test_the_same_person_in_two_uploads_that_a_teacher_has_named_needs_a_person(
+    scratch: Course, tmp_path: Path, notebook: bytes
+) -> None:
+    files = ("jim.ipynb", "jim/work.ipynb", f"ann/{LESSON}.ipynb")
+    students, left_out = collected(scratch, put(tmp_path / "inbox", dict.fromkeys(files, notebook)))
+    assert students == ["ann"]
+    assert "jim.ipynb and jim/work.ipynb: all of them claim to be jim's; a person has to decide" in left_out
+
+
+def test_a_link_in_the_folder_is_not_followed(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    inbox = put(tmp_path / "inbox", {f"ann/{LESSON}.ipynb": notebook})
+    (inbox / "mallory").mkdir()
+    (inbox / "mallory" / "work.ipynb").symlink_to(scratch.lesson(LESSON).solved)
+    (inbox / "mallory" / "all").symlink_to(scratch.root)
+    os.mkfifo(inbox / "eve.zip")
+    students, left_out = collected(scratch, inbox)
+    assert students == ["ann"]
+    assert [line.split(": ")[0] for line in left_out] == ["eve.zip", "mallory/all", "mallory/work.ipynb"]
+
+
+def test_names_that_begin_with_a_dot_or_a_line_do_not_vanish(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    files = {"_jane.ipynb": notebook, f"_ana_12_34_{LESSON}.ipynb": notebook, ".notes": b"", "__MACOSX/._x.ipynb": b""}
+    students, left_out = collected(scratch, archive(tmp_path / "class.zip", files))
+    assert students == ["ana_12_34", "jane"]
+    assert left_out == ["class/.notes: not a notebook"]
+
+
+def test_a_long_name_is_counted_as_file_systems_count(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    files = {f"{'字' * 90}.ipynb": notebook, "ada.ipynb": notebook}
+    long, short = sorted(collected(scratch, archive(tmp_path / "class.zip", files))[0], key=len, reverse=True)
+    assert (len(long.encode()), short) == (LONGEST_STUDENT - 1, "ada")
 
 
 def test_what_cannot_be_unpacked_stops_nobody(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
@@ -223,8 +300,8 @@ def test_what_canvas_calls_late_is_said(scratch: Course, tmp_path: Path, noteboo
 
 def test_two_ways_to_write_one_letter_are_one_student(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
     folder = tmp_path / "inbox"
-    for form in ("NFC", "NFD"):
-        path = folder / form / f"{unicodedata.normalize(form, 'Zoë')}.ipynb"
+    for form, name in (("NFC", LESSON), ("NFD", f"{LESSON} (1)")):
+        path = folder / name / f"{unicodedata.normalize(form, 'Zoë')}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_bytes(notebook)
     report = collect(scratch, scratch.lesson(LESSON), folder)
@@ -255,7 +332,7 @@ def test_other_files_in_the_folder_are_not_copied(scratch: Course, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["class.zip", f"eve_1_2_{LESSON}.ipynb"])
 def test_a_file_that_is_too_large_to_be_read_is_left_out(scratch: Course, tmp_path: Path, name: str) -> None:
-    content = b"[" * (MOST_BYTES + 1)
+    content = b"[" * (BUDGET.bytes + 1)
     path = tmp_path / name
     if path.suffix == ".zip":
         archive(path, {f"eve_1_2_{LESSON}.ipynb": content})

@@ -5,19 +5,27 @@ import sys
 from pathlib import Path
 
 import pytest
+from traitlets.config import PyFileConfigLoader
 
 from autograder.__main__ import main
 from autograder.authoring.bundle import zipped
 from autograder.authoring.notebook import METADATA
 from autograder.errors import CourseError
-from autograder.paths import CONFIG_NAME, STUDENT_FOLDER, Course
+from autograder.paths import CONFIG_NAME, STUDENT_FOLDER, Course, find_course
 from autograder.student import desk
 from autograder.student.desk import LAB_CONFIG, find_desk, update_lessons
 
 NOTEBOOK, CHECKS, INDEX = "notebooks/07_x/07_x.ipynb", "notebooks/07_x/checks.py", "notebooks/index.ipynb"
 PACKED = "autograder/student/lessons.zip"
-FIRST = {NOTEBOOK: b"first", CHECKS: b"first checks", INDEX: b"start"}
-SECOND = {NOTEBOOK: b"second", CHECKS: b"second checks", INDEX: b"new start", "notebooks/08_y/08_y.ipynb": b"y"}
+PRINTS = "notebooks/07_x/fingerprints.json"
+FIRST = {PRINTS: b"{}", NOTEBOOK: b"first", CHECKS: b"first checks", INDEX: b"start"}
+SECOND = {
+    PRINTS: b"{}",
+    NOTEBOOK: b"second",
+    CHECKS: b"second checks",
+    INDEX: b"new start",
+    "notebooks/08_y/08_y.ipynb": b"y",
+}
 
 
 @pytest.fixture
@@ -90,8 +98,9 @@ def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None
 
 def test_an_instructors_course_is_left_alone(home: Path) -> None:
     (home / CONFIG_NAME).touch()
+    (home / "solutions").mkdir()
     assert update_lessons(find_desk()) == []
-    assert [path.name for path in home.iterdir()] == [CONFIG_NAME]
+    assert sorted(path.name for path in home.iterdir()) == [CONFIG_NAME, "solutions"]
 
 
 @pytest.fixture
@@ -147,3 +156,45 @@ def test_the_kernel_says_of_its_language_what_the_notebooks_say() -> None:
         {name: METADATA["language_info"][name] for name in ("name", "file_extension", "mimetype")}
     )
     assert len(METADATA["language_info"]) == 3
+
+
+def test_a_strangers_folder_with_a_start_page_is_no_course(tmp_path: Path) -> None:
+    for name in ("notebooks/index.ipynb", "nbgrader_config.py", "notebooks/deep/er/x"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    with pytest.raises(CourseError, match="not inside the course's folder"):
+        find_course(tmp_path / "notebooks" / "deep" / "er")
+
+
+@pytest.fixture
+def kernel_config(tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    return tmp_path / "etc" / "ipython" / "ipython_config.py"
+
+
+def test_an_administrators_configuration_is_left_alone_and_that_is_said(kernel_config: Path) -> None:
+    kernel_config.parent.mkdir(parents=True)
+    kernel_config.write_text("c = get_config()\n")
+    (line,) = desk.install_kernel_start()
+    assert line.startswith(f"{kernel_config} is not this course's")
+    assert kernel_config.read_text() == "c = get_config()\n"
+
+
+def test_an_older_one_of_ours_is_brought_up_to_date(kernel_config: Path) -> None:
+    kernel_config.parent.mkdir(parents=True)
+    kernel_config.write_text('"""Installed into the environment\'s etc/ipython with the package: old."""\n')
+    assert desk.install_kernel_start() == []
+    assert kernel_config.read_bytes() == (LAB_CONFIG / "kernel" / "ipython_config.py").read_bytes()
+
+
+@pytest.mark.parametrize(("beside", "count"), [("fingerprints.json", 3), ("07_x/fingerprints.json", 3), ("other", 1)])
+def test_kernels_beside_a_lesson_run_two_files_more(tmp_path: Path, monkeypatch, beside: str, count: int) -> None:
+    path = tmp_path / beside
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    config = PyFileConfigLoader("ipython_config.py", path=str(LAB_CONFIG / "kernel")).load_config()
+    files = ["a-users.py"]
+    if "exec_files" in config.InteractiveShellApp:
+        files = config.InteractiveShellApp.exec_files.get_value(files)
+    assert len(files) == count

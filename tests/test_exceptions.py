@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from autograder.judging import exceptions
 from autograder.judging.check import NO_RETURN, Check
 from autograder.judging.exceptions import meaning, what_happened
 from autograder.judging.fingerprint import fingerprint
@@ -216,6 +217,17 @@ def test_an_index_past_the_end_on_hidden_inputs_is_told_without_numbers() -> Non
     outcome = capture_outcome(lambda: A[7])
     assert isinstance(outcome, Raised)
     assert meaning(outcome, hidden=True).startswith("An index points past the end")
+
+
+def test_every_sentence_with_a_gap_has_one_without_for_hidden_inputs() -> None:
+    for pattern, sentence, *unseen in (*exceptions.OF_NUMPY, *exceptions.MEANINGS):
+        assert bool(unseen) is ("{" in sentence), pattern
+        assert not any("{" in text for text in unseen)
+
+
+def test_the_first_meaning_counts_on_hidden_inputs_too() -> None:
+    error = Raised("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (3x4 and 5x4)")
+    assert meaning(error, hidden=True).startswith("A matrix product needs as many columns")
 
 
 @pytest.mark.parametrize("hidden", [False, True])

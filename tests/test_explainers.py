@@ -46,5 +46,8 @@ def test_of_a_hidden_check_an_explainer_says_no_number() -> None:
     hidden = judge("task", [target(hidden=True)], [Returned(RIGHT.tree.mT)], {}).failure
     shown = target(expected={"": RIGHT.tree})
     visible = judge("task", [shown], [Returned(RIGHT.tree.mT)], {}).failure
-    assert hidden.message.endswith(visible.message) and "not seen" in hidden.message
-    assert visible.detail and visible.picture and not hidden.detail and not hidden.picture
+    assert hidden.message.endswith(visible.message)
+    assert "not seen" in hidden.message
+    assert visible.detail
+    assert visible.picture
+    assert (hidden.detail, hidden.picture) == ("", None)

@@ -9,10 +9,12 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading import grade as grading
+from autograder.grading.cells import Cell, SubmittedNotebook
 from autograder.grading.grade import RECORD, Submission, cell_of, grade
 from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import Limits, Session, open_session
 from autograder.grading.sandbox import session as session_module
+from autograder.judging.syntax import Code
 from autograder.judging.trial import NO_TIME_LEFT
 from autograder.paths import find_course
 
@@ -123,12 +125,12 @@ def test_a_trial_that_breaks_the_protocol_ends_the_search(package: LessonPackage
     with open_session(package.files, key.source.checks, Limits(), allow_unsandboxed=False) as session:
         session.run("def attend(query, key, value):\n    return query")
         cell = "import os\nos._exit(3)"
-        assert session.trial(cell, check, package.sandbox_sources["attend"], 5, {}) == NO_TIME_LEFT
+        assert session.trial(cell, check, package.sandbox_sources["attend"], 5) == NO_TIME_LEFT
         assert session.lost
 
 
 def test_the_last_cell_that_defines_an_exercise_is_repaired() -> None:
     sources = ["def f(): pass", "f = 1", "def g(): pass", "f()"]
-    cells = [{"cell_type": "code", "source": source} for source in sources]
-    assert cell_of({"cells": cells}, "f") == "f = 1"
-    assert cell_of({"cells": cells}, "h") == ""
+    notebook = SubmittedNotebook([Cell("code", Code(source)) for source in sources], {})
+    assert cell_of(notebook, "f") == "f = 1"
+    assert cell_of(notebook, "h") == ""

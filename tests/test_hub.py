@@ -16,10 +16,10 @@ from autograder.classroom.run import grade_lesson, register
 from autograder.paths import Course
 
 from .conftest import LESSON, copy_course, needs_sandbox
-from .hub import ROOT, Places, User, configure, documented_files, install, needs_hub, running
+from .hub import ROOT, Places, User, configure, documented_files, documented_folders, install, needs_hub, running
 from .test_bundle import bundle, wheel  # noqa: F401
 
-pytestmark = [needs_hub, needs_sandbox]
+pytestmark = [needs_hub, needs_sandbox, pytest.mark.slow]
 FOLDER = f"attention-lessons/notebooks/{LESSON}"
 NOTEBOOK = f"{FOLDER}/{LESSON}.ipynb"
 ASSIGNMENT = {"course_id": "attention", "assignment_id": LESSON}
@@ -176,3 +176,15 @@ def test_the_page_shows_every_file_that_the_test_wrote() -> None:
         *("jupyterhub_config.py", "nbgrader_config.py", "page_config.json")
     }
     assert len(documented_files()) == 4
+
+
+def test_what_students_could_make_first_is_made_for_the_teacher() -> None:
+    made = {
+        line.split()[-1].removeprefix("/srv/nbgrader/exchange"): line.split()[3:-1] for line in documented_folders()
+    }
+    assert made.keys() == {"", "/attention", *(f"/attention/{part}" for part in ("outbound", "inbound", "feedback"))}
+    assert [words[1:] for path, words in made.items() if path] == [["-o", "<teacher>"]] * 4
+
+
+def test_the_page_says_how_to_part_the_origins_of_users() -> None:
+    assert "c.JupyterHub.subdomain_host = " in documented_files()["jupyterhub_config.py"]

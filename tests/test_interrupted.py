@@ -22,7 +22,7 @@ from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
 
-pytestmark = needs_sandbox
+pytestmark = [needs_sandbox, pytest.mark.slow]
 COMMAND = [sys.executable, "-m", "autograder", "grade", "--lesson", LESSON, "--jobs", "2", "--seed", "11"]
 STUDENTS = [f"student{n}" for n in range(6)]
 SEED = {"seed": 11}

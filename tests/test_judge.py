@@ -2,8 +2,9 @@ import pytest
 import torch
 
 from autograder.judging.fingerprint import fingerprint
+from autograder.judging.target import Target
 from autograder.judging.values import Lost, Outcome, Raised, Returned
-from autograder.judging.verdict import Target, judge
+from autograder.judging.verdict import judge
 
 RIGHT = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
 MESSAGES = {"sideways": "It lies on its side.", "doubled": "Twice too large."}
@@ -44,7 +45,8 @@ def test_points_are_whole_and_per_check() -> None:
     [
         (None, "It returned None. Is a `return` missing at the end, or in one of its branches?"),
         ((RIGHT, RIGHT), "2 things came back. The first is what was asked for: return that alone."),
-        ([2 * RIGHT, RIGHT + 1], "It returned a sequence of 2 tensors; one tensor was asked for."),
+        ([2 * RIGHT], "It returned a list or tuple with one tensor; one tensor was asked for."),
+        ([2 * RIGHT, RIGHT + 1], "It returned a list or tuple with 2 tensors; one tensor was asked for."),
         ("text", "The result is the text 'text'; one tensor was asked for."),
         ({}, "The result is an empty dict; one tensor was asked for."),
         ([], "The result is an empty tuple or list; one tensor was asked for."),
@@ -77,7 +79,7 @@ def test_an_input_that_was_changed_is_told_and_costs_the_point() -> None:
     ("value", "words"),
     [
         ({"q": RIGHT + 1, "k": RIGHT}, "a dictionary with 'q', 'k'"),
-        ([(RIGHT, RIGHT), (RIGHT, RIGHT)], "a sequence of 2 things"),
+        ([(RIGHT, RIGHT), (RIGHT, RIGHT)], "a list or tuple with 2 things"),
     ],
 )
 def test_a_result_of_the_wrong_structure_is_described(value: object, words: str) -> None:

@@ -41,6 +41,14 @@ def test_a_course_among_pythons_folders_is_refused(scratch: Course, monkeypatch)
         grade_lesson(scratch, scratch.lesson(LESSON), options={"allow_unsandboxed": True})
 
 
+def test_a_fork_server_that_cannot_be_started_leaves_nothing_open(monkeypatch) -> None:
+    monkeypatch.setattr(launch, "bubblewrap_command", lambda command: ["/no/such/program"])
+    before = set(Path("/proc/self/fd").iterdir())
+    with pytest.raises(FileNotFoundError):
+        launch.launch()
+    assert set(Path("/proc/self/fd").iterdir()) == before
+
+
 def test_jobs_have_to_be_at_least_one(scratch: Course) -> None:
     with pytest.raises(CourseError, match="JOBS=0"):
         grade_lesson(scratch, scratch.lesson(LESSON), jobs=0)
@@ -102,7 +110,9 @@ def test_all_that_is_bound_is_imported_by_the_server_or_a_lesson() -> None:
 
 
 STARTS = ("grading.sandbox.fork_server", "grading.sandbox.server", "checks", "plot", "student.predict")
-OUTSIDE = {f"grading.sandbox.{name}" for name in ("bubblewrap", "pool", "session", "unsandboxed")}  # of `__init__`
+OUTSIDE = {
+    f"grading.sandbox.{name}" for name in ("boxes", "bubblewrap", "meter", "pool", "session", "unsandboxed")
+}  # of `__init__`
 
 
 def modules_of(path: Path) -> list[Path]:

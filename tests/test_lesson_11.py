@@ -420,6 +420,34 @@ def test_an_answer_without_a_test_earns_nothing(name: str) -> None:
     assert graded(WITHOUT_TESTING[name], 5).points == 0
 
 
+def by_name() -> str:
+    """Return a tester that knows the names of the attentions that students have, and tests nothing."""
+    checks = [check for check in KEY.visible if check.exercise == "find_bugs"]
+    known: dict[str, list[str]] = {}
+
+    def noting(box: Any) -> set[str]:
+        known[box.name] = sorted(REFERENCE["find_bugs"](box))
+        return set()
+
+    for check in checks:
+        check.values(noting, 0)
+    return f"""
+KNOWN = {known!r}
+def find_bugs(attention):
+    names = (attention.name, attention.__name__, getattr(attention._work, "__name__", ""))
+    return next((set(KNOWN[name]) for name in names if name in KNOWN), set())
+"""
+
+
+def test_unstopped_a_table_of_names_earns_the_points_that_students_see() -> None:
+    assert len(Rights(KEY, 5).passed("find_bugs", defined(by_name())["find_bugs"])) == 2
+
+
+@needs_sandbox
+def test_a_table_of_names_earns_nothing() -> None:
+    assert graded(by_name(), 5).points == 0
+
+
 # The repaired module
 
 

@@ -5,7 +5,7 @@ import pytest
 from autograder.authoring.lesson import lesson_source, read_lesson
 from autograder.authoring.package import package_of
 from autograder.authoring.part import needed_exercises, part_of, proof_bases
-from autograder.authoring.sample_submissions import solutions
+from autograder.authoring.sample_submissions import one_mistake_each, solutions
 from autograder.authoring.verify import graded_submission_problems, key_problems
 from autograder.paths import Course, Lesson
 
@@ -13,8 +13,8 @@ from .conftest import LESSON, needs_sandbox
 
 EXERCISES = {"project_qkv", "attention_scores", "attend", "copy_previous_qk"}
 EDITS = [
-    ("hidden", "    return x @ w_v, x @ w_k, x @ w_q", "    return x @ w_v, x @ w_q, x @ w_k", {"project_qkv"}),
-    ("hidden", "The values are x itself.", "The values are x.", {"project_qkv"}),
+    ("mistakes", '"value_from_w_k", "x @ w_v", "x @ w_k"', '"value_from_w_k", "x @ w_v", "x @ w_q"', {"project_qkv"}),
+    ("mistakes", "The values are x itself.", "The values are x.", {"project_qkv"}),
     ("checks", "draw.normal(3, 4), draw.normal(5, 4)", "draw.normal(3, 4), draw.normal(6, 4)", {"attention_scores"}),
     ("checks", "clamp(min=0)", "clamp(0)", EXERCISES),  # a helper, which might be anybody's
     ("hidden", "# Project", "# Projections", set()),
@@ -64,7 +64,9 @@ def test_a_part_is_proved_by_itself_and_a_gap_in_it_is_found(course: Course) -> 
     cells, package = read_lesson(lesson), package_of(lesson)
     part = part_of(package, cells, {"merge_heads"})
     right = {"merge_heads": solutions(cells)["merge_heads"]}
-    found = [*key_problems(part.key, cells, 2), *graded_submission_problems(part, right, 2, demonstrations=False)]
-    assert found == []
+    mistakes = one_mistake_each(part, right)
+    assert len(mistakes) > 5
+    graded = graded_submission_problems(part, right, mistakes, 2, demonstrations=False)
+    assert [*key_problems(part.key, cells, 2), *graded] == []
     wrong = {"merge_heads": "def merge_heads(x):\n    return x"}
-    assert list(graded_submission_problems(part, wrong, 2, demonstrations=False))
+    assert list(graded_submission_problems(part, wrong, [], 2, demonstrations=False))

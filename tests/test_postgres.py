@@ -26,7 +26,7 @@ from .conftest import LESSON, copy_course, needs_sandbox
 from .postgres import PASSWORD, Server, needs_postgres, serving
 from .test_writer import QUESTION, TABLES, rows_in
 
-pytestmark = [needs_sandbox, needs_postgres]
+pytestmark = [needs_sandbox, needs_postgres, pytest.mark.slow]
 COMMANDS = ("register", "grade", "feedback", "report", "grades", "canvas", "moodle")
 FILES = ("grades.csv", "canvas.csv", "moodle.csv", f"reports/{LESSON}.csv")
 NAMED = ("assignment", "notebook", "source_cell")

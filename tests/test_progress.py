@@ -1,8 +1,9 @@
 """The start page and what stands on it."""
 
 import json
-import os
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from autograder.authoring.index import fresh_overview, index_text
 from autograder.judging.verdict import Failure, Result, Verdict
 from autograder.paths import Course
+from autograder.student import progress as progress_module
 from autograder.student.progress import Overview, lesson_progress, progress, read_progress, record_progress
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
@@ -38,7 +40,12 @@ def test_what_check_records_is_one_file_beside_the_start_page(lesson_folder: Pat
     assert read_progress(lesson_folder.parent / "progress.json") == {"07_x": {"attend": "tried", "other": "passed"}}
     record_progress("attend", RIGHT)
     assert read_progress(lesson_folder.parent / "progress.json")["07_x"]["attend"] == "passed"
-    assert sorted(p.name for p in lesson_folder.parent.iterdir()) == ["07_x", "index.ipynb", "progress.json"]
+    assert sorted(p.name for p in lesson_folder.parent.iterdir()) == [
+        ".progress.json.lock",
+        "07_x",
+        "index.ipynb",
+        "progress.json",
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "not json", '{"07_x": 3}', '{"07_x": {"attend": "great"}}', "null"])
@@ -56,11 +63,31 @@ def test_nothing_is_recorded_beside_the_solutions(tmp_path: Path, monkeypatch: p
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_a_folder_that_cannot_be_written_does_not_stop_a_check(lesson_folder: Path) -> None:
-    lesson_folder.parent.chmod(0o500)
+def test_a_folder_that_cannot_be_written_does_not_stop_a_check(lesson_folder: Path, monkeypatch) -> None:
+    path = lesson_folder.parent / "progress.json"
+
+    def refused(*_: object, **_how: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refused)
     record_progress("attend", RIGHT)
-    lesson_folder.parent.chmod(0o700)
+    assert not path.exists()
+
+
+def test_two_kernels_that_record_at_once_both_do(lesson_folder: Path, monkeypatch) -> None:
+    slow = progress_module.read_progress
+    monkeypatch.setattr(progress_module, "read_progress", lambda path: (slow(path), time.sleep(0.05))[0])
+    names = [f"exercise_{i}" for i in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: record_progress(name, RIGHT), names))
+    assert sorted(slow(lesson_folder.parent / "progress.json")["07_x"]) == names
+
+
+def test_a_check_that_was_killed_leaves_nothing_that_stays(lesson_folder: Path) -> None:
+    draft = lesson_folder.parent / ".progress.json.draft"
+    draft.write_text("half")
+    record_progress("attend", RIGHT)
+    assert not draft.exists()
 
 
 def test_the_table_says_what_is_next_without_colour() -> None:

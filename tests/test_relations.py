@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from autograder.judging.fingerprint import fingerprint
-from autograder.judging.relations import REARRANGED, Known, facts_of, relation_of
+from autograder.judging.relations import Known, facts_of, relation_of
 from autograder.judging.target import Target
 from autograder.judging.values import Returned
 from autograder.judging.verdict import judge
@@ -132,10 +132,7 @@ def test_a_factor_is_named_by_the_size_that_it_is(factor: float, words: str) -> 
 def test_where_two_rearrangements_coincide_only_that_is_said() -> None:
     right = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
     mine = torch.tensor([[3.0, 4.0], [1.0, 2.0]], dtype=torch.float64)
-    cyclic = torch.tensor([1.0, 5.0, 2.0], dtype=torch.float64)
-    assert found(mine, right) == "reversed"
-    two_ways = relation_of(torch.tensor([[1.0, 0, 0], [0, 0, 5], [0, 2, 0]]).flip(0), known(torch.diag(cyclic)))
-    assert two_ways is None or two_ways.message == REARRANGED or two_ways.rearranges
+    assert found(mine, right) == "reversed"  # and moved by one: with two rows that is the same
 
 
 def test_what_was_stacked_along_another_axis_and_joined_is_recognised() -> None:

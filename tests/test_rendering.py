@@ -10,9 +10,9 @@ from nbgrader.server_extensions.formgrader import handlers
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.rendering import ALLOWANCE, CUT, KEY
+from autograder.classroom.rendering import ALLOWANCE, CUT, KEY, OF_A_FORMULA
+from autograder.grading.cells import BUDGET
 from autograder.grading.outputs import LONGEST
-from autograder.grading.repair import MOST_SOURCE
 from autograder.paths import Course
 
 SECONDS = 30.0  # of the processor; it takes six. Without the allowance each of these pages takes minutes
@@ -45,9 +45,17 @@ def page_of(exporter: HTMLExporter, cells: list) -> tuple[str, int, float]:
 
 @pytest.mark.parametrize("kind", TEXTS)
 def test_long_texts_do_not_hold_formgrader_up(formgrader: HTMLExporter, kind: str) -> None:
-    long = TEXTS[kind] * (MOST_SOURCE // len(TEXTS[kind]))
+    long = TEXTS[kind] * (BUDGET.characters // len(TEXTS[kind]))
     cells = [new_markdown_cell(long[:7000]) for _ in range(30)] + [new_markdown_cell(long) for _ in range(10)]
     text, _, seconds = page_of(formgrader, cells)
+    assert CUT in text
+    assert seconds < SECONDS
+
+
+def test_short_formulas_in_many_cells_are_drawn_as_far_as_the_allowance_goes(formgrader: HTMLExporter) -> None:
+    text, _, seconds = page_of(formgrader, [new_markdown_cell("$a$ " * 60, id=f"c{n}") for n in range(2000)])
+    drawn = text.count("<math")
+    assert 1000 < drawn < ALLOWANCE / OF_A_FORMULA
     assert CUT in text
     assert seconds < SECONDS
 
@@ -63,7 +71,7 @@ def test_nested_html_in_many_outputs_does_not_hold_formgrader_up(formgrader: HTM
 @pytest.mark.parametrize(
     "cell",
     [
-        new_code_cell("f'{" * (MOST_SOURCE // 3)),
+        new_code_cell("f'{" * (BUDGET.characters // 3)),
         new_code_cell(outputs=[new_output("stream", name="stdout", text="\x1b[1ma" * 20_000)]),
         new_code_cell(outputs=[new_output("error", ename="x", evalue="x", traceback=["\x1b[1ma" * 400] * 100)]),
     ],

@@ -14,8 +14,9 @@ from autograder.authoring.notebook import text_of
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.errors import SubmissionError
-from autograder.grading.package import LessonPackage, grade_id_of, is_locked
+from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair
+from autograder.judging.cell_metadata import grade_id_of, is_locked
 from autograder.paths import find_course
 
 from .conftest import LESSON
@@ -39,7 +40,7 @@ def repaired(change: Change) -> list[Cell]:
     """Return the cells of a submission after somebody did something to them and they were repaired."""
     notebook = handed_in()
     change(notebook["cells"])
-    return checked(repair(json.dumps(notebook).encode(), PACKAGE))["cells"]
+    return checked(repair(json.dumps(notebook).encode(), PACKAGE).as_dict())["cells"]
 
 
 def checked(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -172,7 +173,7 @@ def test_what_is_no_notebook_is_refused_in_words(content: bytes) -> None:
 
 def test_a_notebook_of_an_older_format_is_upgraded() -> None:
     old = nbformat.reads(json.dumps(handed_in()), as_version=3)
-    cells = checked(repair(nbformat.v3.writes_json(old).encode(), PACKAGE))["cells"]
+    cells = checked(repair(nbformat.v3.writes_json(old).encode(), PACKAGE).as_dict())["cells"]
     assert named(cells, "attend")["source"] == RIGHT["attend"]
 
 
@@ -181,7 +182,7 @@ def survives(content: bytes) -> None:
         notebook = repair(content, PACKAGE)
     except SubmissionError:
         return
-    checked(notebook)
+    checked(notebook.as_dict())
 
 
 JSON = st.recursive(

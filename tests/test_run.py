@@ -10,9 +10,10 @@ import pytest
 
 from autograder.classroom import run
 from autograder.classroom.gradebook import open_gradebook
-from autograder.classroom.run import StudentResult, closing_table, grade_lesson
+from autograder.classroom.run import AS_BEFORE, GRADED, StudentResult, closing_table, grade_lesson
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError, NoSandboxError
+from autograder.errors import NoSandboxError
+from autograder.grading import grade
 from autograder.grading.grade import RECORD
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
@@ -168,15 +169,24 @@ def test_a_few_submissions_are_read_ahead_and_never_a_whole_class(scratch: Cours
     assert len(reads) == 1 + run.AHEAD
 
 
+def statuses(course: Course, **options) -> set[str]:
+    results = grade_lesson(course, course.lesson(LESSON), options={**SEED, **options})
+    return {result.status for result in results}
+
+
+def test_other_limits_or_a_newer_judge_grade_anew(graded: Course, monkeypatch) -> None:
+    statuses(graded)
+    assert statuses(graded) == {AS_BEFORE}
+    assert statuses(graded, memory=1600) == {GRADED}
+    monkeypatch.setattr(grade, "machinery_digest", lambda: "newer")
+    assert statuses(graded, memory=1600) == {GRADED}
+    assert statuses(graded, memory=1600) == {AS_BEFORE}
+
+
 def test_where_nothing_can_be_isolated_nobody_is_graded_unasked(graded: Course, monkeypatch) -> None:
     monkeypatch.setattr(run, "unavailable_reason", lambda: "no bubblewrap")
     with pytest.raises(NoSandboxError, match="no bubblewrap"):
         grade_lesson(graded, graded.lesson(LESSON))
-
-
-def test_at_least_one_submission_has_to_run_at_a_time(graded: Course) -> None:
-    with pytest.raises(CourseError, match="JOBS=0"):
-        grade_lesson(graded, graded.lesson(LESSON), jobs=0)
 
 
 def test_the_closing_table_says_who_needs_a_person() -> None:

@@ -69,6 +69,15 @@ def isolated(limits: Limits) -> Iterator[Session]:
         yield opened
 
 
+@pytest.mark.parametrize("backend", [open_process, lambda *args: shared_sandbox().session(*args)])
+def test_what_a_lesson_reads_lies_beside_its_notebook_whatever_it_is(backend) -> None:
+    if backend is not open_process and unavailable_reason():
+        pytest.skip(unavailable_reason())
+    with backend({"model.bin": bytes(range(256))}, PATIENT) as opened:
+        result = opened.run("from pathlib import Path\nsum(Path('model.bin').read_bytes())")
+    assert result.outputs[0]["data"]["text/plain"] == "32640"
+
+
 def ask(session: Session, check: Check = A_NUMBER) -> object:
     return session.check(check, (CHECKS, ""), seed=1)
 

@@ -12,7 +12,7 @@ import pytest
 from autograder import __main__
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
-from autograder.classroom.shards import Shard, grade_shard, merge, shard_from
+from autograder.classroom.shards import Shard, grade_shard, merge, shard_from, shards_in
 from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
 from autograder.paths import Course
@@ -184,7 +184,7 @@ def test_a_submission_that_cannot_be_graded_is_named_with_the_reason(sharded: Co
 def test_what_was_graded_here_meanwhile_stays_unless_the_shards_results_are_asked_for(sharded: Course) -> None:
     grade_lesson(sharded, sharded.lesson(LESSON), options={"seed": 12})
     assert "0 merged, 0 as before, 10 left" in (told := merged(sharded))
-    assert "differs from what was graded here; MERGE_ARGS=--force takes it all the same" in told
+    assert "differs from what was graded here; `make merge MERGE_ARGS=--force` takes it all the same" in told
     assert merged(sharded, force=True) == f"{LESSON}: 10 merged, 0 as before, 0 left"
     record = json.loads(sharded.graded_notebook(sharded.lesson(LESSON), "student1").read_text())["metadata"][RECORD]
     assert record["seed"] == 11
@@ -204,3 +204,9 @@ def test_the_commands_take_the_same_words_as_make(sharded: Course, monkeypatch, 
     )
     assert __main__.main(["merge", "--lesson", LESSON]) == 0
     assert "10 merged" in capsys.readouterr().out
+
+
+def test_a_folder_that_is_no_shards_is_none(scratch: Course) -> None:
+    for name in ("copy-of-2-of-8", "2-of-8", "notes-of-mine"):
+        (scratch.shards / name).mkdir(parents=True)
+    assert shards_in(scratch) == [Shard(2, 8)]

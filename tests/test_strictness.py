@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.authoring.package import package_of
 from autograder.judging.answer_key import AnswerKey
-from autograder.judging.fingerprint import GRACE, TOLERANCES, fingerprint, same
-from autograder.judging.proofs import accepts_everywhere, derived_answers_fail, same_points_under_seeds
+from autograder.judging.fingerprint import GRACE, TOLERANCES, fingerprint
+from autograder.judging.proofs import accepts_everywhere
 from autograder.judging.target import Target
 from autograder.judging.values import Returned
 from autograder.judging.verdict import judge
@@ -21,7 +21,6 @@ from .honest_variants import VARIANTS, Variant
 
 COURSE = find_course(Path(__file__).parent)
 LESSONS = [lesson.name for lesson in COURSE.lessons()]
-SEEDS = range(1, 4)  # `make verify` proves it for twenty
 
 
 @cache
@@ -110,16 +109,10 @@ def test_an_answer_that_is_not_finite_agrees_with_its_like_alone(value: float) -
 
 
 def test_grading_allows_more_than_the_desk() -> None:
-    assert GRACE > 1
-    right = Returned(torch.ones(3, dtype=torch.float64))
-    assert same(fingerprint(right), fingerprint(right))
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_no_score_depends_on_the_draw(lesson: str) -> None:
-    assert list(same_points_under_seeds(key_of(lesson), SEEDS)) == []
-
-
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_no_derived_answer_earns_full_points(lesson: str) -> None:
-    assert list(derived_answers_fail(key_of(lesson), 7)) == []
+    right = torch.ones(40, dtype=torch.float64)
+    home, graded = targets_for(right)
+    accepted = {
+        factor: [t.accepts(Returned(right * (1 + factor * TOLERANCES["float64"]))) for t in (home, graded)]
+        for factor in (0.5, GRACE - 0.5, 100 * GRACE)
+    }
+    assert accepted == {0.5: [True, True], GRACE - 0.5: [False, True], 100 * GRACE: [False, False]}

@@ -7,18 +7,69 @@ import pytest
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import linked_exercises
-from autograder.authoring.verify import distinctness_problems, missing_part_problems, public_message_problems, verify
+from autograder.authoring.verify import (
+    distinctness_problems,
+    judged_mistake_problems,
+    missing_part_problems,
+    public_message_problems,
+    unsaid_ban_problems,
+    verify,
+)
+from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
 from .conftest import LESSON
+from .proofs_kept import ROOT, is_proved, machinery, proof_digest, proof_file, remember_proof
 
 LESSONS = [lesson.name for lesson in find_course().lessons()]
 
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_is_proved(course: Course, name: str) -> None:
-    """What its demonstrations do is proved by nbval, which runs them once more."""
-    assert verify(course.lesson(name), demonstrations=False, seeds=1) == []
+    """What its demonstrations do is proved by nbval, which runs them once more; `make verify` grades all mistakes."""
+    lesson = course.lesson(name)
+    if not is_proved(lesson):
+        digest = proof_digest(lesson)
+        assert verify(lesson, demonstrations=False, wrong=1) == []
+        remember_proof(lesson, digest)
+
+
+def test_a_proof_is_kept_until_anything_changes_that_goes_into_it(scratch: Course, monkeypatch) -> None:
+    lesson = scratch.lesson(LESSON)
+    assert not is_proved(lesson)
+    remember_proof(lesson, proof_digest(lesson))
+    assert is_proved(lesson)
+    for path in (lesson.text, lesson.checks, lesson.hidden, lesson.fingerprints):
+        before = path.read_text()
+        path.write_text(before + "\n")
+        assert not is_proved(lesson), path
+        path.write_text(before)
+    (lesson.folder / "more.txt").write_text("a text to learn from")
+    assert not is_proved(lesson)
+    (lesson.folder / "more.txt").unlink()
+    assert is_proved(lesson)
+    monkeypatch.setattr("tests.proofs_kept.platform.python_version", lambda: "3.99.0")
+    assert not is_proved(lesson)
+
+
+def test_a_proof_follows_the_machinery_and_the_tests_that_keep_it(scratch: Course) -> None:
+    names = {path.relative_to(ROOT).as_posix() for path in machinery()}
+    assert {"autograder/judging/compare.py", "autograder/authoring/verify.py", "constraints.txt"} <= names
+    assert {"tests/test_verify.py", "tests/proofs_kept.py", "pyproject.toml"} <= names
+
+
+def test_a_proof_in_which_anything_is_odd_is_none(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    remember_proof(lesson, proof_digest(lesson))
+    for text in ("", "{}", proof_file(lesson).read_text()[:-5]):
+        proof_file(lesson).write_text(text)
+        assert not is_proved(lesson)
+
+
+def test_a_mistake_is_judged_as_grading_would(scratch: Course) -> None:
+    lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key.mT")
+    problems = list(judged_mistake_problems(package_of(lesson).key))
+    assert problems == ["attention_scores: the mistake keys_in_rows earns full points"]
 
 
 def spoil(course: Course, file: str, old: str, new: str) -> Lesson:
@@ -30,12 +81,12 @@ def spoil(course: Course, file: str, old: str, new: str) -> Lesson:
 
 
 def test_a_mistake_that_is_right_is_found(scratch: Course) -> None:
-    lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key.mT")
+    lesson = spoil(scratch, "mistakes.py", r'"key @ query\.mT"', '"query @ key.mT + 0"')
     assert "the mistake keys_in_rows passes every check" in "".join(distinctness_problems(package_of(lesson).key))
 
 
 def test_two_mistakes_that_look_alike_are_found(scratch: Course) -> None:
-    lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key")
+    lesson = spoil(scratch, "mistakes.py", r'"key @ query\.mT"', '"query @ key"')
     assert "no_transpose and keys_in_rows look alike" in "".join(distinctness_problems(package_of(lesson).key))
 
 
@@ -55,9 +106,8 @@ def test_a_check_that_no_mistake_fails_is_found(scratch: Course) -> None:
 
 
 def test_a_message_that_reaches_nobody_is_found(scratch: Course) -> None:
-    twin = '@mistake("attend")\ndef twin(query, key, value):\n    """Twin."""\n'
-    twin += "    weights = (query @ key.mT).softmax(-2)\n    return weights @ value, weights\n\n\n# Attention\n"
-    lesson = spoil(scratch, "hidden.py", "# Attention\n", twin)
+    twin = 'attend = solution("attend")\nattend.mutant("twin", "dim=-1", "dim=-2", says="Twin.")\n'
+    lesson = spoil(scratch, "mistakes.py", r'attend = solution\("attend"\)\n', twin)
     problems = "".join(public_message_problems(package_of(lesson).key))
     assert "softmax_over_queries is told 'Twin.' at home" in problems
 
@@ -80,3 +130,23 @@ def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkey
 def test_an_exercise_that_is_only_named_in_a_docstring_is_not_used() -> None:
     code = {"f": "def f(x):\n    return g(x)", "g": "def g(x):\n    return x", "h": 'def h(x):\n    """As in f."""'}
     assert linked_exercises(code) == {"f", "g"}
+
+
+def test_a_demonstration_may_read_what_students_are_given(scratch: Course, monkeypatch) -> None:
+    lesson = spoil(scratch, "lesson.py", r"shares \* norms\n", "open('tale.txt').read()\n")
+    (lesson.folder / "tale.txt").write_text("Once upon a time")
+    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
+    assert "FileNotFoundError" not in "".join(verify(lesson, seeds=1))
+
+
+def test_a_ban_that_its_exercise_does_not_state_is_named(course: Course) -> None:
+    bans = [shortcut("attend", "scaled_dot_product_attention", "einsum", because="Write it.")]
+    (problem,) = unsaid_ban_problems(bans, read_lesson(course.lesson(LESSON)))
+    assert problem == "attend: its text does not say that einsum is not allowed, and a shortcut forbids it"
+
+
+def test_every_ban_stands_in_the_text_of_its_exercise(course: Course) -> None:
+    for lesson in course.lessons():
+        source = lesson.checks.read_text(encoding="utf-8")
+        if "shortcut(" in source:
+            assert list(unsaid_ban_problems(package_of(lesson).key.shortcuts, read_lesson(lesson))) == []

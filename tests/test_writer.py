@@ -18,7 +18,8 @@ from autograder.authoring.source import ensure_source
 from autograder.classroom import run
 from autograder.classroom.gradebook import INDEXED, ensure_registered, open_gradebook
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.writer import GradebookWriter, timestamp_of, write_notebook
+from autograder.classroom.submissions import timestamp_of
+from autograder.classroom.writer import GradebookWriter, write_notebook
 from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
 from autograder.paths import CONFIG_NAME, Course, Lesson

@@ -19,7 +19,7 @@ from ..judging.answer_key import AnswerKey, load_answer_key
 from ..paths import Course, Lesson
 from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson, read_lesson, solution_of
 from .located import located
-from .manifest import refuse_edited, write_manifest
+from .manifest import refuse_edited, replace_generated
 from .nbgrader_course import open_nbgrader, raise_on_failure
 from .notebook import read_notebook, solved_notebook, text_of, tidy
 from .source import source_files, write_source
@@ -28,7 +28,7 @@ CELL_SECONDS = 600
 
 
 Run = Callable[[Lesson, list[LessonCell]], Any]
-Release = Callable[[Course, Lesson], None]
+Release = Callable[[Course, Lesson, Path], None]
 
 
 def build(
@@ -44,28 +44,33 @@ def build(
         course: the lesson's.
         lesson: which one.
         run: returns the executed notebook, in place of `execute`.
-        publish: writes what students get from nbgrader's source folder, in place of `release`.
+        publish: writes what students get from nbgrader's source folder into another one, in place of `release`.
         key: the lesson's answer key, where it is loaded already.
 
     Raises:
         EditedByHandError: a generated file holds changes that a build would destroy; nothing was written.
         LessonError: the lesson does not fit together or does not run; nothing was written.
+
+    Stopped at any moment, it can be run again: generated files are replaced last, and the next build knows them.
     """
     refuse_edited(lesson, generated(lesson))
     cells = read_lesson(lesson)
     refuse_broken_syntax(lesson, cells)
     with located(lesson):
         key = key or load_answer_key(lesson_source(lesson, cells))
+        refuse_unchecked(lesson, key)
         write_source(lesson, source_files(lesson, cells, key, fingerprints_text(key)))
     solved = (run or execute)(lesson, cells)
-    (publish or release)(course, lesson)
-    lesson.solved.write_text(text_of(solved), encoding="utf-8")
-    write_manifest(lesson, generated(lesson))
+    staging = course.build / "release" / lesson.name
+    shutil.rmtree(staging, ignore_errors=True)
+    (publish or release)(course, lesson, staging)
+    released = {path: (staging / path.name).read_bytes() for path in generated(lesson) if path != lesson.solved}
+    replace_generated(lesson, {lesson.solved: text_of(solved).encode(), **released})
 
 
 def fingerprints_text(key: AnswerKey) -> str:
     """Return the content of fingerprints.json."""
-    return json.dumps(key.fingerprints(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(key.fingerprints(), separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:
@@ -78,6 +83,14 @@ def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:
             raise LessonError(where, f"{error.msg}.", "Fix the cell.") from error
 
 
+def refuse_unchecked(lesson: Lesson, key: AnswerKey) -> None:
+    """Raise LessonError for the first exercise that no check belongs to: it would be worth nothing."""
+    for exercise in key.exercises:
+        if not key.checks_of(exercise):
+            remedy = f'Write a function under `@check("{exercise}", points=1)`.'
+            raise LessonError(lesson.shown(lesson.checks), f"no check belongs to {exercise}.", remedy)
+
+
 def generated(lesson: Lesson) -> dict[Path, Path]:
     """Return each generated and committed file with the file that a change to it belongs in."""
     return {
@@ -88,16 +101,17 @@ def generated(lesson: Lesson) -> dict[Path, Path]:
     }
 
 
-def release(course: Course, lesson: Lesson) -> None:
-    """Run nbgrader's generate_assignment, which writes what students get.
+def release(course: Course, lesson: Lesson, folder: Path) -> None:
+    """Run nbgrader's generate_assignment, which writes what students get into a folder of the lesson's name.
 
     It also enters the lesson into a gradebook: one of the build's own, so that building touches no class's data.
     """
     course.build.mkdir(exist_ok=True)
-    nbgrader = open_nbgrader(course, db_url=f"sqlite:///{course.build / 'gradebook.db'}")
+    database = f"sqlite:///{course.build / 'gradebook.db'}"
+    nbgrader = open_nbgrader(course, db_url=database, release_directory=str(folder.parent))
     result = nbgrader.generate_assignment(lesson.name, force=True)
     raise_on_failure(result, f"{lesson.name} was not released")
-    path = lesson.released / lesson.notebook
+    path = folder / lesson.notebook
     path.write_text(text_of(tidy(read_notebook(path))), encoding="utf-8")
 
 

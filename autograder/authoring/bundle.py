@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import CourseError, command
 from ..paths import STUDENT_FOLDER, Course, file_digest, packed_lessons
 from .index import index_text
-from .manifest import read_manifest
+from .manifest import read_sums
 from .package import package_of
 
 STAMP = (2026, 1, 1, 0, 0, 0)
@@ -68,7 +68,7 @@ def released_data(course: Course) -> dict[str, bytes]:
     """Return what lies beside the notebooks. Raises CourseError where that is not what the last build wrote."""
     found = {}
     for lesson in course.lessons():
-        built = read_manifest(lesson)
+        built = read_sums(lesson.manifest)
         for path in (*(lesson.released / written.name for written in lesson.beside), lesson.fingerprints):
             name = lesson.shown(path)
             fresh = path == lesson.fingerprints or path.read_bytes() == (lesson.folder / path.name).read_bytes()

@@ -215,5 +215,6 @@ def lesson_source(lesson: Lesson, cells: list[LessonCell]) -> LessonSource:
         reference=reference_source(cells),
         checks=lesson.checks.read_text(encoding="utf-8"),
         hidden=lesson.hidden.read_text(encoding="utf-8"),
+        mistakes=lesson.mistakes.read_text(encoding="utf-8") if lesson.mistakes.is_file() else "",
         modules=tuple((path.name, path.read_text(encoding="utf-8")) for path in lesson.modules),
     )

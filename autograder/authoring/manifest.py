@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,20 +18,38 @@ def refuse_edited(lesson: Lesson, files: Mapping[Path, Path]) -> None:
         lesson: the lesson that the files belong to.
         files: each generated file with the file that a change to it belongs in.
     """
-    known = read_manifest(lesson)
+    built, replacing = read_sums(lesson.manifest), read_sums(lesson.replacing)
     for path, belongs in files.items():
-        if path.exists() and file_digest(path) != known.get(lesson.shown(path)):
+        name = lesson.shown(path)
+        if path.exists() and file_digest(path) not in (built.get(name), replacing.get(name)):
             raise EditedByHandError(lesson.shown(path), lesson.shown(belongs))
 
 
-def read_manifest(lesson: Lesson) -> dict[str, str]:
-    """Return the checksums of the last build, by path."""
-    if not lesson.manifest.exists():
-        return {}
-    return dict(json.loads(lesson.manifest.read_text(encoding="utf-8")))
+def read_sums(path: Path) -> dict[str, str]:
+    """Return checksums by path; none where nothing was written."""
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
-def write_manifest(lesson: Lesson, files: Mapping[Path, Path]) -> None:
-    """Record what a build wrote."""
-    sums = {lesson.shown(path): file_digest(path) for path in files}
-    lesson.manifest.write_text(json.dumps(sums, indent=1) + "\n", encoding="utf-8")
+def replace_generated(lesson: Lesson, contents: Mapping[Path, bytes]) -> None:
+    """Replace a lesson's generated files, and remove those that are generated no longer.
+
+    What is about to be written is recorded first, so that a build which was stopped halfway is not taken for an edit.
+    """
+    sums = {lesson.shown(path): hashlib.sha256(content).hexdigest() for path, content in contents.items()}
+    text = (json.dumps(sums, indent=1) + "\n").encode()
+    lesson.replacing.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(lesson.replacing, text)
+    for path, content in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, content)
+    for name in read_sums(lesson.manifest).keys() - sums.keys():
+        (lesson.root / name).unlink(missing_ok=True)
+    replace_file(lesson.manifest, text)
+    lesson.replacing.unlink()
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that it is the old one or the new one at every moment."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_bytes(content)
+    draft.replace(path)

@@ -10,7 +10,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
-from ..grading.package import CHECK_PREFIX, QUESTION_PREFIX
+from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of
 from .lesson import BEGIN, END, LessonCell, hints_html, solution_of
 
 METADATA = {
@@ -77,9 +77,7 @@ def notebook_of(cells: list[Any]) -> Notebook:
     """Join cells, with ids that follow from their content."""
     seen: dict[str, int] = {}
     for cell in cells:
-        stem = (
-            cell.metadata.get("nbgrader", {}).get("grade_id") or hashlib.sha256(cell.source.encode()).hexdigest()[:12]
-        )
+        stem = grade_id_of(cell) or hashlib.sha256(cell.source.encode()).hexdigest()[:12]
         count = seen[stem] = seen.get(stem, 0) + 1
         cell.id = stem if count == 1 else f"{stem}-{count}"
     return new_notebook(cells=cells, metadata=METADATA)

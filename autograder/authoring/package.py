@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ..grading.package import QUESTION_PREFIX, LessonPackage
+from ..grading.package import LessonPackage
 from ..judging.answer_key import AnswerKey, load_answer_key
+from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import Lesson, digest
 from .lesson import LessonCell, lesson_source, read_lesson
 from .notebook import released_notebook, text_of
@@ -20,7 +21,7 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(lesson, digest(lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data))
+    return _package(lesson, digest(lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data))
 
 
 @lru_cache(maxsize=8)
@@ -34,6 +35,4 @@ def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, byt
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = text_of(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    package = LessonPackage(key.source, released, rubrics, data)
-    package.__dict__["key"] = key
-    return package
+    return LessonPackage(key, released, rubrics, data)

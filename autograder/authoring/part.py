@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..grading.package import LessonPackage
 from ..judging.answer_key import LessonSource
 from ..judging.check import declared
-from ..judging.syntax import parsed, top_level_names, wanted_by
+from ..judging.syntax import bound_by, parsed, top_level_names, wanted_by
 from .lesson import LessonCell, solution_of
 from .notebook import released_notebook, text_of
 from .sample_submissions import Edits, solutions
@@ -28,7 +28,8 @@ def proof_bases(source: LessonSource, cells: list[LessonCell]) -> Bases:
     setup = [cell.text for cell in cells if cell.kind == "setup"]
     bases = Bases()
     for name, needed in needed_exercises(code).items():
-        declarations = [*statements_for(source.checks, name), *statements_for(source.hidden, name)]
+        files = (source.checks, source.hidden, source.mistakes)
+        declarations = [statement for file in files for statement in statements_for(file, name)]
         parts = (setup, source.modules, name, [code[other] for other in needed], declarations)
         bases[name] = hashlib.sha256(repr(parts).encode()).hexdigest()
     return bases
@@ -52,9 +53,25 @@ def needed_exercises(code: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 def statements_for(source: str, exercise: str) -> Iterator[str]:
     """Yield what in checks.py or hidden.py belongs to no other exercise, without comments."""
-    for node in ast.parse(source).body:
-        if owner_of(node) in ("", exercise):
+    tree = ast.parse(source)
+    solutions = {name: owner for node in tree.body for name in bound_by(node) if (owner := edited_solution(node))}
+    for node in tree.body:
+        if (edited_solution(node) or solutions.get(start_of(node)) or owner_of(node)) in ("", exercise):
             yield ast.dump(node)
+
+
+def edited_solution(node: ast.stmt) -> str:
+    """Return the exercise in `name = solution(exercise)`; '' for any other statement."""
+    call = node.value if isinstance(node, ast.Assign) else None
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "solution" and call.args
+    return str(call.args[0].value) if named and isinstance(call.args[0], ast.Constant) else ""  # type: ignore[union-attr]
+
+
+def start_of(node: ast.stmt) -> str:
+    """Return the name in `name.mutant(…)`; '' for any other statement."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    return owner.id if isinstance(owner, ast.Name) else ""
 
 
 def owner_of(node: ast.stmt) -> str:
@@ -76,13 +93,10 @@ def part_of(package: LessonPackage, cells: list[LessonCell], exercises: Collecti
         exercises: which exercises to keep.
     """
     key = package.key
-    source = replace(package.source, exercises=tuple(name for name in key.exercises if name in exercises))
-    part = replace(key, source=source, mistakes=[m for m in key.mistakes if m.exercise in exercises])
-    part.__dict__["reference"] = key.reference  # it holds all solutions, as before
+    source = replace(key.source, exercises=tuple(name for name in key.exercises if name in exercises))
+    part = replace(key, source=source, mistakes=tuple(m for m in key.mistakes if m.exercise in exercises))
     released = text_of(released_notebook(cells_of(cells, exercises), part.points()))
-    made = replace(package, source=source, released=released)
-    made.__dict__["key"] = part
-    return made
+    return replace(package, key=part, released=released)
 
 
 def cells_of(cells: list[LessonCell], exercises: Collection[str]) -> list[LessonCell]:

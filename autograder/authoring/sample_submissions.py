@@ -11,7 +11,9 @@ from typing import Any
 import nbformat
 
 from ..grading.package import LessonPackage
+from ..judging.cell_metadata import grade_id_of
 from ..judging.check import Mistake, declared
+from ..judging.mutant import Mutant
 from .lesson import LessonCell, solution_of
 
 Edits = dict[str, str]
@@ -26,8 +28,7 @@ def submission(package: LessonPackage, edits: Mapping[str, str]) -> Any:
     """
     notebook = nbformat.reads(package.released, as_version=4)
     for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        cell.source = edits.get(grade_id, cell.source)
+        cell.source = edits.get(grade_id_of(cell), cell.source)
     return notebook
 
 
@@ -36,8 +37,10 @@ def solutions(cells: list[LessonCell]) -> Edits:
     return {cell.name: solution_of(cell) for cell in cells if cell.kind == "exercise"}
 
 
-def mistake_cell(package: LessonPackage, mistake: Mistake) -> str:
+def mistake_cell(package: LessonPackage, mistake: Mistake | Mutant) -> str:
     """Return a mistake as the exercise cell of a student who made it: its imports, its helpers, itself renamed."""
+    if isinstance(mistake, Mutant):
+        return mistake.source
     tree = parsed(package.source.hidden)
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) and not is_ours(node)]
     wrong: Any = next(n for n in tree.body if declared(n, "mistake") and getattr(n, "name", "") == mistake.name)
@@ -70,7 +73,7 @@ def names_in(node: ast.AST, helpers: Mapping[str, ast.AST]) -> set[str]:
     return found
 
 
-def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mistake]]:
+def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mistake | Mutant]]:
     """Distribute all mistakes over as few submissions as possible, at most one mistake per exercise in each.
 
     Exercises whose solutions use one another never share a submission.
@@ -87,7 +90,7 @@ def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mist
     return shared + [{name: m} for name in sorted(linked) for m in key.mistakes_of(name)]
 
 
-def with_what_it_uses(package: LessonPackage, wrong: Mapping[str, Mistake], code: Edits) -> Edits:
+def with_what_it_uses(package: LessonPackage, wrong: Mapping[str, Mistake | Mutant], code: Edits) -> Edits:
     """Return mistakes as a submission's cells, with the solutions that they may use; nothing else is started."""
     linked = linked_exercises(code)
     used = {name: code[name] for name in linked} if wrong.keys() & linked else {}

@@ -8,20 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from html import escape
+from html import unescape
 from itertools import combinations
 from typing import Any
 
 from ..grading.grade import RECORD, Submission, grade
-from ..grading.package import LessonPackage, checked_exercise
+from ..grading.package import LessonPackage
 from ..judging.answer_key import AnswerKey
 from ..judging.card import number
+from ..judging.cell_metadata import checked_exercise
 from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
+from ..judging.mutant import Mutant, family_of
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.shortcuts import Shortcut
-from ..judging.verdict import Target, judge
+from ..judging.target import Target
+from ..judging.verdict import judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
 from .located import located
@@ -47,7 +50,9 @@ SAID_AS = {  # the word that a text uses for what a shortcut names
 Notebook = dict[str, Any]
 
 
-def verify(lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds: int = SEEDS) -> list[str]:
+def verify(
+    lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds: int = SEEDS, wrong: int | None = None
+) -> list[str]:
     """Return what is wrong with a lesson, one line each; nothing where all is proved.
 
     Proved are: the solution earns every point; the released notebook earns none and is told "not started"; every
@@ -60,12 +65,16 @@ def verify(lesson: Lesson, jobs: int = 1, *, demonstrations: bool = True, seeds:
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too, and report those that stop in the released notebook.
         seeds: with how many seeds the last two are proved.
+        wrong: how many wrong submissions are graded, each with one mistake in every exercise; by default as many as
+            hold all mistakes. All are judged on the same inputs here in any case, which takes a hundredth of the time.
     """
     cells = read_lesson(lesson)
     with located(lesson):
         package = package_of(lesson)
         problems = [*key_problems(package.key, cells, seeds)]
-    problems += graded_submission_problems(package, solutions(cells), jobs, demonstrations=demonstrations)
+    right = solutions(cells)
+    edits = one_mistake_each(package, right)[:wrong]
+    problems += graded_submission_problems(package, right, edits, jobs, demonstrations=demonstrations)
     return [f"{lesson.name}: {problem}" for problem in problems]
 
 
@@ -75,6 +84,7 @@ def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int) -> Iterato
     yield from unsaid_ban_problems(key.shortcuts, cells)
     yield from distinctness_problems(key)
     yield from public_message_problems(key)
+    yield from judged_mistake_problems(key)
     yield from same_points_under_seeds(key, range(1, seeds + 1))
     yield from derived_answers_fail(key, SEED)
 
@@ -120,7 +130,8 @@ def distinctness_problems(key: AnswerKey) -> Iterator[str]:
             if not any(t.tells_apart(mistake.name) for t in targets):
                 yield f"{exercise}: the mistake {mistake.name} passes every check: it is right, or a check is missing"
         for a, b in combinations(key.mistakes_of(exercise), 2):
-            if all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
+            one = family_of(a.name) == family_of(b.name)  # with and without what may be missing
+            if not one and all(same(t.mistakes[a.name], t.mistakes[b.name]) for t in targets):
                 yield f"{exercise}: {a.name} and {b.name} look alike on all checks: merge them or add a check"
 
 
@@ -139,24 +150,45 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
                 yield f"{exercise}: {mistake.name} is told {verdict.failure.message!r} at home"
 
 
+def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
+    """Check that every mistake loses points and gets its own message on inputs such as grading draws."""
+    for exercise in key.exercises:
+        checks = key.checks_of(exercise)
+        for mistake in key.mistakes_of(exercise):
+            verdict = key.verdict(exercise, SEED, [check.values(mistake.work, SEED) for check in checks])
+            yield from mistake_problems(mistake, verdict.passed, verdict.failure.message if verdict.failure else "")
+
+
+def mistake_problems(mistake: Mistake | Mutant, passed: bool, told: str) -> Iterator[str]:
+    """Check what a mistake came to when graded."""
+    if passed:
+        yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
+    elif mistake.message not in told:
+        yield f"{mistake.exercise}: the mistake {mistake.name} does not get its own message when graded"
+
+
 def as_released(target: Target) -> Target:
     """Return a target without what students do not have."""
     return replace(target, exact=None, hidden=False)
 
 
 def graded_submission_problems(
-    package: LessonPackage, right: Edits, jobs: int, *, demonstrations: bool, mistakes: bool = True
+    package: LessonPackage,
+    right: Edits,
+    wrong: Sequence[Mapping[str, Mistake | Mutant]],
+    jobs: int,
+    *,
+    demonstrations: bool,
 ) -> Iterator[str]:
     """Grade the solved and the released notebook, and the wrong ones, and look at what came out.
 
     Args:
         package: the lesson.
         right: every exercise's solution.
+        wrong: the mistakes of each wrong submission.
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too.
-        mistakes: grade the wrong ones.
     """
-    wrong = one_mistake_each(package, right) if mistakes else []
     edits = [with_what_it_uses(package, found, right) for found in wrong]
     with ThreadPoolExecutor(jobs) as pool:
         solved = pool.submit(graded, package, right, demonstrations=demonstrations)
@@ -165,7 +197,8 @@ def graded_submission_problems(
         yield from solved_and_released_problems(package, solved.result(), released.result())
         for found, notebook in zip(wrong, results, strict=True):
             for mistake in found.values():
-                yield from graded_mistake_problems(notebook, mistake)
+                verdict = verdict_in(notebook, mistake.exercise)
+                yield from mistake_problems(mistake, verdict["passed"], unescape(card_in(notebook, mistake.exercise)))
 
 
 def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
@@ -193,14 +226,6 @@ def solved_and_released_problems(package: LessonPackage, solved: Notebook, relea
             if output["output_type"] == "error":
                 first = "".join(cell["source"]).splitlines()[0]
                 yield f"the released notebook stops at `{first}` with {output['ename']}: use PyTorch's function there"
-
-
-def graded_mistake_problems(notebook: Notebook, mistake: Mistake) -> Iterator[str]:
-    """Check that one graded mistake lost points and was told so in its own words."""
-    if verdict_in(notebook, mistake.exercise)["passed"]:
-        yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
-    if escape(mistake.message) not in card_in(notebook, mistake.exercise):
-        yield f"{mistake.exercise}: the mistake {mistake.name} does not get its own message when graded"
 
 
 def verdict_in(notebook: Notebook, exercise: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
+from pathlib import Path
 from types import TracebackType
 
 from ..errors import CourseError, LessonError
@@ -26,7 +27,7 @@ from .located import located
 from .notebook import Notebook, released_notebook, solved_notebook, text_of, tidy
 from .package import package_with
 from .part import Bases, part_of, proof_bases
-from .sample_submissions import solutions
+from .sample_submissions import one_mistake_each, solutions
 from .source import source_files
 from .verify import graded_submission_problems, key_problems
 
@@ -54,7 +55,7 @@ def watch(course: Course, lesson: Lesson, jobs: int, say: Callable[[str], None])
 
 def saved(lesson: Lesson) -> Saved:
     """Return when each file that an author writes was saved last, and its size."""
-    files = [lesson.text, lesson.checks, lesson.hidden, *lesson.modules, *lesson.data]
+    files = [lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data]
     stats = [(path.name, path.stat()) for path in files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
 
@@ -125,7 +126,8 @@ class Watcher:
         source = lesson_source(self.lesson, cells)
         key, bases = load_answer_key(source), proof_bases(source, cells)
         if self.key is not None:
-            key.take_over(self.key, [name for name, basis in bases.items() if basis == self.bases.get(name)])
+            unchanged = [name for name, basis in bases.items() if basis == self.bases.get(name)]
+            key.cache.take_over(self.key.cache, unchanged)
         self.key, self.bases = key, bases
         concerned = [name for name, basis in bases.items() if basis != self.proved.get(name)]
         package = package_with(key, cells, {path.name: path.read_bytes() for path in self.lesson.data})
@@ -152,7 +154,8 @@ class Watcher:
     def graded(self, package: LessonPackage, cells: list[LessonCell], *, mistakes: bool) -> Iterator[str]:
         """Yield what is wrong with the points and messages of submissions made from the lesson."""
         right = {name: text for name, text in solutions(cells).items() if name in package.source.exercises}
-        return graded_submission_problems(package, right, self.jobs, demonstrations=False, mistakes=mistakes)
+        wrong = one_mistake_each(package, right) if mistakes else []
+        return graded_submission_problems(package, right, wrong, self.jobs, demonstrations=False)
 
     def seconds(self) -> str:
         """Return how long the round has taken."""
@@ -185,13 +188,13 @@ class Watcher:
             with contextlib.suppress(LessonError):
                 yield from self._kernel.run(cells, solved_notebook(cells), bases, files)
 
-    def publish(self, _course: Course, lesson: Lesson) -> None:
+    def publish(self, _course: Course, lesson: Lesson, folder: Path) -> None:
         """Write what students get."""
         cells = read_lesson(lesson)
-        shutil.copytree(lesson.source, lesson.released, dirs_exist_ok=True)
+        shutil.copytree(lesson.source, folder)
         points = self.key.points() if self.key else {}
         text = text_of(released_notebook(cells, points))
-        (lesson.released / lesson.notebook).write_text(text, encoding="utf-8")
+        (folder / lesson.notebook).write_text(text, encoding="utf-8")
 
 
 def runnable(cells: list[LessonCell]) -> list[LessonCell]:

@@ -1,4 +1,8 @@
-"""What a learning management system delivers: archives in archives, and what the names of the files in them say."""
+"""What a learning management system delivers: archives in archives, and what the names of the files in them say.
+
+Who has handed something in is decided by the outermost name that names anybody, which no student has written, and never
+by what is inside somebody's upload.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ import unicodedata
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO
 
 from ..errors import one_line
@@ -17,7 +21,47 @@ from ..paths import Lesson
 MOST_BYTES = 50 * 2**20
 NESTED = 3
 LONGEST_NAME = 500
+LONGEST_STUDENT = 100  # bytes, of the 255 that a folder's name may have
 MOST_FILES, MOST_BYTES_EACH = 1000, 500 * 2**20  # that one student hands in
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who has handed something in, as its name says.
+
+    Args:
+        student: as the name writes it; '' where it names nobody.
+        longer: more of the name, for telling apart students who would be read as one; '' where it is certain.
+        late: the learning management system says that it came late.
+        handed_in: when, as nbgrader's timestamps are written; '' where the name does not say.
+        by_lms: the name is a learning management system's.
+    """
+
+    student: str
+    longer: str = ""
+    late: bool = False
+    handed_in: str = ""
+    by_lms: bool = True
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What one student has handed in at once: a notebook, a folder or an archive, with all that is in it.
+
+    Args:
+        name: where it is, archives counted as folders.
+        owner: whose it is.
+        archive: the archive of many uploads that it came in, or ''.
+    """
+
+    name: str
+    owner: Owner
+    archive: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Where it is from: two uploads of one student from one origin are an earlier and a later one."""
+        return self.archive if self.owner.by_lms else self.name
 
 
 @dataclass(frozen=True)
@@ -27,12 +71,12 @@ class DeliveredFile:
     Args:
         name: where it is, archives counted as folders.
         content: its bytes.
-        entry: the name that the learning management system gave: nothing inside a student's own archive counts.
+        upload: what it was handed in with.
     """
 
     name: str
     content: bytes
-    entry: str
+    upload: Upload
 
 
 @dataclass
@@ -43,6 +87,8 @@ class CollectionReport:
     left_out: list[str] = field(default_factory=list)
     late: set[str] = field(default_factory=set)
     used: dict[str, tuple[int, int]] = field(default_factory=dict)
+    as_before: set[str] = field(default_factory=set)
+    remarks: list[str] = field(default_factory=list)
 
     def lines(self, lesson: Lesson) -> list[str]:
         """Return the report as text, free of what a terminal would obey."""
@@ -50,7 +96,9 @@ class CollectionReport:
         taken = sorted(self.collected.items())
         lines = [f"collected  {student}  from {origin}{late.get(student, '')}" for student, origin in taken]
         lines += [f"left out   {text}" for text in self.left_out]
-        lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out.")
+        lines += [f"look at    {text}" for text in self.remarks]
+        as_before = f", {len(self.as_before)} as before" * bool(self.as_before)
+        lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out{as_before}.")
         return [one_line(line) for line in lines]
 
     def is_too_much(self, owner: str, size: int) -> bool:
@@ -65,64 +113,97 @@ class CollectionReport:
         return files > MOST_FILES or together > MOST_BYTES_EACH
 
 
-@dataclass(frozen=True)
-class LmsName:
-    """What a learning management system's name for a file says.
-
-    Args:
-        student: as the system writes it.
-        longer: more of the file's name, for telling apart students who would be read as one; '' where it is certain.
-        late: the system says that the file came late.
-        handed_in: when, as nbgrader's timestamps are written; '' where the name does not say.
-    """
-
-    student: str
-    longer: str = ""
-    late: bool = False
-    handed_in: str = ""
-
-
 # as Moodle names files: "Jane Doe_12345_assignsubmission_file_/notebook.ipynb"
-MOODLE = re.compile(r"(?:^|/)(?P<student>[^/]+?)_(?P<number>\d+)_assignsubmission_file")
+MOODLE = re.compile(r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_file")
 # as Blackboard does, and nbgrader's own example: Lesson 2_jane_attempt_2026-11-02-10-00-00_notebook.ipynb
 BLACKBOARD = re.compile(
-    r"(?:^|/)(?P<head>[^/]+)_attempt_(?P<day>\d{4}-\d\d-\d\d)-(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)"
+    r"(?P<head>.+?)_attempt_(?P<day>\d{4}-\d\d-\d\d)-(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)"
 )
 # as Canvas does: doejane_LATE_1234_567890_notebook.ipynb
-CANVAS = re.compile(r"(?:^|/)(?P<student>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_[^/]+")
+CANVAS = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_(?=.)")
+# what is left of a notebook's name without the lesson's, and names nobody
+NO_NAME = re.compile(r"((copy|final|new|old|done|finished|solutions?|submissions?|notebook|v)[ _-]*\d*)?", re.I)
+# what computers write of their own accord
+JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints"})
 
 
-def parse_lms_name(name: str, lesson: Lesson) -> LmsName | None:
-    """Read a file's name as learning management systems write them; None where it is not one of theirs."""
-    name = name[:LONGEST_NAME]
-    if found := MOODLE.search(name):
-        return LmsName(found["student"], f"{found['student']}_{found['number']}")
-    if found := BLACKBOARD.search(name):
-        head = found["head"].removeprefix(f"{lesson.name}_")
-        student, longer = (head, "") if head != found["head"] else (head.rpartition("_")[2], head)
-        return LmsName(student, longer, handed_in="{day} {hour}:{minute}:{second}".format(**found.groupdict()))
-    if found := CANVAS.search(name):  # the number is the student's own here
-        return LmsName(f"{found['student']}_{found['number']}", late=bool(found["late"]))
-    return None
+def parse_lms_name(name: str, lesson: Lesson) -> Owner | None:
+    """Read the name of a file or folder as learning management systems write them; None where it is not one of theirs.
+
+    The student has chosen how it ends, and may imitate another system there: what ends first is the system's.
+    """
+    matches = [match for pattern in (MOODLE, BLACKBOARD, CANVAS) if (match := pattern.match(name[:LONGEST_NAME]))]
+    match = min(matches, key=re.Match.end, default=None)
+    if match is None:
+        return None
+    if match.re is MOODLE:
+        return Owner(match["student"], f"{match['student']}_{match['number']}")
+    if match.re is BLACKBOARD:
+        head = match["head"].removeprefix(f"{lesson.name}_")
+        student, longer = (head, "") if head != match["head"] else (head.rpartition("_")[2], head)
+        return Owner(student, longer, handed_in="{day} {hour}:{minute}:{second}".format(**match.groupdict()))
+    return Owner(f"{match['student']}_{match['number']}", late=bool(match["late"]))  # the number is the student's own
 
 
-def expand(name: str, source: Path, lesson: Lesson, report: CollectionReport) -> Iterator[DeliveredFile]:
-    """Yield a file, or each file in an archive. Nothing is unpacked to disk."""
-    name = unicodedata.normalize("NFC", name)
-    if source.suffix.lower() != ".zip":
-        if source.stat().st_size > MOST_BYTES:
-            report.left_out.append(f"{name}: larger than {MOST_BYTES // 2**20} MB")
-            return
-        yield DeliveredFile(name, source.read_bytes(), name)
-        return
-    with source.open("rb") as stream:
-        yield from read_zip(name, stream, lesson, report, 0, name if parse_lms_name(name, lesson) else "")
+def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
+    """Return the upload that a path is part of: the outermost name on it that names anybody decides.
+
+    Args:
+        path: of a notebook or archive, relative to where uploads are.
+        lesson: its name names nobody.
+        archive: the archive of many uploads that they are in, which may be named after somebody itself.
+    """
+    folder, parts = archive.removesuffix(".zip"), PurePosixPath(path).parts
+    for depth, part in enumerate(parts, 1):
+        name = PurePosixPath(part).stem if depth == len(parts) else part
+        if owner := parse_lms_name(part, lesson) or named(name, lesson):
+            return Upload("/".join([*filter(None, [folder]), *parts[:depth]]), owner, archive)
+    return Upload(folder, named(PurePosixPath(folder).name, lesson) or Owner("", by_lms=False), archive)
+
+
+def named(name: str, lesson: Lesson) -> Owner | None:
+    """Return whom a name without an LMS's marks names; None where it names nobody."""
+    rest = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", name)
+    student = safe_student_id(re.sub(r"[ _-]*\(\d+\)$", "", rest))
+    return None if NO_NAME.fullmatch(student) else Owner(student, by_lms=False)
+
+
+def safe_student_id(student: str) -> str:
+    """Return a student id without characters that mean something in a path or a table, short enough for a folder."""
+    safe = re.sub(r"[^\w.@+-]+", "_", student.strip()).strip("._-")
+    return safe.encode()[:LONGEST_STUDENT].decode(errors="ignore")
+
+
+def is_junk(path: str) -> bool:
+    """Say whether a file is one that computers write of their own accord."""
+    parts = PurePosixPath(path).parts
+    return not JUNK.isdisjoint(parts) or bool(parts and parts[-1].startswith("._"))
+
+
+def is_of_an_lms(stream: IO[bytes], lesson: Lesson) -> bool:
+    """Say whether all that an archive holds has names as a learning management system gives them."""
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            names = [info.filename for info in archive.infolist() if not is_junk(info.filename)]
+    except Exception:  # whoever opens it next says why
+        return False
+    outermost = {PurePosixPath(name).parts[0] for name in names if PurePosixPath(name).parts}
+    return bool(outermost) and all(parse_lms_name(name, lesson) for name in outermost)
 
 
 def read_zip(
-    name: str, stream: IO[bytes], lesson: Lesson, report: CollectionReport, depth: int, entry: str
+    name: str, stream: IO[bytes], lesson: Lesson, report: CollectionReport, upload: Upload | None, depth: int = 0
 ) -> Iterator[DeliveredFile]:
-    """Give the files of an archive."""
+    """Yield each file in an archive. Nothing is unpacked to disk.
+
+    Args:
+        name: the archive's, as messages show it.
+        stream: what it holds.
+        lesson: for reading names.
+        report: what is left out.
+        upload: the upload that it is part of; None where its first names are those of uploads.
+        depth: how many archives it is in.
+    """
     try:
         archive = zipfile.ZipFile(stream)
     except Exception as error:  # not an archive, of an unknown version, with a name in no known writing
@@ -130,41 +211,38 @@ def read_zip(
         report.left_out.append(f"{name}: not a zip archive" if known else f"{name}: cannot be opened ({error})")
         return
     with archive:
-        yield from zip_members(name, archive, lesson, report, depth, entry)
+        for info in archive.infolist():
+            if not info.is_dir() and not is_junk(info.filename):
+                yield from zip_member(name, archive, info, lesson, report, upload, depth)
 
 
-def owner_of(entry: str, archive: str, lesson: Lesson) -> str:
-    """Return whose upload a file belongs to, as far as names tell: the student, else its folder in the archive."""
-    known = parse_lms_name(entry, lesson)
-    if known:
-        return known.student
-    return entry.removeprefix(f"{archive.removesuffix('.zip')}/").partition("/")[0]
-
-
-def zip_members(
-    name: str, archive: zipfile.ZipFile, lesson: Lesson, report: CollectionReport, depth: int, entry: str
+def zip_member(
+    name: str,
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    lesson: Lesson,
+    report: CollectionReport,
+    upload: Upload | None,
+    depth: int,
 ) -> Iterator[DeliveredFile]:
-    """Give the files in an archive, with the archive's own name as their folder."""
-    for info in archive.infolist():
-        inner = unicodedata.normalize("NFC", f"{name.removesuffix('.zip')}/{info.filename}")
-        if info.is_dir() or PurePosixPath(info.filename).name.startswith((".", "_")):
-            continue
-        mine = entry or (inner if depth == 0 else "")
-        if info.file_size > MOST_BYTES:
-            report.left_out.append(f"{inner}: larger than {MOST_BYTES // 2**20} MB")
-            continue
-        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            report.left_out.append(f"{inner}: compressed in a way that learning management systems do not use")
-            continue
-        if report.is_too_much(owner_of(mine or inner, name, lesson), info.file_size):
-            continue
-        try:
-            content = archive.read(info)
-        except Exception as error:  # encrypted, damaged, compressed in an unknown way
-            report.left_out.append(f"{inner}: cannot be unpacked ({error})")
-            continue
-        if info.filename.lower().endswith(".zip") and depth < NESTED:
-            own = mine if parse_lms_name(mine, lesson) else ""
-            yield from read_zip(inner, io.BytesIO(content), lesson, report, depth + 1, own)
-        else:
-            yield DeliveredFile(inner, content, mine)
+    """Yield one file in an archive, or what is in it, with the archive's own name as its folder."""
+    folder, path = name.removesuffix(".zip"), unicodedata.normalize("NFC", info.filename)
+    inner = f"{folder}/{path}"
+    upload = upload or upload_of(path, lesson, name)
+    if info.file_size > MOST_BYTES:
+        report.left_out.append(f"{inner}: larger than {MOST_BYTES // 2**20} MB")
+        return
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        report.left_out.append(f"{inner}: compressed in a way that learning management systems do not use")
+        return
+    if report.is_too_much(upload.owner.student, info.file_size):
+        return
+    try:
+        content = archive.read(info)
+    except Exception as error:  # encrypted, damaged, compressed in an unknown way
+        report.left_out.append(f"{inner}: cannot be unpacked ({error})")
+        return
+    if path.lower().endswith(".zip") and depth < NESTED:
+        yield from read_zip(inner, io.BytesIO(content), lesson, report, upload, depth + 1)
+    else:
+        yield DeliveredFile(inner, content, upload)

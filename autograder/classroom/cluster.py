@@ -30,7 +30,7 @@ from distributed.core import Status
 from distributed.scheduler import KilledWorker
 from distributed.versions import VersionMismatchWarning
 
-from ..errors import ClusterError, CourseError, SandboxError
+from ..errors import ClusterError, CourseError, SandboxError, command
 from ..paths import digest
 from .executors import WorkersElsewhere
 
@@ -271,9 +271,8 @@ class ClusterExecutor(WorkersElsewhere):
             if states and len(self.left_out) == len(states):
                 raise ClusterError(f"No worker can grade: {listed(self.left_out)}.")
             if time.monotonic() > ends:
-                raise ClusterError(
-                    f"No worker has joined in {self._wait_seconds:g} seconds (GRADE_ARGS='--wait 600' waits longer)."
-                )
+                longer = f"`{command('grade --wait=600')}` waits longer"
+                raise ClusterError(f"No worker has joined in {self._wait_seconds:g} seconds; {longer}.")
             time.sleep(WATCH_SECONDS)
 
     def _watch(self) -> None:

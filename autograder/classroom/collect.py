@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import shlex
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..errors import CourseError
-from ..grading.package import CHECK_PREFIX, grade_id_of
-from ..grading.repair import MOST_BYTES, TOO_LARGE
+from ..errors import CourseError, SubmissionError, command, options
+from ..grading.cells import BUDGET, TOO_LARGE, cells_in
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
-from .archives import LONGEST_NAME, CollectionReport, DeliveredFile, LmsName, expand, parse_lms_name
-from .writer import TIMESTAMP
+from .archives import (
+    LONGEST_NAME,
+    CollectionReport,
+    DeliveredFile,
+    Owner,
+    Upload,
+    is_junk,
+    is_of_an_lms,
+    parse_lms_name,
+    read_zip,
+    safe_student_id,
+    upload_of,
+)
+from .plain_files import open_folder, open_plain, read_plain
+from .submissions import TIMESTAMP, store_submission
 
-LONGEST_STUDENT = 100
 DELIVERED = (".zip", ".ipynb")
-# what is left of a notebook's name without the lesson's, and names nobody
-NO_NAME = re.compile(r"(copy|final|new|old|done|finished|solutions?|submission|notebook|v)?[ _-]*\d*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,16 +43,19 @@ class Candidate:
     Args:
         name: where it was, archives counted as folders.
         content: a file that holds it until all are sorted: a class does not fit into memory.
-        delivery: what its name says.
-        origin: the upload that it came in: two of one student in one upload are an earlier and a later one.
+        upload: what it was handed in with.
         path: the file that was found on disk.
     """
 
     name: str
     content: Path
-    delivery: LmsName
-    origin: str
+    upload: Upload
     path: Path
+
+    @property
+    def owner(self) -> Owner:
+        """Whose it is."""
+        return self.upload.owner
 
 
 def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
@@ -58,50 +72,122 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
         CourseError: there is nothing at `origin`.
     """
     if not origin.exists():
-        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or set FROM=…")
-    files = [origin] if origin.is_file() else sorted(p for p in origin.rglob("*") if p.is_file())
+        elsewhere = options("--from …")
+        raise CourseError(f"{origin} does not exist: put the LMS zip or the notebooks there, or add {elsewhere}")
+    report, base = CollectionReport(), origin.parent if origin.is_file() else origin
+    files = [origin] if origin.is_file() else files_below(origin)
     if not files:
         raise CourseError(f"{origin} is empty: put the LMS zip or the notebooks there.")
-    report, base = CollectionReport(), origin.parent if origin.is_file() else origin
+    packed = {origin} if origin.is_file() else packed_by_an_lms(lesson, origin, files, report)
     with tempfile.TemporaryDirectory() as aside:
-        candidates = [found for path in files for found in candidates_in(lesson, path, base, report, Path(aside))]
+        candidates = []
+        for path in files:
+            for file in expand(lesson, path, base, path in packed, report):
+                candidates += candidates_in(lesson, file, path, report, Path(aside))
         store_latest(course, lesson, candidates, report)
     for path in sorted({candidate.path for candidate in candidates}):
         keep_original(course, lesson, path, base)
     return report
 
 
-def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
-    """Store each student's latest notebook, and report what is left out."""
-    for student, mine in by_student(candidates).items():
-        if len({candidate.origin for candidate in mine}) > 1:
-            names = " and ".join(sorted(candidate.name for candidate in mine))
-            report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
-            continue
-        for earlier in mine[:-1]:
-            report.left_out.append(f"{earlier.name}: replaced by {mine[-1].name}, a later file of {student}")
-        store(course, lesson, student, mine[-1])
-        report.collected[student] = mine[-1].name
-        report.late |= {student} if mine[-1].delivery.late else set()
+def files_below(folder: Path) -> list[Path]:
+    """Return all that is in a folder but folders; links are not followed."""
+    paths = (Path(parent, name) for parent, folders, names in os.walk(folder) for name in [*folders, *names])
+    return sorted(
+        path
+        for path in paths
+        if (path.is_symlink() or not path.is_dir()) and not is_junk(path.relative_to(folder).as_posix())
+    )
 
 
-def candidates_in(lesson: Lesson, path: Path, base: Path, report: CollectionReport, aside: Path) -> list[Candidate]:
-    """Return the submissions in one file on disk, each put aside, and report what else is in it."""
-    outer, found = path.relative_to(base).as_posix(), []
+def packed_by_an_lms(lesson: Lesson, origin: Path, files: list[Path], report: CollectionReport) -> set[Path]:
+    """Return the archives in a folder that an LMS has made of many students' uploads, not a student of files.
+
+    Their names do not tell, and a student can imitate what is in them. So nothing else may be beside them.
+    """
+    zips = [path for path in files if path.parent == origin and path.suffix.lower() == ".zip"]
+    loose = {path for path in zips if not parse_lms_name(path.name, lesson) and holds_an_lms(lesson, path)}
+    others = [path for path in files if path not in loose and path.suffix.lower() in DELIVERED]
+    if not others:
+        return loose
+    for path in sorted(loose):
+        remedy = command(f"collect --lesson {lesson.name} --from {shlex.quote(str(path))}")
+        report.left_out.append(f"{path.name}: an LMS's zip, beside other work. If it is, collect it alone: `{remedy}`")
+        files.remove(path)
+    return set()
+
+
+def holds_an_lms(lesson: Lesson, path: Path) -> bool:
+    """Say whether an archive on disk is like one that an LMS has made."""
+    try:
+        with open_folder(path.parent) as folder, open_plain(folder, path.name) as stream:
+            return is_of_an_lms(stream, lesson)
+    except SubmissionError:
+        return False
+
+
+def expand(lesson: Lesson, path: Path, base: Path, packed: bool, report: CollectionReport) -> Iterator[DeliveredFile]:
+    """Yield a file on disk, or each file in an archive, with the upload that it is part of; report what is neither.
+
+    Args:
+        lesson: for reading names.
+        path: the file.
+        base: the folder that uploads are in.
+        packed: whether it is an archive of many students' uploads.
+        report: what is left out.
+    """
+    outer = unicodedata.normalize("NFC", path.relative_to(base).as_posix())
     if path.suffix.lower() not in DELIVERED:
         report.left_out.append(f"{outer}: not a notebook")
+        return
+    upload = upload_of(outer, lesson)
+    many = packed and not upload.owner.by_lms
+    try:
+        with open_folder(base, path.relative_to(base).parts[:-1]) as folder:
+            if path.suffix.lower() == ".zip":
+                with open_plain(folder, path.name) as stream:
+                    yield from read_zip(outer, stream, lesson, report, None if many else upload)
+            else:
+                yield DeliveredFile(outer, read_plain(folder, path.name, BUDGET.bytes), upload)
+    except SubmissionError as error:
+        report.left_out.append(f"{outer}: {error}")
+
+
+def candidates_in(
+    lesson: Lesson, file: DeliveredFile, path: Path, report: CollectionReport, aside: Path
+) -> list[Candidate]:
+    """Return the submission that a file is, put aside, or report why it is none."""
+    problem = problem_with(lesson, file.name, file.content)
+    if problem or not safe_student_id(file.upload.owner.student):
+        report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
         return []
-    for file in expand(outer, path, lesson, report):
-        problem = problem_with(lesson, file.name, file.content)
-        delivery = None if problem else parse_lms_name(file.entry, lesson)
-        student = delivery.student if delivery else "" if problem else student_from_path(file.name, lesson)
-        if problem or not safe_student_id(student):
-            report.left_out.append(f"{file.name}: {problem or 'no student name in its path'}")
+    return [Candidate(file.name, put_aside(file, aside), file.upload, path)]
+
+
+def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
+    """Store each student's latest notebook, and report what is left out."""
+    for student, own in by_student(candidates).items():
+        if len({candidate.upload.origin for candidate in own}) > 1:
+            names = " and ".join(sorted(candidate.name for candidate in own))
+            report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
             continue
-        origin = outer if delivery or file.name == outer else file.name
-        content = put_aside(file, aside)
-        found.append(Candidate(file.name, content, delivery or LmsName(student), origin, path))
-    return found
+        *others, latest = in_order(own, lesson)
+        for other in others:
+            same = other.upload == latest.upload
+            reason = f"{latest.name} counts, in the same upload" if same else f"replaced by {latest.name}, a later file"
+            report.left_out.append(f"{other.name}: {reason} of {student}")
+        store(course, lesson, student, latest)
+        report.collected[student] = latest.name
+        report.late |= {student} if latest.owner.late else set()
+
+
+def in_order(candidates: Sequence[Candidate], lesson: Lesson) -> list[Candidate]:
+    """Return one student's notebooks, the one that counts last: of the last upload, under its own name, further out."""
+    order = {upload: number for number, upload in enumerate(dict.fromkeys(c.upload for c in candidates))}
+    return sorted(
+        candidates,
+        key=lambda c: (order[c.upload], PurePosixPath(c.name).name == lesson.notebook, -c.name.count("/")),
+    )
 
 
 def put_aside(file: DeliveredFile, folder: Path) -> Path:
@@ -116,12 +202,12 @@ def by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]
     """Sort submissions by student. Two people whose files look like one person's are told apart by more of the name."""
     groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
-        groups.setdefault(safe_student_id(candidate.delivery.student), []).append(candidate)
+        groups.setdefault(safe_student_id(candidate.owner.student), []).append(candidate)
     found: dict[str, list[Candidate]] = {}
     for student, mine in groups.items():
-        longer = told_apart(student, sorted({c.delivery.longer for c in mine} - {""}))
+        longer = told_apart(student, sorted({c.owner.longer for c in mine} - {""}))
         for candidate in mine:
-            found.setdefault(longer.get(candidate.delivery.longer, student), []).append(candidate)
+            found.setdefault(longer.get(candidate.owner.longer, student), []).append(candidate)
     return found
 
 
@@ -140,13 +226,10 @@ def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
 
 def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
     """Put a notebook where submissions are, with the time at which it was handed in, where that is known."""
-    path = course.submission(lesson, student)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(candidate.content, path)
-    timestamp = path.with_name(TIMESTAMP)
-    timestamp.unlink(missing_ok=True)
-    if candidate.delivery.handed_in:
-        timestamp.write_text(candidate.delivery.handed_in + "\n", encoding="utf-8")
+    files = {lesson.notebook: candidate.content.read_bytes()}
+    if candidate.owner.handed_in:
+        files[TIMESTAMP] = f"{candidate.owner.handed_in}\n".encode()
+    store_submission(course, lesson, student, files)
 
 
 def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> None:
@@ -154,7 +237,7 @@ def keep_original(course: Course, lesson: Lesson, path: Path, base: Path) -> Non
     kept = course.downloaded / lesson.name / "archive" / path.relative_to(base)
     kept.parent.mkdir(parents=True, exist_ok=True)
     if kept.resolve() != path.resolve():
-        shutil.copy2(path, kept)
+        shutil.copy2(path, kept, follow_symlinks=False)
 
 
 def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
@@ -163,11 +246,11 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
         return "not a notebook"
     if len(name) > LONGEST_NAME:
         return "its name is too long"
-    if len(content) > MOST_BYTES:  # reading it takes twenty times its size in memory
+    if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
         return TOO_LARGE
     try:
-        cells = [cell for cell in json.loads(content)["cells"] if isinstance(cell, dict)]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        cells = cells_in(content)
+    except ValueError:
         return "cannot be read as a notebook (not valid JSON with cells); ask for it again"
     if lesson.name not in name and not {grade_id_of(cell) for cell in cells} & known_ids(lesson):
         return f"not {lesson.name}: neither its name nor a cell says so"
@@ -178,18 +261,3 @@ def known_ids(lesson: Lesson) -> set[str]:
     """Return the grade ids of a lesson's check cells."""
     released: Any = json.loads((lesson.released / lesson.notebook).read_text(encoding="utf-8"))
     return {name for cell in released["cells"] if (name := grade_id_of(cell)).startswith(CHECK_PREFIX)}
-
-
-def student_from_path(name: str, lesson: Lesson) -> str:
-    """Return the student's id that a path names, in letters that are safe in paths, or ''."""
-    path = PurePosixPath(name)
-    stem = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", path.stem)
-    stem = re.sub(r"[ _-]*\(\d+\)$", "", stem)
-    folders = [part for part in path.parts[:-1] if part != lesson.name]
-    says_nothing = not stem or (folders and NO_NAME.fullmatch(stem))
-    return safe_student_id((folders[-1] if folders else "") if says_nothing else stem)
-
-
-def safe_student_id(student: str) -> str:
-    """Return a student id without characters that mean something in a path or a table."""
-    return re.sub(r"[^\w.@+-]+", "_", student.strip()).strip("._-")[:LONGEST_STUDENT]

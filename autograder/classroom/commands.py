@@ -13,9 +13,23 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import CourseError, command
+from ..errors import options as typed
 from ..paths import Course
 
-CORES = os.cpu_count() or 1
+CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def available_cores() -> int:
+    """Return how many processors this process may use: not the computer's, where a container or a job has fewer."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = map(int, CPU_QUOTA.read_text().split())
+    except (OSError, ValueError):  # no such control group, or `max`: no quota
+        return allowed
+    return max(1, min(allowed, quota // period))
+
+
+CORES = available_cores()
 
 
 def build(course: Course, options: argparse.Namespace) -> int:
@@ -92,13 +106,18 @@ def site(course: Course, _options: argparse.Namespace) -> int:
 
 
 def collect(course: Course, options: argparse.Namespace) -> int:
-    """Take an LMS archive or loose notebooks."""
-    from .collect import collect as collect_lesson
-
+    """Take an LMS archive, loose notebooks, or what is in nbgrader's exchange."""
     lesson = course.lesson(options.lesson or "")
-    report = collect_lesson(course, lesson, Path(options.origin))
+    if options.origin == "exchange":
+        from .exchange import collect_from_exchange
+
+        report = collect_from_exchange(course, lesson)
+    else:
+        from .collect import collect as collect_lesson
+
+        report = collect_lesson(course, lesson, Path(options.origin))
     print("\n".join(report.lines(lesson)))
-    return 0 if report.collected else 1
+    return 0 if report.collected or report.as_before else 1
 
 
 def register(course: Course, options: argparse.Namespace) -> int:
@@ -137,13 +156,13 @@ def grade(course: Course, options: argparse.Namespace) -> int:
 
 @contextmanager
 def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
-    """Give the executor that EXECUTOR= names, and say which workers it does without; None for this process's own."""
+    """Give the executor that `--executor` names, and say which workers it does without; None for this process's own."""
     if not options.executor:
         yield None
         return
     if find_spec("distributed") is None:
         raise CourseError(
-            f"EXECUTOR={options.executor} needs Dask: "
+            f"{typed(f'--executor {options.executor}')} needs Dask: "
             f"`{sys.executable} -m pip install --constraint constraints.txt --editable '.[cluster]'`."
         )
     from .cluster import cluster_executor
@@ -239,7 +258,9 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     if name == "build":
         parser.add_argument("--watch", action="store_true", help="go on: build and prove --lesson after every save")
     if name == "collect":
-        parser.add_argument("--from", dest="origin", required=True, help="a zip, a notebook, or a folder of them")
+        parser.add_argument(
+            "--from", dest="origin", required=True, help="a zip, a notebook, a folder of them, or: exchange"
+        )
     if name == "mistake":
         parser.add_argument("--exercise", required=True, help="the exercise that the student got wrong")
         parser.add_argument("--from", dest="student", required=True, help="the student's id")

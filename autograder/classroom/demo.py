@@ -1,4 +1,4 @@
-"""A class of twelve made-up submissions, in a folder of its own: what an instructor's commands do, in two minutes."""
+"""A class of twelve made-up submissions, in a folder of its own: what an instructor's commands do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..authoring.lesson import read_lesson
 from ..authoring.notebook import text_of
 from ..authoring.package import package_of
 from ..authoring.sample_submissions import mistake_cell, one_mistake_each, solutions, submission
-from ..grading.package import QUESTION_PREFIX
+from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import CONFIG_NAME, Course, Lesson
 from .collect import collect
 from .feedback import make_feedback

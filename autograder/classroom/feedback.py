@@ -11,9 +11,10 @@ from pathlib import Path
 from types import FrameType
 
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
-from ..errors import CourseError, command, one_line
+from ..errors import CourseError, command, escaped, one_line
 from ..paths import Course, Lesson
 from .sanitize import lock_down
+from .submissions import ODD_ID, is_odd
 
 PAGE_SECONDS = 30.0  # a page takes one or two
 TOO_SLOW = f"the page takes longer than {PAGE_SECONDS:g} seconds to make: look at the notebook's text"
@@ -33,7 +34,8 @@ class Feedback:
 
     def lines(self) -> list[str]:
         """Return what to tell the instructor."""
-        return [*self.pages, *(f"no feedback for {student}: {why}" for student, why in sorted(self.failed.items()))]
+        without = (f"no feedback for {escaped(student)}: {why}" for student, why in sorted(self.failed.items()))
+        return [*map(escaped, self.pages), *without]
 
 
 def make_feedback(course: Course, lesson: Lesson) -> Feedback:
@@ -42,6 +44,8 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
     for student in sorted(folder.parent.name for folder in course.autograded.glob(f"*/{lesson.name}")):
         page = course.feedback_page(lesson, student)
         try:
+            if is_odd(student):
+                raise CourseError(f"{ODD_ID}: rename the folder")
             with at_most(PAGE_SECONDS):
                 make_page(course, lesson, student)
                 rewrite(page, lock_down)

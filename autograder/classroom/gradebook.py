@@ -19,7 +19,8 @@ from sqlalchemy import Column, MetaData, String, Table, case, delete, func, insp
 
 from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
-from ..grading.package import Cell, LessonPackage, is_locked, nbgrader_metadata
+from ..grading.package import LessonPackage, ReleasedCell
+from ..judging.cell_metadata import is_locked, nbgrader_metadata
 from ..paths import Course
 from .database import alone, connect, explained
 
@@ -110,14 +111,14 @@ def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]
     }
 
 
-def cell_summary(cell: Cell) -> tuple[Any, ...]:
+def cell_summary(cell: ReleasedCell) -> tuple[Any, ...]:
     """Return what the gradebook should know about a cell."""
     data = nbgrader_metadata(cell)
     points = float(data["points"]) if data["grade"] else None
     return cell["cell_type"], is_locked(cell), cell["source"], data["checksum"], points, data["solution"]
 
 
-def enter_cell(gradebook: Gradebook, lesson: str, name: str, cell: Cell) -> None:
+def enter_cell(gradebook: Gradebook, lesson: str, name: str, cell: ReleasedCell) -> None:
     """Enter one cell as nbgrader's SaveCells does."""
     data, where = nbgrader_metadata(cell), (name, lesson, lesson)
     if data["grade"]:

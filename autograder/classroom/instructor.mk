@@ -1,12 +1,19 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
-.PHONY: test test-hub build lesson verify pretrain collect grade merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
+OTHER_PYTHON ?= python3.12
+.PHONY: test test-all test-threads test-hub build lesson verify pretrain collect grade merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
 
-test: $(VENV)/ready-dev  ## set up, then everything that CI checks
+test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and rarely change
+	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
+
+test-all: $(VENV)/ready-dev  ## everything that CI checks: also a hub, PostgreSQL, a cluster's faults, every page in a browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
+
+test-threads: build/$(OTHER_PYTHON)/ready  ## the tests of threads on another Python (OTHER_PYTHON=python3.12)
+	build/$(OTHER_PYTHON)/bin/python -m pytest tests/test_threads.py $(TEST_ARGS)
 
 test-hub: $(VENV)/ready-dev build/hub/node_modules  ## two students and a teacher on a JupyterHub; npm installs its proxy
 	$(BIN)/python -m pytest tests/test_hub.py $(TEST_ARGS)
@@ -80,6 +87,12 @@ $(VENV)/ready-site: $(VENV)/torch pyproject.toml
 $(VENV)/ready-dev: $(VENV)/torch pyproject.toml
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/ready $(VENV)/ready-site
+
+build/$(OTHER_PYTHON)/ready: constraints.txt pyproject.toml
+	$(OTHER_PYTHON) -m venv build/$(OTHER_PYTHON)
+	build/$(OTHER_PYTHON)/bin/python -m pip install --quiet $(TORCH) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+	build/$(OTHER_PYTHON)/bin/python -m pip install --quiet --constraint constraints.txt --editable . hypothesis pytest pytest-timeout pytest-xdist
+	@touch $@
 
 build/hub/node_modules:
 	npm install --silent --no-save --prefix build/hub configurable-http-proxy@5.3.0

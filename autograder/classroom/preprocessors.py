@@ -15,12 +15,12 @@ from ..errors import CourseError
 from ..grading.grade import RUBRIC_TAG, Submission, grade
 from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
-from ..judging.inputs import PUBLIC_SEED
+from ..judging.inputs import LARGEST_SEED, PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook
-from .submissions import read_submission
+from .submissions import read_submission, timestamp_of
 from .summary import STYLE, lines_of, summary_cell
-from .writer import GradebookWriter, timestamp_of
+from .writer import GradebookWriter
 
 MIB = 2**20
 
@@ -37,12 +37,11 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     allow_unsandboxed = Bool(
         False, help="Grade even where submissions cannot be isolated. They run with your rights then."
     ).tag(config=True)
-    cell_seconds = Float(30.0, help="Wall-clock seconds that one cell may take.").tag(config=True)
-    check_seconds = Float(20.0, help="Wall-clock seconds that one check may take.").tag(config=True)
-    total_seconds = Float(300.0, help="Wall-clock seconds that a submission may run, all its cells and checks.").tag(
+    cell_seconds = Float(30.0, help="Processor seconds that one cell may take.").tag(config=True)
+    check_seconds = Float(20.0, help="Processor seconds that one check may take.").tag(config=True)
+    total_seconds = Float(300.0, help="Processor seconds that a submission may take, all its cells and checks.").tag(
         config=True
     )
-    cpu_seconds = Int(60, help="Processor seconds that one process of a submission may take.").tag(config=True)
     memory = Int(1536, help="Memory that one process of a submission may allocate, in MiB.").tag(config=True)
     processes = Int(64, help="How many processes and threads a submission may have at once.").tag(config=True)
     files = Int(64, help="Size of one file of a submission, and of all together, in MiB.").tag(config=True)
@@ -61,15 +60,17 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         return Submission(
             notebook,
             package,
-            secrets.randbits(31) + 1 if self.seed is None else self.seed,
+            secrets.randbelow(LARGEST_SEED) + 1 if self.seed is None else self.seed,
             self.limits(),
             self.run_demonstrations,
             self.allow_unsandboxed,
         )
 
     @validate("seed")  # type: ignore[untyped-decorator]
-    def _not_the_public_one(self, proposal: Any) -> int | None:
+    def _usable(self, proposal: Any) -> int | None:
         seed: int | None = proposal["value"]
+        if seed is not None and not 0 <= seed <= LARGEST_SEED:
+            raise CourseError(f"--seed {seed}: choose a number from 1 to {LARGEST_SEED}.")
         if seed == PUBLIC_SEED:
             raise CourseError(f"--seed {seed} draws the inputs that students have: choose another number.")
         return seed
@@ -80,7 +81,6 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
             cell_seconds=self.cell_seconds,
             check_seconds=self.check_seconds,
             total_seconds=self.total_seconds,
-            cpu_seconds=self.cpu_seconds,
             memory_bytes=self.memory * MIB,
             processes=self.processes,
             file_bytes=self.files * MIB,

@@ -1,9 +1,9 @@
 """How much of a page is rendered: nbconvert's filters with an allowance that a page's texts share.
 
 Formgrader renders submissions in its own process, where nothing could stop a page that takes minutes. Renderers of
-markdown and HTML take time with the square of a text's length, or of how deep its tags are nested, those of code and
-of colors with their length; so that is what a text costs, and what cannot be paid for is shown as plain text, or not at
-all. What a lesson holds costs less than a third.
+markdown and HTML take time with the square of a text's length, or of how deep its tags are nested, those of code,
+colors and formulas with their length; so that is what a text costs, and what cannot be paid for is shown as plain text,
+or not at all. What a lesson holds costs less than a third.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from nbconvert.filters.ansi import ansi2html
 from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from .sanitize import clean_html
+from .sanitize import clean_html, clean_rendered
 
 ALLOWANCE = 3_000_000  # six seconds, at worst
 KEY = "autograder_allowance"  # in a page's resources
 PLAIN, PLAIN_COST = 5000, 50_000
 CUT = "[… This text is longer than a page can show.]"
 OF_A_CHARACTER_OF_CODE, OF_AN_ENTITY, OF_A_COLOR = 20, 20, 40
+OF_A_FORMULA, OF_ITS_CHARACTERS = 100, 15
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
 highlight = Highlight2HTML(pygments_lexer="ipython3")
 TAG = re.compile(r"<[^<>]*>")
@@ -52,6 +53,16 @@ def render_terminal(page: Any, text: str) -> str:
     if spent(page, len(text) + OF_A_COLOR * text.count("\x1b")):
         return str(ansi2html(text))
     return html.escape(ESCAPE.sub("", text))
+
+
+@pass_context  # type: ignore[untyped-decorator]
+def render_formulas(page: Any, text: str) -> str:
+    """Return rendered markdown, cleaned, with its formulas drawn as far as the allowance goes.
+
+    nbgrader's page passes rendered markdown through the filter `strip_files_prefix` and through no other. What that
+    one does is not done: no lesson has such links, and it takes time with the square of a text's length.
+    """
+    return clean_rendered(text, lambda formula: spent(page, OF_A_FORMULA + OF_ITS_CHARACTERS * len(formula)))
 
 
 def plain_text(page: Any, text: str) -> str:

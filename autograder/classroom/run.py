@@ -19,19 +19,29 @@ from traitlets.config import Config
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import ClusterError, CourseError, NoSandboxError, ScarcityError, SubmissionError, command, one_line
+from ..errors import (
+    ClusterError,
+    CourseError,
+    NoSandboxError,
+    ScarcityError,
+    SubmissionError,
+    command,
+    escaped,
+    one_line,
+)
+from ..errors import options as typed
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.sandbox.pool import stopping
-from ..paths import Course, Lesson, file_digest
+from ..paths import Course, Lesson
 from .database import UNUSABLE
 from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
-from .submissions import read_submission
-from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
+from .submissions import read_submission, record_refusal, refusal_of, submission_digest, timestamp_of
+from .writer import GradebookWriter, read_record, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
@@ -87,11 +97,14 @@ def grade_lesson(
         ensure_registered(gradebook, package)
         ensure_source(lesson)
         known = standings_by_student(gradebook, lesson.name).keys()
-        new = [s for s in students if force or s not in known or not is_current(course, lesson, s, package)]
+        blank = settings.submission(b"", package)
+        current = partial(is_current, course, lesson, package=package, rules=blank.rules)
+        new = [s for s in students if force or s not in known or not current(s)]
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        run = Run(course, lesson, settings.submission(b"", package), writer)
+        run = Run(course, lesson, blank, writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-        results |= run.all(new, executor, jobs)
+        results |= {} if force else refused_before(course, lesson, new, package)
+        results |= run.all([s for s in new if s not in results], executor, jobs)
         return with_scores(course, lesson, gradebook, results)
 
 
@@ -100,7 +113,7 @@ def settings_of(
 ) -> GradeSubmission:
     """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
     if jobs < 1:
-        raise CourseError(f"JOBS={jobs}: at least one submission has to run at a time.")
+        raise CourseError(f"{typed(f'--jobs {jobs}')}: at least one submission has to run at a time.")
     settings = GradeSubmission(config=merged(load_config(course.root), options or {}))
     refuse_unsafe(course, settings, executor)
     return settings
@@ -209,21 +222,22 @@ class Run:
     def _round(
         self, pool: Executor, students: Sequence[str], at_once: Callable[[], int], alone: list[str]
     ) -> Iterator[StudentResult]:
-        waiting, running = list(reversed(students)), dict[Future[str], str]()
+        waiting, running = list(reversed(students)), dict[Future[str], tuple[str, Submission]]()
         try:
             while waiting or running:
                 while waiting and len(running) < at_once():
                     student = waiting.pop()
                     try:
-                        running[pool.submit(grade, self._submission(student))] = student
+                        submission = self._submission(student)
+                        running[pool.submit(grade, submission)] = student, submission
                     except SubmissionError as error:
                         yield self._failed(student, error)
                 for future in wait(running, return_when=FIRST_COMPLETED).done if running else ():
-                    student = running.pop(future)
+                    student, submission = running.pop(future)
                     if isinstance(future.exception(), ScarcityError):
                         alone.append(student)
                     else:
-                        yield self._written(student, future.result)
+                        yield self._written(student, submission, future.result)
         finally:
             for future in running:
                 future.cancel()
@@ -232,7 +246,7 @@ class Run:
         """Read what a student handed in. Raises SubmissionError where there is nothing of this lesson."""
         return replace(self.template, notebook=read_submission(self.course, self.lesson, student))
 
-    def _written(self, student: str, result: Callable[[], str]) -> StudentResult:
+    def _written(self, student: str, submission: Submission, result: Callable[[], str]) -> StudentResult:
         """Write one student's result down, or say why that is not possible; the others go on either way."""
         try:
             text = result()
@@ -242,6 +256,10 @@ class Run:
             write_notebook(self.course, self.lesson, student, text)
         except (NoSandboxError, ClusterError, *UNUSABLE):  # the next submission would fare no better
             raise
+        except SubmissionError as error:
+            package = submission.lesson
+            record_refusal(self.course, self.lesson, student, package, submission.notebook, str(error))
+            return self._failed(student, error)
         except Exception as error:
             return self._failed(student, error)
         return StudentResult(student, self.lesson.name, GRADED)
@@ -256,12 +274,29 @@ def submissions_at_once(pool: Executor, jobs: int) -> int:
     return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
 
 
-def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> bool:
-    """Say whether a submission was graded completely, as it is now, with the lesson as it is now."""
-    record, path = read_record(course.graded_notebook(lesson, student), RECORD), course.submission(lesson, student)
-    if not path.is_file():
+def refused_before(
+    course: Course, lesson: Lesson, students: Sequence[str], package: LessonPackage
+) -> dict[str, StudentResult]:
+    """Return the results of those whose submission could not be read, and is the same as then."""
+    reasons = {student: refusal_of(course, lesson, student, package) for student in students}
+    return {s: StudentResult(s, lesson.name, NEEDS_PERSON, note=one_line(why)) for s, why in reasons.items() if why}
+
+
+def is_current(course: Course, lesson: Lesson, student: str, package: LessonPackage, rules: str = "") -> bool:
+    """Say whether a submission was graded completely, as it is now, with the lesson as it is now.
+
+    Args:
+        course: whose graded notebooks count.
+        lesson: which lesson.
+        student: whose submission.
+        package: the lesson as it is now.
+        rules: those by which it would be graded now; '' where any will do.
+    """
+    record = read_record(course.graded_notebook(lesson, student), RECORD)
+    if record.get("lesson") != package.digest or (rules and record.get("rules") != rules):
         return False
-    return bool(record.get("submission") == file_digest(path) and record.get("lesson") == package.digest)
+    digest = submission_digest(course, lesson, student)
+    return bool(digest) and record.get("submission") == digest
 
 
 def with_scores(
@@ -293,11 +328,11 @@ def closing_table(results: Sequence[StudentResult]) -> list[str]:
     """Return the closing table as text."""
     if not results:
         return [f"No submissions. `{command('collect --lesson … --from …')}` brings them in."]
-    width = max(len(result.student) for result in results)
-    lines = []
-    for result in results:
+    names = [escaped(result.student) for result in results]
+    width, lines = max(map(len, names)), []
+    for name, result in zip(names, results, strict=True):
         score = "" if result.score is None else f"{result.score:g}/{result.max_score:g}"
-        columns = f"{result.student:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
+        columns = f"{name:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
         lines.append(columns.rstrip())
     failed = sum(result.needs_person for result in results)
     asked = sum(QUESTIONS_WAIT in result.note for result in results)

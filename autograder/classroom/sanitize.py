@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
+from functools import partial
 
 import bleach
 from bleach.css_sanitizer import CSSSanitizer
@@ -58,24 +60,25 @@ def clean_html(page: object) -> str:
     return str(bleach.clean(text, tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=CSS, strip=True))
 
 
-def clean_rendered(page: str) -> str:
+def clean_rendered(page: str, drawn: Callable[[str], bool] = lambda formula: True) -> str:
     """Clean rendered markdown, then draw its formulas.
 
-    nbgrader's page passes rendered markdown through the filter `strip_files_prefix` and through no other. What that
-    one does is not done: no lesson has such links, and it takes time with the square of a text's length.
+    Args:
+        page: the markdown as HTML.
+        drawn: says whether a formula is drawn; one that is not stays as it was written.
     """
-    return FORMULA.sub(formula_to_mathml, clean_html(ANCHOR.sub("", page)))
+    return FORMULA.sub(partial(formula_to_mathml, drawn), clean_html(ANCHOR.sub("", page)))
 
 
-def formula_to_mathml(found: re.Match[str]) -> str:
-    """Return a formula as MathML; as it was written where it is none."""
-    formula = found["block"] or found["inline"]
-    if formula is None or len(formula) > LONGEST_FORMULA:
-        return found[0]
+def formula_to_mathml(drawn: Callable[[str], bool], match: re.Match[str]) -> str:
+    """Return a formula as MathML; as it was written where it is none, or is not to be drawn."""
+    formula = match["block"] or match["inline"]
+    if formula is None or len(formula) > LONGEST_FORMULA or not drawn(formula):
+        return match[0]
     try:
-        mathml = convert(html.unescape(formula), display="block" if found["block"] else "inline")
+        mathml = convert(html.unescape(formula), display="block" if match["block"] else "inline")
     except Exception:  # whatever a student has written between two dollars
-        return found[0]
+        return match[0]
     return str(bleach.clean(mathml, tags=MATH_TAGS, attributes={"*": MATH_ATTRIBUTES}, strip=True))
 
 

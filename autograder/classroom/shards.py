@@ -20,14 +20,14 @@ from typing import Any
 from ..authoring.nbgrader_course import load_config
 from ..authoring.package import package_of
 from ..authoring.source import ensure_source
-from ..errors import CourseError, command
+from ..errors import CourseError, SubmissionError, command, escaped, options
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
-from ..paths import Course, Lesson, file_digest
+from ..paths import Course, Lesson
 from .gradebook import ensure_registered, open_gradebook, standings_by_student
-from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, settings_of
-from .submissions import why_not_gradable
-from .writer import GradebookWriter, read_record, timestamp_of, write_notebook
+from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, refused_before, settings_of
+from .submissions import submission_digest, timestamp_of, why_not_gradable
+from .writer import GradebookWriter, read_record, write_notebook
 
 MOST_NAMED = 5
 MERGED, SAME = "merged", "as before"
@@ -35,7 +35,7 @@ DAMAGED = "cannot be read; copy it again"
 NO_WORK = "is of a submission that is not here"
 OTHER_WORK = "is of another submission than the one here; grade it again"
 OTHER_LESSON = "is of another version of the lesson; grade it again"
-GRADED_HERE = "differs from what was graded here; MERGE_ARGS=--force takes it all the same"
+GRADED_HERE = f"differs from what was graded here; `{command('merge --force')}` takes it all the same"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def shard_from(text: str) -> Shard:
     parts = re.fullmatch(r"(\d+)/(\d+)", text)
     number, of = map(int, parts.groups()) if parts else (0, 0)
     if not 1 <= number <= of:
-        raise CourseError(f"SHARD={text}: write it as 2/8, the second of eight parts.")
+        raise CourseError(f"{options(f'--shard {text}')}: write it as 2/8, the second of eight parts.")
     return Shard(number, of)
 
 
@@ -98,9 +98,12 @@ def grade_shard(
     package, own = package_of(lesson), replace(course, shard=shard.name)
     students = [student for student in course.students(lesson) if student in shard]
     there = (course, own)
-    new = [s for s in students if force or not any(is_current(place, lesson, s, package) for place in there)]
+    blank = settings.submission(b"", package)
+    current = partial(is_current, lesson=lesson, package=package, rules=blank.rules)
+    new = [s for s in students if force or not any(current(place, student=s) for place in there)]
     results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
-    results |= Run(own, lesson, settings.submission(b"", package), None).all(new, executor, jobs)
+    results |= {} if force else refused_before(own, lesson, new, package)
+    results |= Run(own, lesson, blank, None).all([s for s in new if s not in results], executor, jobs)
     own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
     return [with_points(result, there, lesson) for _, result in sorted(results.items())]
 
@@ -141,7 +144,7 @@ class MergeReport:
     def _reasons(self) -> Iterator[str]:
         for reason, students in sorted(self.left.items()):
             more = f" and {len(students) - MOST_NAMED} more" if len(students) > MOST_NAMED else ""
-            yield f"  {', '.join(students[:MOST_NAMED])}{more}: {reason}"
+            yield f"  {', '.join(map(escaped, students[:MOST_NAMED]))}{more}: {reason}"
 
 
 def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport:
@@ -184,8 +187,9 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
 
 def shards_in(course: Course) -> list[Shard]:
     """Return the shards that have a folder."""
-    names = (path.name.replace("-of-", "/") for path in course.shards.glob("*-of-*"))
-    return sorted((shard_from(name) for name in names), key=lambda shard: (shard.of, shard.number))
+    folders = (re.fullmatch(r"(\d+)-of-(\d+)", path.name) for path in course.shards.glob("*-of-*"))
+    shards = (Shard(int(folder[1]), int(folder[2])) for folder in folders if folder)
+    return sorted(shards, key=lambda shard: (shard.of, shard.number))
 
 
 def why_missing(course: Course, lesson: Lesson, student: str, shards: Sequence[Shard]) -> str:
@@ -238,16 +242,19 @@ class Merging:
                 return SAME
             if not self.force:
                 return GRADED_HERE
-        self.writer.save(student, notebook, timestamp_of(self.course, self.lesson, student))
+        try:
+            timestamp = timestamp_of(self.course, self.lesson, student)
+        except SubmissionError as error:
+            return f"cannot be taken: {error}"
+        self.writer.save(student, notebook, timestamp)
         write_notebook(self.course, self.lesson, student, text)
         return MERGED
 
     def _problem(self, student: str, record: Mapping[str, Any]) -> str:
         """Say why a result is not one of what was handed in here, with the lesson as it is here; '' where it is."""
-        submission = self.course.submission(self.lesson, student)
-        if not submission.is_file():
+        if not self.course.submission(self.lesson, student).is_file():
             return NO_WORK
-        if record.get("submission") != file_digest(submission):
+        if record.get("submission") != submission_digest(self.course, self.lesson, student):
             return OTHER_WORK
         return "" if record.get("lesson") == self.package.digest else OTHER_LESSON
 

@@ -2,22 +2,96 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from nbgrader.utils import parse_utc
+
 from ..authoring.package import package_of
-from ..errors import CourseError, SubmissionError, one_line
-from ..grading.package import grade_id_of
+from ..errors import CourseError, SubmissionError, escaped
+from ..grading.cells import BUDGET
+from ..grading.package import LessonPackage
 from ..grading.repair import repair
-from ..paths import Course, Lesson
+from ..paths import Course, Lesson, replace_text
+from .plain_files import listing, open_folder, read_below, read_plain
+
+TIMESTAMP = "timestamp.txt"
+SECRET = "submission_secret.txt"  # by which feedback finds its way back through the exchange
+MOST_BESIDE = 1000  # bytes of either
+SPECIAL = frozenset("*?[]<>")  # to nbgrader, which reads ids as patterns, and to a browser
+ODD_ID = "a student's id must be printable, without * ? [ ] < >, and must not begin with a dot"
+
+
+def is_odd(student: str) -> bool:
+    """Say whether nbgrader or a terminal would take a student's id for something else."""
+    return not student.isprintable() or not SPECIAL.isdisjoint(student) or student.startswith(".")
 
 
 def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
-    """Return the file that a student handed in. Raises SubmissionError where there is none under the right name."""
-    path = course.submission(lesson, student)
+    """Return the file that a student handed in. Raises SubmissionError where there is none that can be read."""
+    if is_odd(student):
+        raise SubmissionError(f"{ODD_ID}: rename the folder")
     try:
-        return path.read_bytes()
-    except OSError as error:
-        there = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-        listing = one_line(", ".join(there)) or "nothing"
-        raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing}") from error
+        with open_folder(course.submitted, (student, lesson.name)) as folder:
+            try:
+                return read_plain(folder, lesson.notebook, BUDGET.bytes)
+            except FileNotFoundError as error:
+                raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
+    except FileNotFoundError as error:
+        raise SubmissionError(f"{escaped(student)} has not handed in {lesson.name}") from error
+
+
+def store_submission(course: Course, lesson: Lesson, student: str, files: Mapping[str, bytes]) -> None:
+    """Put what a student handed in where submissions are, in place of what was there, and never half of it."""
+    target = course.submission(lesson, student).parent
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=course.submitted, prefix=".", ignore_cleanup_errors=True) as aside:
+        new, old = Path(aside, "new"), Path(aside, "old")
+        new.mkdir()
+        for name, content in files.items():
+            (new / name).write_bytes(content)
+        if os.path.lexists(target):
+            target.rename(old)
+        new.rename(target)
+
+
+def submission_digest(course: Course, lesson: Lesson, student: str) -> str:
+    """Return the SHA-256 of what a student handed in; '' where it cannot be read."""
+    try:
+        return hashlib.sha256(read_submission(course, lesson, student)).hexdigest()
+    except SubmissionError:
+        return ""
+
+
+def timestamp_of(course: Course, lesson: Lesson, student: str) -> datetime.datetime | None:
+    """Return when a submission was handed in, UTC, as nbgrader's timestamp.txt beside it says.
+
+    Raises:
+        SubmissionError: there is such a file, and no time in it.
+    """
+    path = course.submission(lesson, student).with_name(TIMESTAMP)
+    try:
+        text = read_below(course.submitted, path, MOST_BESIDE).decode(errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    handed_in = time_in(text)
+    if text and handed_in is None:
+        raise SubmissionError(f"there is no time in {TIMESTAMP} ({escaped(text[:40])}): correct it, or delete the file")
+    return handed_in
+
+
+def time_in(text: str) -> datetime.datetime | None:
+    """Return the time that a text of nbgrader's names, UTC; None where it names none."""
+    try:
+        parsed: datetime.datetime = parse_utc(text)
+    except Exception:  # dateutil has many
+        return None
+    return parsed
 
 
 def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -> str:
@@ -29,17 +103,59 @@ def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -
     package = package_of(lesson)
     if exercise not in package.source.exercises:
         raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
-    cells = repair(read_submission(course, lesson, student), package)["cells"]
-    found = [cell["source"] for cell in cells if grade_id_of(cell) == exercise]
-    if not found:
+    cells = repair(read_submission(course, lesson, student), package).cells
+    sources = [cell.source for cell in cells if cell.name == exercise]
+    if not sources:
         raise CourseError(f"{student}'s notebook has no cell of {exercise}.")
-    return str(found[-1])
+    return str(sources[-1])
 
 
 def why_not_gradable(course: Course, lesson: Lesson, student: str) -> str:
-    """Say why a submission cannot be graded, or ''."""
+    """Say why a submission cannot be graded, or ''. What cannot be read is read once."""
+    package = package_of(lesson)
+    if reason := refusal_of(course, lesson, student, package):
+        return reason
     try:
-        repair(read_submission(course, lesson, student), package_of(lesson))
+        content = read_submission(course, lesson, student)
     except SubmissionError as error:
         return str(error)
+    try:
+        repair(content, package)
+    except SubmissionError as error:
+        record_refusal(course, lesson, student, package, content, str(error))
+        return str(error)
     return ""
+
+
+def refusal_of(course: Course, lesson: Lesson, student: str, package: LessonPackage) -> str:
+    """Return why a submission, as it is now, was refused before, or ''."""
+    try:
+        record = json.loads(course.refusal(lesson, student).read_text(encoding="utf-8"))
+        seen = record["seen"] == seen_as(submission_digest(course, lesson, student), package)
+        return str(record["reason"]) if seen else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def record_refusal(
+    course: Course, lesson: Lesson, student: str, package: LessonPackage, content: bytes, reason: str
+) -> None:
+    """Write down why a submission cannot be read, so that it is not met as a new one at every run.
+
+    Args:
+        course: where submissions are.
+        lesson: the lesson.
+        student: whose it is.
+        package: the lesson, as it is now.
+        content: what was handed in.
+        reason: why it cannot be read.
+    """
+    path = course.refusal(lesson, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"seen": seen_as(hashlib.sha256(content).hexdigest(), package), "reason": reason}
+    replace_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def seen_as(submission: str, package: LessonPackage) -> str:
+    """Return what decides whether a submission can be read: its checksum, the lesson's, and how much is read."""
+    return f"{submission} {package.digest} {BUDGET}"

@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 from nbformat.v4 import new_markdown_cell
 
 from ..grading.grade import RECORD
-from ..grading.package import CHECK_PREFIX, QUESTION_PREFIX
 from ..judging.card import CELL
+from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of, is_graded, nbgrader_metadata
 
 LEFT = CELL.replace("right", "left")
 PASSED, WAITING, COMMENTED = "all checks passed", "not graded yet", "see the comment"
@@ -47,10 +47,9 @@ def lines_of(notebook: Any, waiting: set[str]) -> Iterator[Line]:
     """
     verdicts = notebook.metadata.get(RECORD, {}).get("verdicts", {})
     for cell in notebook.cells:
-        data = cell.metadata.get("nbgrader", {})
-        if not data.get("grade"):
+        if not is_graded(cell):
             continue
-        name = str(data["grade_id"])
+        data, name = nbgrader_metadata(cell), grade_id_of(cell)
         exercise = name.removeprefix(CHECK_PREFIX)
         reason = reason_of(verdicts.get(exercise, {})) if name != exercise else WAITING if name in waiting else ""
         place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") else (name, reason)

@@ -6,8 +6,8 @@ import datetime
 import hashlib
 import json
 import os
-import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,23 +15,22 @@ from typing import Any
 from nbformat import from_dict
 from nbgrader import api
 from nbgrader.api import Gradebook
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, determine_grade
 from sqlalchemy import Table, insert, select, update
 from traitlets.config import Config
 
-from ..authoring.nbgrader_course import load_config
-from ..grading.package import checked_exercise, grade_id_of, nbgrader_metadata
-from ..paths import Course, Lesson
+from ..errors import SubmissionError
+from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
+from ..paths import Course, Lesson, replace_text
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
+from .plain_files import read_below
+from .submissions import MOST_BESIDE, SECRET, TIMESTAMP
 
 STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
 SUBMITTED_NOTEBOOK = api.SubmittedNotebook.__table__
 NO_RESPONSE = "No response."
-TIMESTAMP = "timestamp.txt"
-FROM_THE_EXCHANGE = (TIMESTAMP, "submission_secret.txt")  # by which feedback finds its way back
 Row = dict[str, Any]
 
 
@@ -185,19 +184,12 @@ def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     sources = {grade_id_of(cell): "".join(cell["source"]) for cell in notebook["cells"]}
     for cell in notebook["cells"]:
         data = nbgrader_metadata(cell)
-        if data.get("grade") or data.get("solution"):
+        if is_graded(cell) or is_solution(cell):
             node = from_dict({**cell, "source": "".join(cell["source"])})
-            score = determine_grade(node)[0] if data["grade"] else None
+            score = determine_grade(node)[0] if is_graded(cell) else None
             untouched = data.get("checksum") == compute_checksum(node)
             answer = hashlib.sha256(sources.get(checked_exercise(cell) or grade_id_of(cell), "").encode()).hexdigest()
             found[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
-    return found
-
-
-def timestamp_of(course: Course, lesson: Lesson, student: str) -> datetime.datetime | None:
-    """Return when a submission was handed in, as nbgrader's timestamp.txt beside it says."""
-    directory = CourseDirectory(config=load_config(course.root))
-    found: datetime.datetime | None = directory.get_existing_timestamp(str(course.submission(lesson, student).parent))
     return found
 
 
@@ -205,11 +197,17 @@ def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> N
     """Put a graded notebook where nbgrader expects it, at once: no reader ever sees half of it."""
     path = course.graded_notebook(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    for beside in map(course.submission(lesson, student).with_name, FROM_THE_EXCHANGE):
-        if beside.is_file():
-            shutil.copyfile(beside, path.with_name(beside.name))
+    for name in (TIMESTAMP, SECRET):
+        with suppress(FileNotFoundError, SubmissionError):  # what is odd is left out
+            source = course.submission(lesson, student).with_name(name)
+            put(path.with_name(name), read_below(course.submitted, source, MOST_BESIDE))
+    replace_text(path, text)
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file at once, also in place of one that nbgrader has made read-only."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
+    draft.write_bytes(content)
     draft.replace(path)
 
 

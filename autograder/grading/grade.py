@@ -1,28 +1,33 @@
 """Grading one submission, as a pure function: what was handed in goes in, the graded notebook comes out.
 
-It runs unchanged in a thread, in another process and, pickled, on another machine: it touches no gradebook and no file.
-All that it changes is PyTorch's number of threads in its process.
+It runs unchanged in a thread, in another process and, pickled, on another machine: it touches no gradebook and no file
+of the course. All that it changes in its process is PyTorch's number of threads.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import torch
 from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
+from .. import judging
 from ..errors import NoSandboxError, SandboxError
 from ..judging.answer_key import Run
 from ..judging.card import Card, number
+from ..judging.cell_metadata import grade_id_of
 from ..judging.check import Check
 from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
 from ..judging.syntax import needs_names_of, top_level_names
@@ -31,12 +36,16 @@ from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
 from ..judging.ways_round import way_round
-from .outputs import clean_outputs, score_output
-from .package import Cell, LessonPackage, checked_exercise, grade_id_of
+from .cells import Cell, Role, SubmittedNotebook
+from .outputs import MOST_OUTPUTS, clean_outputs, score_output
+from .package import LessonPackage
 from .repair import repair
-from .sandbox import Limits, Session, open_session
+from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, Session, open_session
+from .sandbox.session import error_output
+from .untrusted import printable
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]
+LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
 NOT_DEFINED = ("NotDefined", "NameError")
@@ -69,6 +78,19 @@ class Submission:
     demonstrations: bool = False
     allow_unsandboxed: bool = False
 
+    @property
+    def rules(self) -> str:
+        """A checksum of what decides points beside the lesson: the machinery, and the limits."""
+        return hashlib.sha256(f"{machinery_digest()} {self.limits}".encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def machinery_digest() -> str:
+    """Return a checksum of the code that runs and judges: what an older version graded is graded anew."""
+    folders = (Path(__file__).parent, Path(judging.__file__).parent)
+    texts = [path.read_bytes() for folder in folders for path in sorted(folder.rglob("*.py"))]
+    return hashlib.sha256(b"".join(texts)).hexdigest()
+
 
 def grade(submission: Submission) -> str:
     """Return the graded notebook's text: fresh outputs, a card with points in each check cell, and a record.
@@ -83,43 +105,45 @@ def grade(submission: Submission) -> str:
     torch.set_num_threads(1)  # what is compared is small: more threads take turns in waiting, on a whole core
     notebook = run_and_judge(submission)
     record = notebook["metadata"][RECORD]
-    record |= {"seed": submission.seed, "lesson": submission.lesson.digest}
+    record |= {"seed": submission.seed, "lesson": submission.lesson.digest, "rules": submission.rules}
     record["submission"] = hashlib.sha256(submission.notebook).hexdigest()
     record["seconds"] = round(time.monotonic() - began, 1)
-    return str(writes_json(from_dict(notebook))) + "\n"
+    return printable(str(writes_json(from_dict(notebook)))) + "\n"
 
 
 def run_and_judge(submission: Submission) -> dict[str, Any]:
     """Grade once; a sandbox that broke is replaced and the submission tried again, so no student pays for it."""
     for last in (False, True):
-        notebook = repair(submission.notebook, submission.lesson)
+        notebook, flags = repair(submission.notebook, submission.lesson), list[str]()
         try:
-            with ran(notebook, submission) as (runner, outcomes):
+            with ran(notebook, submission, flags) as (runner, outcomes):
                 if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
                     forget_outputs(notebook)
-                judge_exercises(notebook, submission, outcomes, runner)
+                judge_exercises(notebook, submission, outcomes, runner, flags)
             break
         except NoSandboxError:
             raise
         except SandboxError:
             if last:
                 raise
-    add_rubrics(notebook, submission.lesson)
-    return notebook
+    graded = notebook.as_dict()
+    add_rubrics(graded, submission.lesson)
+    return graded
 
 
-def forget_outputs(notebook: dict[str, Any]) -> None:
+def forget_outputs(notebook: SubmittedNotebook) -> None:
     """Drop what a submission has shown."""
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            cell["outputs"] = []
+    for cell in notebook.code:
+        cell.outputs = []
 
 
 @contextmanager
-def ran(notebook: dict[str, Any], submission: Submission) -> Iterator[tuple[CheckRunner, Outcomes]]:
+def ran(
+    notebook: SubmittedNotebook, submission: Submission, flags: list[str] | None = None
+) -> Iterator[tuple[CheckRunner, Outcomes]]:
     """Run the cells, then the visible checks, then the hidden ones; give each check's outcome by exercise.
 
-    The submission's processes end with the block.
+    The submission's processes end with the block. What a person should know of how it ran is added to the flags.
 
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
@@ -128,14 +152,27 @@ def ran(notebook: dict[str, Any], submission: Submission) -> Iterator[tuple[Chec
     if skipped and needs_demonstrations(notebook, submission.lesson):
         skipped = ()
     for skip in (skipped, ()) if skipped else ((),):
-        with session_for(submission) as session:
-            runner = CheckRunner(submission, run_cells(notebook, submission.lesson, session, skip))
+        with session_for(submission) as session, closing(boxes_for(submission)) as boxes:
+            copies = run_cells(notebook, submission.lesson, session, skip)
+            runner = CheckRunner(submission, copies, boxes)
             outcomes = runner.run_visible()
             if skip and any(is_undefined(o) for found in outcomes.values() for o in found.values()):
                 continue
             hidden = runner.run_hidden()
-            yield runner, {name: found | hidden[name] for name, found in outcomes.items()}
+            every = {name: found | hidden[name] for name, found in outcomes.items()}
+            if flags is not None:
+                flags += oddities(copies, every)
+            yield runner, every
             return
+
+
+def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
+    """Yield what a person should know of how an exercise's checks ran."""
+    for exercise, pair in copies.items():
+        if pair and any(copy.threads for copy in (pair.visible, pair.hidden) if copy):
+            yield f"look at {exercise}: a thread was running when it was checked, and was left behind"
+        if Lost(BOX_ENDED) in outcomes[exercise].values():
+            yield f"look at {exercise}: a call that it made ended the process of the lesson's black boxes"
 
 
 def session_for(submission: Submission) -> Any:
@@ -144,12 +181,21 @@ def session_for(submission: Submission) -> Any:
     return open_session(lesson.files, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
 
 
-def needs_demonstrations(notebook: dict[str, Any], lesson: LessonPackage) -> bool:
+def boxes_for(submission: Submission) -> BoxProcess:
+    """Return the process that computes black boxes for a submission. It is opened when one is called."""
+    lesson, limits = submission.lesson, replace(submission.limits, memory_bytes=BOX_MEMORY)
+
+    def open_process() -> Any:
+        return open_session({}, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
+
+    return BoxProcess(open_process, lesson.key.box_sources, lesson.source.modules)
+
+
+def needs_demonstrations(notebook: SubmittedNotebook, lesson: LessonPackage) -> bool:
     """Say whether a solution reads a name that only the lesson's demonstration cells define."""
-    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    exercises = [cell["source"] for cell in code if grade_id_of(cell) in lesson.source.exercises]
-    others = [cell["source"] for cell in own_cells(notebook, lesson)] + [lesson.setup]
-    return needs_names_of(lesson.demonstrations, exercises, others)
+    solutions = [cell.source for cell in notebook.code if cell.role is Role.SOLUTION]
+    others = [cell.source for cell in own_cells(notebook, lesson)] + [lesson.setup]
+    return needs_names_of(lesson.demonstrations, solutions, others)
 
 
 def is_undefined(outcome: Outcome) -> bool:
@@ -166,7 +212,7 @@ class Copies:
 
 
 def run_cells(
-    notebook: dict[str, Any], lesson: LessonPackage, session: Session, skip: Collection[str]
+    notebook: SubmittedNotebook, lesson: LessonPackage, session: Session, skip: Collection[str]
 ) -> dict[str, Copies | None]:
     """Run a submission's cells; return copies of the process as it was at each check cell, None where not started.
 
@@ -174,18 +220,20 @@ def run_cells(
     """
     copies: dict[str, Copies | None] = {}
     spare: Session | None = None  # another process in the state of this one, where there is one
-    untouched = set(untouched_exercises(notebook, lesson))
-    for cell in notebook["cells"]:
-        if cell["cell_type"] != "code" or cell["source"] in skip:
+    untouched, outputs_left = set(untouched_exercises(notebook, lesson)), MOST_OUTPUTS
+    say_what_is_left_out(notebook)
+    for cell in notebook.code:
+        if cell.source in skip:
             continue
-        if exercise := checked_exercise(cell):
-            here = None if exercise in untouched else Copies(session.copy(), session.copy())
-            copies[exercise], spare = here, here.visible if here else spare
+        if cell.role is Role.CHECK:
+            pair = None if cell.exercise in untouched else Copies(session.copy(), session.copy())
+            copies[cell.exercise], spare = pair, pair.visible if pair else spare
             continue
-        if spare is None and cell["source"] not in lesson.sources:
+        if spare is None and cell.source not in lesson.code:
             spare = session.copy()
-        result = session.run(cell["source"])
-        cell["outputs"], cell["execution_count"] = clean_outputs(result.outputs), result.count
+        result = session.run(cell.source)
+        cell.outputs, cell.count = clean_outputs(result.outputs, outputs_left), result.count
+        outputs_left -= len(cell.outputs)
         if session.lost:
             session = (spare.copy() if spare else None) or session
         else:
@@ -194,27 +242,34 @@ def run_cells(
     return copies
 
 
+def say_what_is_left_out(notebook: SubmittedNotebook) -> None:
+    """Put the reason under each cell of code that is not run."""
+    for cell in notebook.cells:
+        if cell.kind == "code" and cell.left_out:
+            cell.outputs = [error_output("SubmissionStopped", f"This cell was not run: {cell.left_out}.")]
+
+
 def close_unless_needed(spare: Session | None, copies: Mapping[str, Copies | None]) -> None:
     """Let a copy end that nobody will run checks on."""
     if spare and not any(spare is found.visible for found in copies.values() if found):
         spare.close()
 
 
-def untouched_exercises(notebook: dict[str, Any], lesson: LessonPackage) -> list[str]:
+def untouched_exercises(notebook: SubmittedNotebook, lesson: LessonPackage) -> list[str]:
     """Return the exercises that are as they were released, and that no other cell mentions."""
-    code = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    students, found = own_cells(notebook, lesson), []
+    students, untouched = own_cells(notebook, lesson), []
     for name in lesson.source.exercises:
-        mine = [c["source"] for c in code if grade_id_of(c) == name]
-        own = [c["source"] for c in students if grade_id_of(c) != name]
-        if mine == [lesson.nbgrader_cells[name]["source"]] and not any(re.search(rf"\b{name}\b", s) for s in own):
-            found.append(name)
-    return found
+        solutions = [c.source for c in notebook.code if c.name == name]
+        others = [c.source for c in students if c.name != name]
+        released = [lesson.nbgrader_cells[name]["source"]]
+        if solutions == released and not any(re.search(rf"\b{name}\b", source) for source in others):
+            untouched.append(name)
+    return untouched
 
 
-def own_cells(notebook: dict[str, Any], lesson: LessonPackage) -> list[Cell]:
+def own_cells(notebook: SubmittedNotebook, lesson: LessonPackage) -> list[Cell]:
     """Return the code cells that a student wrote or changed."""
-    return [c for c in notebook["cells"] if c["cell_type"] == "code" and c["source"] not in lesson.sources]
+    return [cell for cell in notebook.code if cell.source not in lesson.code]
 
 
 class CheckRunner:
@@ -230,10 +285,11 @@ class CheckRunner:
     Args:
         submission: what is being graded.
         copies: by exercise; None for one that was not started.
+        boxes: computes what checks call and submissions must not read.
     """
 
-    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None]) -> None:
-        self._submission, self._copies = submission, copies
+    def __init__(self, submission: Submission, copies: Mapping[str, Copies | None], boxes: BoxProcess) -> None:
+        self._submission, self._copies, self._boxes = submission, copies, boxes
         self._overtime = Counter[str]()
 
     def run_visible(self) -> dict[str, dict[str, Outcome]]:
@@ -259,12 +315,16 @@ class CheckRunner:
                 found[check.name] = NOT_RUN
                 continue
             session = self._process(copies, hidden=hidden)
-            boxes, seed = key.boxes_of(check), self._submission.seed
-            share = LATER_SHARE if self._overtime[exercise] else 1.0
-            outcome = session.check(check, sources, seed, boxes, share) if session else PROCESS_ENDED
+            seed, share = self._submission.seed, LATER_SHARE if self._overtime[exercise] else 1.0
+            outcome = session.check(check, sources, seed, self._boxes_of(check), share) if session else PROCESS_ENDED
             self._overtime[exercise] += isinstance(outcome, Lost) and outcome.overtime
             found[check.name] = outcome
         return found
+
+    def _boxes_of(self, check: Check) -> Boxes | None:
+        """Return the black boxes that a check may call, under the submission's names, whatever its inputs are."""
+        names = self._submission.lesson.key.boxes_of(check, self._submission.seed)
+        return Boxes(self._boxes, names) if names else None
 
     @contextmanager
     def trials(self, exercise: str) -> Iterator[Run]:
@@ -286,7 +346,7 @@ class CheckRunner:
             if session is None or session.lost or next(left) <= 0 or time.monotonic() > ends:
                 return NO_TIME_LEFT
             sources = visible, hidden if check in key.hidden else ""
-            return session.trial(cell, check, sources, seed, key.boxes_of(check))
+            return session.trial(cell, check, sources, seed, self._boxes_of(check))
 
         try:
             yield run
@@ -307,23 +367,32 @@ class CheckRunner:
         return mine
 
 
-def judge_exercises(notebook: dict[str, Any], submission: Submission, outcomes: Outcomes, runner: CheckRunner) -> None:
+def judge_exercises(
+    notebook: SubmittedNotebook,
+    submission: Submission,
+    outcomes: Outcomes,
+    runner: CheckRunner,
+    flags: Collection[str] = (),
+) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
-    flags: list[str] = []
+    flags = [*notebook.remarks(), *flags]
     verdicts: dict[str, dict[str, Any]] = {}
-    for cell in notebook["cells"]:
-        exercise = checked_exercise(cell)
-        if not exercise:
+    for cell in notebook.cells:
+        if cell.role is not Role.CHECK:
             continue
+        exercise = cell.exercise
         with runner.trials(exercise) as run:
             verdict = verdict_of(submission, exercise, outcomes[exercise], cell_of(notebook, exercise), run)
         checks = submission.lesson.key.checks_of(exercise)
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
         flags += [flag] if flag else []
+        if verdict.failure and verdict.failure.problem:
+            flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
+            LOG.error("%s, seed %d: explaining failed: %s", exercise, submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict)
-        cell["outputs"], cell["execution_count"] = [score_output(verdict.points, card_of(verdict))], None
-    notebook["metadata"][RECORD] = {"flags": flags, "verdicts": verdicts}
+        cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
+    notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
 
 
 def card_of(verdict: Verdict) -> str:
@@ -340,10 +409,10 @@ def verdict_of(
     return key.verdict(exercise, submission.seed, values, cell, run)
 
 
-def cell_of(notebook: dict[str, Any], exercise: str) -> str:
+def cell_of(notebook: SubmittedNotebook, exercise: str) -> str:
     """Return the last cell that defines an exercise; '' where none does."""
-    code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    return next((source for source in reversed(code) if exercise in top_level_names(source)), "")
+    sources = (cell.source for cell in reversed(notebook.code))
+    return next((source for source in sources if exercise in top_level_names(source)), "")
 
 
 def with_left_out(verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:
@@ -376,14 +445,14 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
 
 
 def apply_shortcuts(
-    notebook: dict[str, Any], submission: Submission, verdict: Verdict, outcomes: Mapping[str, Outcome]
+    notebook: SubmittedNotebook, submission: Submission, verdict: Verdict, outcomes: Mapping[str, Outcome]
 ) -> tuple[Verdict, str]:
     """Return the verdict without points where a shortcut was used, and what the instructor should know, or ''.
 
     What ran and what the source says are two witnesses; where only one of them speaks, the note says which.
     """
     shortcuts, exercise = submission.lesson.key.shortcuts, verdict.exercise
-    sources = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    sources = [cell.source for cell in notebook.code]
     written = found_in(shortcuts, exercise, sources)
     ran = ran_in(shortcuts, exercise, outcomes.values())
     if short := written or ran:
@@ -391,7 +460,7 @@ def apply_shortcuts(
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
     if not verdict.points:
         return verdict, ""
-    own = [cell["source"] for cell in own_cells(notebook, submission.lesson)]
+    own = [cell.source for cell in own_cells(notebook, submission.lesson)]
     why = question_about(submission, exercise, outcomes.values(), sources, own)
     return verdict, f"look at {exercise}: {why}" if why else ""
 
@@ -422,9 +491,9 @@ def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:
     cells = []
     for cell in notebook["cells"]:
         cells.append(cell)
-        rubric = lesson.rubrics.get(grade_id_of(cell))
-        if rubric:
+        name = grade_id_of(cell)
+        if rubric := lesson.rubrics.get(name):
             text = f"**For the grader only**\n\n{rubric}"
-            name = f"rubric-{grade_id_of(cell)}"
-            cells.append({"cell_type": "markdown", "id": name, "metadata": {"tags": [RUBRIC_TAG]}, "source": text})
+            tagged = {"tags": [RUBRIC_TAG]}
+            cells.append({"cell_type": "markdown", "id": f"rubric-{name}", "metadata": tagged, "source": text})
     notebook["cells"] = cells

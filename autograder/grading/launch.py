@@ -13,9 +13,11 @@ import sysconfig
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from .cgroup import memory_groups
 
 SCRATCH = "/scratch"  # all that an isolated submission may write to
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -24,7 +26,7 @@ PACKAGES = ("/packages", "/packages-of-the-platform")  # what is installed; its 
 # what runs beside a submission, and what a lesson imports. Whatever asks at a student's desk is not run when graded
 OWN = (
     *("__init__.py", "checks.py", "errors.py", "judging", "plot", "student/__init__.py", "student/predict.py"),
-    *("grading/__init__.py", "grading/launch.py", "grading/sandbox"),
+    *("grading/__init__.py", "grading/cgroup.py", "grading/launch.py", "grading/sandbox", "grading/untrusted.py"),
 )
 # these say where the environment and the packages that are being worked on have their places
 TELLING = ("*.pth", "__editable__*", "*.egg-link", "*.dist-info/direct_url.json")
@@ -87,15 +89,20 @@ _starter = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 def launch() -> Launched:
     """Start a fork server in a sandbox of its own. It is ready some seconds later."""
     control, theirs = socket.socketpair()
-    process = subprocess.Popen(
-        bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno())]),
-        env={},
-        pass_fds=(theirs.fileno(),),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    theirs.close()
+    with theirs, memory_groups() as groups:
+        descriptors = [theirs.fileno(), *(number for group in groups for number in astuple(group))]
+        try:
+            process = subprocess.Popen(
+                bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno()), *map(str, groups)]),
+                env={},
+                pass_fds=descriptors,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except OSError:
+            control.close()
+            raise
     return Launched(process, control)
 
 

@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from .untrusted import printable
+
+MOST_OUTPUTS, MOST_OUTPUTS_OF_A_CELL = 2000, 500
 MOST_LINES, MOST_TRACEBACK_LINES = 1000, 100  # as nbgrader's LimitOutput
 NOT_SHOWN = "[not shown]"
 CUT_LINE = "... Output truncated ..."
@@ -25,12 +28,16 @@ LONGEST = {"text/plain": 100_000, "text/html": 50_000, "text/latex": 10_000, "te
 Output = dict[str, Any]
 
 
-def clean_outputs(outputs: list[Output]) -> list[Output]:
-    """Return a cell's outputs, and no more of them than people read."""
-    lines_left, clean = MOST_LINES, []
-    for output in outputs:
-        kind = output["output_type"]
-        if kind == "stream":
+def clean_outputs(outputs: list[Output], most: int = MOST_OUTPUTS_OF_A_CELL) -> list[Output]:
+    """Return a cell's outputs, and no more of them than people read.
+
+    Args:
+        outputs: what it showed.
+        most: how many outputs there may be at most.
+    """
+    lines_left, most, clean = MOST_LINES, min(most, MOST_OUTPUTS_OF_A_CELL), list[Output]()
+    for output in outputs[:most]:
+        if output["output_type"] == "stream":
             lines = output["text"].split("\n")
             if not lines_left:
                 continue
@@ -39,16 +46,24 @@ def clean_outputs(outputs: list[Output]) -> list[Output]:
             lines_left -= len(lines)
             text = printable("\n".join(lines))
             shown = text if len(text) <= LONGEST_STREAM else f"{text[:LONGEST_STREAM]}\n{CUT_LINE}"
-            clean.append({"output_type": kind, "name": output["name"], "text": shown})
-        elif kind == "error":
-            lines = [printable(line)[:LONGEST_LINE] for line in limited(output["traceback"])]
-            words = {key: printable(output[key])[:LONGEST_LINE] for key in ("ename", "evalue")}
-            clean.append({"output_type": kind, **words, "traceback": lines})
+            clean.append({"output_type": "stream", "name": output["name"], "text": shown})
         else:
-            count = {"execution_count": None} if kind == "execute_result" else {}
-            data = dict(known_data(output["data"])) or {"text/plain": NOT_SHOWN}  # no template takes an empty one
-            clean.append({"output_type": kind, "data": data, "metadata": described(data, output["metadata"]), **count})
+            clean.append(clean_output(output))
+    if len(outputs) > most > 0:
+        clean[-1] = {"output_type": "stream", "name": "stdout", "text": CUT_LINE}
     return clean
+
+
+def clean_output(output: Output) -> Output:
+    """Return an error or something displayed, with what is known of it."""
+    kind = output["output_type"]
+    if kind == "error":
+        lines = [printable(line)[:LONGEST_LINE] for line in limited(output["traceback"])]
+        words = {key: printable(output[key])[:LONGEST_LINE] for key in ("ename", "evalue")}
+        return {"output_type": kind, **words, "traceback": lines}
+    count = {"execution_count": None} if kind == "execute_result" else {}
+    data = dict(known_data(output["data"])) or {"text/plain": NOT_SHOWN}  # no template takes an empty one
+    return {"output_type": kind, "data": data, "metadata": described(data, output["metadata"]), **count}
 
 
 def known_data(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -59,11 +74,6 @@ def known_data(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
             value = "".join(value)
         if isinstance(value, str) and (len(value) <= LONGEST[kind] if kind in TEXTS else BASE64.fullmatch(value)):
             yield kind, printable(value)
-
-
-def printable(text: str) -> str:
-    """Return text that can be written to a file: half of a surrogate pair cannot."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def described(data: dict[str, str], metadata: dict[str, Any]) -> dict[str, Any]:

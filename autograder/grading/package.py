@@ -6,13 +6,16 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ..judging.answer_key import AnswerKey, LessonSource, load_answer_key
+from ..judging.cell_metadata import checked_exercise, grade_id_of, is_locked
+from ..judging.syntax import Code
 
 CHECK_PREFIX, QUESTION_PREFIX = "check_", "question_"
-Cell = dict[str, Any]
+ReleasedCell = dict[str, Any]
+Files = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True)
@@ -20,32 +23,32 @@ class LessonPackage:
     """A lesson's answer key as text, and the notebook that students were given.
 
     Args:
-        source: what judging needs.
+        key: the loaded answer key.
         released: the released notebook's text. Its cells' metadata say which of them are graded.
         rubrics: what a person grades a question by, by the question's grade id.
         data: what the notebook reads, by file name: a text, a model's parameters.
     """
 
-    source: LessonSource
+    key: AnswerKey
     released: str
     rubrics: Mapping[str, str]
     data: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def source(self) -> LessonSource:
+        """What judging needs, as text."""
+        return self.key.source
 
     @property
     def name(self) -> str:
         """The lesson's name."""
         return self.source.name
 
-    @cached_property
-    def key(self) -> AnswerKey:
-        """The loaded answer key."""
-        return load_answer_key(self.source)
-
-    @cached_property
+    @property
     def digest(self) -> str:
         """A checksum of all of it: what was graded with another one is graded anew."""
-        data = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in self.data.items())
-        parts = (self.source.digest, self.released, repr(sorted(self.rubrics.items())), repr(data))
+        rubrics = repr(sorted(self.rubrics.items()))
+        parts = (self.source.digest, self.released, rubrics, *contents_digests(tuple(sorted(self.data.items()))))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @property
@@ -54,37 +57,33 @@ class LessonPackage:
         texts = {"checks.py": self.source.checks, **dict(self.source.modules)}
         return {name: text.encode() for name, text in texts.items()} | dict(self.data)
 
-    @cached_property
+    @property
     def notebook(self) -> dict[str, Any]:
-        """The released notebook, each cell's source as one text."""
-        notebook: dict[str, Any] = json.loads(self.released)
-        for cell in notebook["cells"]:
-            cell["source"] = "".join(cell["source"])
-        return notebook
-
-    @cached_property
-    def nbgrader_cells(self) -> dict[str, Cell]:
-        """The cells that nbgrader knows, by grade id, in order: set-up, exercises, check cells, questions."""
-        named = ((grade_id_of(cell), cell) for cell in self.notebook["cells"])
-        return {grade_id: cell for grade_id, cell in named if grade_id}
-
-    @cached_property
-    def sources(self) -> frozenset[str]:
-        """The sources of all released code cells: whatever else a submission holds is the student's own."""
-        return frozenset(cell["source"] for cell in self.notebook["cells"] if cell["cell_type"] == "code")
-
-    @cached_property
-    def demonstrations(self) -> frozenset[str]:
-        """The sources of the lesson's own demonstration cells."""
-        return self.sources - {cell["source"] for cell in self.nbgrader_cells.values()}
+        """The released notebook, each cell's source as one text; nobody may change it."""
+        return notebook_of(self.released)
 
     @property
-    def setup(self) -> str:
+    def nbgrader_cells(self) -> dict[str, ReleasedCell]:
+        """The cells that nbgrader knows, by grade id, in order: set-up, exercises, check cells, questions."""
+        return nbgrader_cells_of(self.released)
+
+    @property
+    def code(self) -> dict[str, Code]:
+        """The sources of all released code cells by their text: whatever else a submission holds is the student's."""
+        return code_of(self.released)
+
+    @property
+    def demonstrations(self) -> frozenset[Code]:
+        """The sources of the lesson's own demonstration cells."""
+        return frozenset(self.code.values()) - {cell["source"] for cell in self.nbgrader_cells.values()}
+
+    @property
+    def setup(self) -> Code:
         """The code of the locked cells that are no check cells."""
         locked = (c for c in self.nbgrader_cells.values() if is_locked(c) and not checked_exercise(c))
-        return "\n\n".join(cell["source"] for cell in locked if cell["cell_type"] == "code")
+        return Code("\n\n".join(cell["source"] for cell in locked if cell["cell_type"] == "code"))
 
-    @cached_property
+    @property
     def sandbox_sources(self) -> Mapping[str, tuple[str, str]]:
         """What the sandbox may see for each exercise's hidden checks: checks.py, and its part of hidden.py."""
         return {name: self.key.sandbox_source(name) for name in self.source.exercises}
@@ -95,32 +94,34 @@ class LessonPackage:
 
 
 @lru_cache(maxsize=8)
-def unpickled(
-    source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: tuple[tuple[str, bytes], ...]
-) -> LessonPackage:
+def notebook_of(text: str) -> dict[str, Any]:
+    """Read a notebook, each cell's source as one text."""
+    notebook: dict[str, Any] = json.loads(text)
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"])
+    return notebook
+
+
+@lru_cache(maxsize=8)
+def nbgrader_cells_of(text: str) -> dict[str, ReleasedCell]:
+    """Return the cells of a notebook that nbgrader knows, by grade id."""
+    named = ((grade_id_of(cell), cell) for cell in notebook_of(text)["cells"])
+    return {grade_id: cell for grade_id, cell in named if grade_id}
+
+
+@lru_cache(maxsize=8)
+def code_of(text: str) -> dict[str, Code]:
+    """Return the sources of a notebook's code cells by their text, each read once for all submissions."""
+    return {c["source"]: Code(c["source"]) for c in notebook_of(text)["cells"] if c["cell_type"] == "code"}
+
+
+@lru_cache(maxsize=8)
+def contents_digests(files: Files) -> tuple[str, ...]:
+    """Return a checksum of each file's name and content."""
+    return tuple(name + hashlib.sha256(content).hexdigest() for name, content in files)
+
+
+@lru_cache(maxsize=8)
+def unpickled(source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: Files) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
-    return LessonPackage(source, released, dict(rubrics), dict(data))
-
-
-def nbgrader_metadata(cell: Any) -> Mapping[str, Any]:
-    """Return nbgrader's part of a cell's metadata, whatever else may be there."""
-    metadata = cell.get("metadata") if isinstance(cell, dict) else None
-    found = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def grade_id_of(cell: Any) -> str:
-    """Return the name that nbgrader knows a cell by, or ''."""
-    name = nbgrader_metadata(cell).get("grade_id")
-    return name if isinstance(name, str) else ""
-
-
-def checked_exercise(cell: Any) -> str:
-    """Return the exercise that a cell checks, or ''."""
-    data, name = nbgrader_metadata(cell), grade_id_of(cell)
-    return name.removeprefix(CHECK_PREFIX) if data.get("grade") and name.startswith(CHECK_PREFIX) else ""
-
-
-def is_locked(cell: Any) -> bool:
-    """Say whether a cell is the course's own: it has been restored, so nothing in it is a student's."""
-    return bool(nbgrader_metadata(cell).get("locked"))
+    return LessonPackage(load_answer_key(source), released, dict(rubrics), dict(data))

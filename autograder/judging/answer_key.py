@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from functools import cached_property, partial
-from typing import Any
+from dataclasses import astuple, dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 from ..errors import LessonError
@@ -20,6 +16,7 @@ from .check import (
     Check,
     Invariance,
     Mistake,
+    boxes_alone,
     checks_alone,
     checks_in,
     invariances_in,
@@ -27,9 +24,12 @@ from .check import (
     mistakes_in,
     names_used,
 )
+from .compact import compact
+from .edits import EditError, Solution, solutions_in, sources_of
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
-from .modules import importable
+from .modules import LESSON_CODE, running_lesson
+from .mutant import Mutant
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
@@ -42,7 +42,8 @@ from .verdict import Verdict, judge
 Run = Callable[[str, Check, int], Outcome]
 ROUNDING = 3
 MOST_TARGETS = 100
-ONE_AT_A_TIME = threading.RLock()  # the reference draws from torch's one stream of random numbers
+Key = TypeVar("Key")
+Computed = TypeVar("Computed")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class LessonSource:
         reference: the code that defines every exercise's solution.
         checks: the text of checks.py, which students have.
         hidden: the text of hidden.py, which they do not.
+        mistakes: the text of mistakes.py, neither.
         modules: file name and text of each further module, which lies beside the notebook and which they have.
     """
 
@@ -70,11 +72,18 @@ class LessonSource:
     checks: str
     hidden: str
     modules: tuple[tuple[str, str], ...] = ()
+    mistakes: str = ""
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """A checksum of everything that decides points."""
-        return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
+        return digest_of(self)
+
+
+@lru_cache(maxsize=16)
+def digest_of(source: LessonSource) -> str:
+    """Return a checksum of a lesson's texts."""
+    return hashlib.sha256(repr(astuple(source)).encode()).hexdigest()
 
 
 class MistakeFingerprints(Mapping[str, Fingerprint]):
@@ -86,57 +95,87 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
         seed: what the check's inputs are drawn from.
     """
 
-    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake]], seed: int) -> None:
+    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake | Mutant]], seed: int) -> None:
         self._check, self._seed, self._mistakes = check, seed, mistakes
+        self._works: dict[str, dict[str, Any]] = {}
         self._known: dict[str, Fingerprint] = {}
 
-    @cached_property
-    def _works(self) -> dict[str, Any]:
-        return {mistake.name: mistake.work for mistake in self._mistakes()}
+    def works(self) -> dict[str, Any]:
+        """Return each mistake's function or class by name."""
+        return once(self._works, "", lambda: {mistake.name: mistake.work for mistake in self._mistakes()})
 
     def __getitem__(self, name: str) -> Fingerprint:
         """Return the fingerprint of one mistake's answer."""
-        with ONE_AT_A_TIME:
-            if name not in self._known:
-                outcome = self._check.values(self._works[name], self._seed)
-                self._known[name] = fingerprint(self._check.summarise(outcome))
-            return self._known[name]
+        return once(self._known, name, lambda: self._fingerprint(self.works()[name]))
+
+    def _fingerprint(self, work: Any) -> Fingerprint:
+        return fingerprint(self._check.summarise(self._check.values(work, self._seed)))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the mistakes' names."""
-        return iter(self._works)
+        return iter(self.works())
 
     def __len__(self) -> int:
         """Return how many mistakes are known."""
-        return len(self._works)
+        return len(self.works())
+
+
+class AnswerCache:
+    """What an answer key has computed already; threads share it under one lock, that of the lessons' code."""
+
+    def __init__(self) -> None:
+        self.reference: dict[str, dict[str, Any]] = {}
+        self.targets: dict[tuple[str, int], list[Target]] = {}
+        self.slips: dict[str, list[Mutant]] = {}
+
+    def take_over(self, before: AnswerCache, exercises: Collection[str]) -> None:
+        """Keep what an earlier version of a lesson has computed, for exercises that nothing has changed about."""
+        with LESSON_CODE:
+            self.slips.update({name: slips for name, slips in before.slips.items() if name in exercises})
+            self.targets.update({at: targets for at, targets in before.targets.items() if at[0] in exercises})
+
+
+def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
+    """Return a value from a cache, computed by one thread alone where it is missing; `most` empties a full cache."""
+    with LESSON_CODE:
+        if key not in computed:
+            value = compute()
+            if most and len(computed) >= most:
+                computed.clear()
+            computed[key] = value
+        return computed[key]
 
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """What is needed to judge one lesson's exercises. Never leaves the grading process."""
+    """What is needed to judge one lesson's exercises. Never leaves the grading process, but for bodies of boxes.
+
+    A value: what follows from it is kept in `cache`, which keys with the same reference may share.
+    """
 
     source: LessonSource
-    visible: list[Check]
-    hidden: list[Check]
-    mistakes: list[Mistake]
-    shortcuts: list[Shortcut]
-    invariances: list[Invariance] = field(default_factory=list)
-    permissions: list[Permission] = field(default_factory=list)
-    public_boxes: frozenset[str] = frozenset()
+    visible: tuple[Check, ...]
+    hidden: tuple[Check, ...]
+    mistakes: tuple[Mistake | Mutant, ...]
+    shortcuts: tuple[Shortcut, ...]
+    invariances: tuple[Invariance, ...] = ()
+    permissions: tuple[Permission, ...] = ()
+    public_boxes: Mapping[str, str] = field(default_factory=dict)
     boxes: Mapping[str, BlackBox] = field(default_factory=dict)
-    _targets: dict[tuple[str, int], list[Target]] = field(default_factory=dict)
-    _slips: dict[str, list[Mistake]] = field(default_factory=dict)
+    cache: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
     @property
     def exercises(self) -> tuple[str, ...]:
         """The exercises' names in the lesson's order."""
         return self.source.exercises
 
-    @cached_property
-    def reference(self) -> dict[str, Any]:
+    @property
+    def reference(self) -> Mapping[str, Any]:
         """The names that the lesson's own solution cells define."""
-        names: dict[str, Any] = {"__name__": "reference"}
-        with undisturbed(), importable(self.source.modules, self.source.place):
+        return once(self.cache.reference, self.source.reference, self._run_reference)
+
+    def _run_reference(self) -> dict[str, Any]:
+        with running_lesson(self.source.modules, self.source.place) as names:
             exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
         return names
 
@@ -144,21 +183,40 @@ class AnswerKey:
         """Return an exercise's checks, visible ones first."""
         return [c for c in (*self.visible, *self.hidden) if c.exercise == exercise]
 
-    def mistakes_of(self, exercise: str) -> list[Mistake]:
+    def mistakes_of(self, exercise: str) -> list[Mistake | Mutant]:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
 
-    def slips_of(self, exercise: str) -> list[Mistake]:
+    def slips_of(self, exercise: str) -> list[Mutant]:
         """Return what small slips make of an exercise's solution; a message is a clause here."""
-        if exercise not in self._slips:
-            with undisturbed(), importable(self.source.modules, self.source.place):
-                self._slips[exercise] = mutants_of(self.source.reference, exercise, self.reference)
-        return self._slips[exercise]
+        return once(self.cache.slips, exercise, partial(self._mutants, exercise))
 
-    def take_over(self, before: AnswerKey, exercises: Collection[str]) -> None:
-        """Keep what an earlier version of this key has computed, for exercises that nothing has changed about."""
-        self._slips.update({name: slips for name, slips in before._slips.items() if name in exercises})
-        self._targets.update({at: targets for at, targets in before._targets.items() if at[0] in exercises})
+    def _mutants(self, exercise: str) -> list[Mutant]:
+        mutants = mutants_of(self.source.reference, exercise, self.define)
+        return [mutant for mutant in mutants if mutant.work is not None]
+
+    def define(self, source: str, exercise: str) -> Any:
+        """Return what a source defines under an exercise's name, among the solutions' names; None where it fails."""
+        names = dict(self.reference)
+        with running_lesson(self.source.modules, self.source.place):
+            try:
+                exec(compile(source, "mutant", "exec", dont_inherit=True), names)
+            except Exception:
+                return None
+        return names[exercise]
+
+    def mutants_in(self, mistakes: Sequence[Solution]) -> list[Mutant]:
+        """Return what mistakes.py declares. Raises LessonError where an edit does not fit."""
+        mutants = []
+        for solution, wording in ((s, w) for s in mistakes for w in s.declared):
+            try:
+                for name, source in sources_of(solution, wording, self.source.reference, self.source.mistakes):
+                    mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
+            except EditError as error:
+                where = f"{self.source.place}/mistakes.py:{wording.line}"
+                remedy = f"It is an edit of the solution of {solution.exercise}."
+                raise LessonError(where, f"{wording.name}: {error}.", remedy) from error
+        return mutants
 
     def points(self) -> dict[str, int]:
         """Return each exercise's points: the sum of its checks'."""
@@ -182,13 +240,10 @@ class AnswerKey:
 
     def targets(self, exercise: str, seed: int) -> list[Target]:
         """Return what the right answer and each mistake give on inputs drawn from `seed`; computed once."""
-        key = (exercise, seed)
-        with ONE_AT_A_TIME:
-            if len(self._targets) > MOST_TARGETS:
-                self._targets.clear()
-            if key not in self._targets:
-                self._targets[key] = [self._target(check, seed) for check in self.checks_of(exercise)]
-            return self._targets[key]
+        return once(self.cache.targets, (exercise, seed), partial(self._targets, exercise, seed), MOST_TARGETS)
+
+    def _targets(self, exercise: str, seed: int) -> list[Target]:
+        return [self._target(check, seed) for check in self.checks_of(exercise)]
 
     def known(self, exercise: str, seed: int) -> set[str]:
         """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""
@@ -257,14 +312,23 @@ class AnswerKey:
         repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarised, confirm).repairs())
         return repairs[-1].sentence if repairs else ""
 
-    def boxes_of(self, check: Check) -> Mapping[str, BlackBox]:
-        """Return the black boxes that a submission may call while a check runs.
+    def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
+        """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
 
-        Those of checks.py students have. Of the hidden ones, those that the exercise's hidden checks name: another
-        exercise's could do this one's work.
+        They are those that the exercise's own checks name: another exercise's could do this one's work. Those of
+        checks.py, which students have, get other names under each seed.
         """
-        named = names_used(checks_alone(self.source.hidden, check.exercise)) if check in self.hidden else frozenset()
-        return {name: box for name, box in self.boxes.items() if name in named or name in self.public_boxes}
+        used = names_used(checks_alone(self.source.checks, check.exercise))
+        if check in self.hidden:
+            used |= names_used(checks_alone(self.source.hidden, check.exercise))
+        hidden = {n: ("hidden", b.name) for n, b in self.boxes.items() if n in used and n not in self.public_boxes}
+        public = [n for n, v in self.public_boxes.items() if used & {v, name_sent(v, self.source.checks)}]
+        return hidden | {name_sent(name, f"{seed} {self.source.hidden}"): ("checks", name) for name in public}
+
+    @property
+    def box_sources(self) -> tuple[str, str]:
+        """What the judge's own process for black boxes needs: checks.py, and their part of hidden.py."""
+        return self.source.checks, boxes_alone(self.source.hidden)
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
@@ -298,24 +362,11 @@ class AnswerKey:
         }
 
 
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Run a lesson's code here without keeping its set-up: output, random state, threads, denormals, print options."""
-    threads = torch.get_num_threads()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        torch.set_num_threads(threads)
-        torch.set_flush_denormal(False)
-        torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
-
-
 def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
-    data["mistakes"] = {name: known for name, known in target.mistakes.items() if name in telling}
-    data["slips"] = {name: target.slips[name] for name in slips}
+    data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
+    data["slips"] = compact({name: target.slips[name] for name in slips}, target.right)
     data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
@@ -334,20 +385,22 @@ def rounded(tensor: Tensor) -> Any:
 
 def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
-    with importable(source.modules, source.place):
+    with running_lesson(source.modules, source.place):
         checks = load_module(source.checks, f"{source.place}/checks.py")
         hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
+        mistakes = load_module(source.mistakes, f"{source.place}/mistakes.py", checks)
     key = AnswerKey(
         source,
-        checks_in(checks),
-        checks_in(hidden),
-        mistakes_in(hidden),
-        shortcuts_in(checks),
-        invariances_in(hidden),
-        permissions_in(hidden),
-        frozenset(black_boxes_in(checks)),
+        tuple(checks_in(checks)),
+        tuple(checks_in(hidden)),
+        tuple(mistakes_in(hidden)),
+        tuple(shortcuts_in(checks)),
+        tuple(invariances_in(hidden)),
+        tuple(permissions_in(hidden)),
+        {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
+    key = replace(key, mistakes=(*key.mistakes, *key.mutants_in(solutions_in(mistakes))))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(

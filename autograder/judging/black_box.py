@@ -1,8 +1,8 @@
 """Functions of a lesson that a student's code may call and must not read: what a tester is tried on.
 
 At a student's desk, and wherever the judge itself runs a check, a black box is an ordinary function. A submission's
-process knows only its name. There a call goes out as data, the judge's process computes it, and the result comes back
-as data, so that nobody can learn from a hidden box more than what it answers.
+process knows only a name that says nothing. There a call goes out as data, a process of the judge's own computes it,
+and the result comes back as data, so that nobody can learn from a box more than what it answers.
 """
 
 from __future__ import annotations
@@ -13,21 +13,23 @@ import hashlib
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from types import ModuleType
 from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
 
-from .values import flatten
+from .values import flatten, identical
 
 MOST_AXES = 4
-MOST_ENTRIES = 4096  # of all arguments together: the judge calculates with them
+MOST_ENTRIES = 4096  # of all arguments together: the judge's own process calculates with them
+LARGEST_BROADCAST = 2**18
 LARGEST_RESULT = 2**16
 TOO_LARGE = (
     f"a call takes tensors of at most {MOST_AXES} axes and {MOST_ENTRIES:,} entries altogether, "
-    "and smaller whole numbers"
+    f"{LARGEST_BROADCAST:,} once they are broadcast, and smaller whole numbers"
 )
 NO_WORDS = "the function stopped with this error"
 ERRORS = {kind.__name__: kind for kind in (RuntimeError, ValueError, TypeError, IndexError)}
@@ -41,12 +43,12 @@ class Answer:
 
     Args:
         result: what was returned.
-        arguments: the arguments after the call: a box may write to them.
+        written: the tensors among the arguments that the box has written to, by their number as text.
         error: the class and the text of an exception, where there was one.
     """
 
     result: Any = None
-    arguments: Arguments = ((), {})
+    written: Mapping[str, Tensor] = field(default_factory=dict)
     error: tuple[str, str] | None = None
 
 
@@ -76,7 +78,7 @@ class BlackBox:
 def black_box(work: Callable[..., Any]) -> BlackBox:
     """Declare a function whose body is kept from submissions, in hidden.py, or one that is called the same way.
 
-    The sizes of its arguments are bounded, their values are a submission's own: it must not make a size of an entry.
+    The sizes of its arguments are bounded, and so are the memory and the time of the process that computes it.
     """
     return BlackBox(work)
 
@@ -87,10 +89,23 @@ def black_boxes_in(*modules: ModuleType) -> dict[str, BlackBox]:
 
 
 def fits(arguments: Arguments) -> bool:
-    """Say whether arguments are few and small enough for the judge to calculate with, however deep they lie."""
+    """Say whether arguments, and what a call makes of them, are small enough, however deep they lie."""
     values = [leaf.value for leaf in flatten([list(arguments[0]), dict(arguments[1])])]
-    narrow = all(value.ndim <= MOST_AXES for value in values if isinstance(value, Tensor))
-    return narrow and sum(map(extent, values)) <= MOST_ENTRIES
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    narrow = all(tensor.ndim <= MOST_AXES for tensor in tensors)
+    return narrow and sum(map(extent, values)) <= MOST_ENTRIES and broadcast_extent(tensors) <= LARGEST_BROADCAST
+
+
+def broadcast_extent(tensors: Sequence[Tensor]) -> int:
+    """Return how many entries a table for all pairs of rows may have once the axes in front are broadcast.
+
+    The last two axes of any two tensors can meet, as L and S do in scores: the two longest of them count.
+    """
+    shapes = [tuple(tensor.shape) for tensor in tensors]
+    in_front = [shape[:-2][::-1] for shape in shapes]
+    broadcast = (max(sizes) for sizes in zip_longest(*in_front, fillvalue=1))
+    pairs = sorted((size for shape in shapes for size in shape[-2:]), reverse=True)[:2]
+    return math.prod(max(size, 1) for size in (*broadcast, *pairs))
 
 
 def extent(value: Any) -> int:
@@ -110,13 +125,29 @@ def reach(line: Line) -> None:
     _line[:] = [line]
 
 
+def disguise(module: ModuleType, names: Mapping[str, str]) -> None:
+    """Give a module's boxes names that say nothing, and take away what they do: they are computed elsewhere.
+
+    Args:
+        module: the checks that students have, in a submission's process.
+        names: for each box's own name the new one.
+    """
+    for box in black_boxes_in(module).values():
+        if box.name in names:
+            box.name = box.__name__ = names[box.name]
+            box.__doc__, box._work = None, no_work
+
+
+def no_work(*_args: Any, **_options: Any) -> None:
+    """Stand for the body of a box that is computed elsewhere."""
+
+
 def call_from_afar(line: Line, name: str, arguments: Arguments) -> Any:
     """Call a box elsewhere, and do here what it did there: write to an argument, raise an error."""
     answer = line(name, arguments)
     with torch.no_grad():
-        for mine, after in zip(tensors_in(arguments), tensors_in(answer.arguments), strict=True):
-            if not torch.equal(mine.nan_to_num(), after.nan_to_num()):
-                mine.copy_(after)
+        for number, written in answer.written.items():
+            tensors_in(arguments)[int(number)].copy_(written)
     if answer.error:
         raise ERRORS.get(answer.error[0], RuntimeError)(answer.error[1])
     return answer.result
@@ -126,13 +157,17 @@ def answer_call(boxes: Mapping[str, BlackBox], name: str, arguments: Arguments) 
     """Call a box on behalf of a submission. Raises KeyError for one that is not there."""
     box = boxes[name]
     if not fits(arguments):
-        return Answer(None, arguments, ("ValueError", TOO_LARGE))
+        return Answer(error=("ValueError", TOO_LARGE))
+    before = [tensor.clone() for tensor in tensors_in(arguments)]
+    result, error = None, None
     try:
         result = box(*arguments[0], **arguments[1])
-        fitting = sum(extent(leaf.value) for leaf in flatten(result)) <= LARGEST_RESULT
-        return Answer(result, arguments) if fitting else Answer(None, arguments, ("ValueError", TOO_LARGE))
-    except Exception as error:
-        return Answer(None, arguments, (type(error).__name__, own_words(error)))
+        if sum(extent(leaf.value) for leaf in flatten(result)) > LARGEST_RESULT:
+            result, error = None, ("ValueError", TOO_LARGE)
+    except Exception as raised:
+        error = type(raised).__name__, own_words(raised)
+    pairs = enumerate(zip(tensors_in(arguments), before, strict=True))
+    return Answer(result, {str(n): after for n, (after, was) in pairs if not identical(after, was)}, error)
 
 
 def own_words(error: Exception) -> str:
@@ -169,10 +204,10 @@ def name_sent(name: str, source: str) -> str:
 def rename(tree: ast.AST, names: Mapping[str, str]) -> None:
     """Give names in a syntax tree others, wherever they stand."""
     for node in ast.walk(tree):
-        for field in ("id", "name", "arg"):
-            old = getattr(node, field, None)
+        for attribute in ("id", "name", "arg"):
+            old = getattr(node, attribute, None)
             if isinstance(old, str) and old in names:
-                setattr(node, field, names[old])
+                setattr(node, attribute, names[old])
 
 
 def misplaced(source: str) -> bool:

@@ -81,6 +81,7 @@ class Failure:
         hint: the number of the hint that fits, 0 for the next one.
         unknown: what nobody named is the same mistake where this is the same, within one exercise and one seed.
         rule: the name of the explainer that wrote the message.
+        problem: why the explanation itself stopped, for an instructor; '' where it did not.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Failure:
     hint: int = 0
     unknown: str = ""
     rule: str = ""
+    problem: str = ""
 
 
 Explainer = Callable[[Case], Explanation | None]

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -22,7 +22,9 @@ from torch import Tensor
 
 from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
-from .operators import recording
+from .modules import LESSON_CODE
+from .operators import AND_MORE, note, recording
+from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
@@ -46,6 +48,7 @@ class Check:
         summary: turns the values into what is compared, where more than one answer is right.
             It runs where the judge runs, never beside the student's code.
         tolerance: how far apart values may be, where that is more than what follows from the dtype.
+        may_change: settings of the whole program, from `settings`, that an answer may leave changed.
     """
 
     exercise: str
@@ -56,6 +59,7 @@ class Check:
     show: bool = False
     summary: Callable[[Any], Any] | None = None
     tolerance: float | None = None
+    may_change: tuple[str, ...] = ()
 
     def values(self, work: Any, seed: int, *, record: bool = False) -> Outcome:
         """Run the check on a piece of work: a student's, the reference or a mistake."""
@@ -71,12 +75,17 @@ class Check:
         """
         ran: set[str] | None = set() if record else None
         draw, watched = Inputs(seed, self.name), watch(work, ran)
-        with torch.random.fork_rng(devices=[]):  # what work draws itself, such as dropout, is repeatable too
+        with (
+            LESSON_CODE,
+            torch.random.fork_rng(devices=[]),
+        ):  # what work draws, as dropout does, is repeatable too
             torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
             with recording(None if isinstance(watched, Watched) else ran):
+                before = settings_now()
                 outcome = capture_outcome(lambda: self.run(watched, draw))
+                settings = tuple(name for name in changed_settings(before) if name not in self.may_change)
         if isinstance(outcome, Returned):
-            outcome = replace(outcome, changed=draw.changed, ran=tuple(sorted(ran or ())))
+            outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, Watched):
             outcome = watched.explain(outcome)
         return outcome, draw.given
@@ -102,13 +111,14 @@ class Watched:
     """A student's function, which remembers what it returned last, so that a check that stops can say why.
 
     Args:
-        work: the function.
+        work: the function, or whatever else is called like one.
         ran: where to note which of PyTorch's functions it runs; None where nobody asks.
     """
 
     def __init__(self, work: Callable[..., Any], ran: set[str] | None = None) -> None:
         functools.update_wrapper(self, work)
         self._work, self._ran = work, ran
+        self.__name__ = getattr(work, "__name__", type(work).__name__)
         self._returned: Any = self
         self._inside = False
 
@@ -118,7 +128,13 @@ class Watched:
         with recording(self._ran):
             self._returned = self._work(*args, **options)
         self._inside = False
+        if self._ran is not None and isinstance(self._work, type) and isinstance(self._returned, self._work):
+            note(self._ran, AND_MORE)  # its methods run unseen
         return self._returned
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a callable object has beside its call."""
+        return getattr(self.__dict__["_work"], name)
 
     def explain(self, outcome: Raised) -> Outcome:
         """Say what came back, where that is what the check could not go on with."""
@@ -133,8 +149,11 @@ class Watched:
 
 
 def watch(work: Any, ran: set[str] | None = None) -> Any:
-    """Return a function that is watched; a class, which checks look into, as it is."""
-    return Watched(work, ran) if isinstance(work, FunctionType) else work
+    """Return whatever is called like a function, watched; a class or a module, which checks look into, as it is."""
+    if isinstance(work, torch.nn.Module) or not callable(work):
+        return work
+    as_function = not isinstance(work, type) or "__new__" in vars(work)  # such a class may return anything
+    return Watched(work, ran) if as_function else work
 
 
 def in_words(value: Any) -> str:
@@ -180,11 +199,13 @@ def check(
     show: bool = False,
     summary: Callable[[Any], Any] | None = None,
     tolerance: float | None = None,
+    may_change: tuple[str, ...] = (),
 ) -> Callable[[CheckFunction], Check]:
-    """Declare a check. The function's docstring is its title."""
+    """Declare a check. The function's docstring is its title; the rest is described at `Check`."""
 
     def declare(run: CheckFunction) -> Check:
-        return Check(exercise, run.__name__, points, docstring_text(run, "check"), run, show, summary, tolerance)
+        title = docstring_text(run, "check")
+        return Check(exercise, run.__name__, points, title, run, show, summary, tolerance, may_change)
 
     return declare
 
@@ -263,20 +284,30 @@ def checks_alone(source: str, exercise: str) -> str:
     tree = ast.parse(source)
     boxes = [node.name for node in tree.body if is_box(node)]
     kept = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
+    roots = [node for node in kept if not is_helper(node)]
     for call in filter(None, (declared(node, "check") for node in kept)):
         call.keywords = [keyword for keyword in call.keywords if keyword.arg != "summary"]
-    tree.body = needed(list(map(without_body, kept)))
+    tree.body = needed([without_body(node) for node in kept], roots)
     rename(tree, {name: name_sent(name, source) for name in boxes})
     return ast.unparse(tree)
 
 
-def needed(nodes: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without the functions, classes and values that no check leads to."""
+@lru_cache(maxsize=256)
+def boxes_alone(source: str) -> str:
+    """Return what the black boxes of a hidden.py need to be computed: no checks, no mistakes."""
+    tree = ast.parse(source)
+    kept = [node for node in tree.body if declared(node, "mistake") is None and declared(node, "check") is None]
+    tree.body = needed(kept, [node for node in kept if is_box(node) or not is_helper(node)])
+    return ast.unparse(tree)
+
+
+def needed(nodes: list[ast.stmt], roots: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements without the functions, classes and values that none of the roots leads to."""
     helpers: dict[str, list[ast.stmt]] = {}
-    for node in filter(is_helper, nodes):
+    for node in (node for node in nodes if node not in roots):
         for name in bound_by(node):
             helpers.setdefault(name, []).append(node)
-    found = [node for node in nodes if not is_helper(node)]
+    found = list(roots)
     for node in found:  # grows while it is read
         for name in wanted_by(node):
             found += helpers.pop(name, [])

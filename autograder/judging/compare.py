@@ -11,8 +11,19 @@ import torch
 from torch import Tensor
 
 from .check import NO_RETURN
-from .fingerprint import GRACE, SMALLEST_SIZE, Fingerprint, numbers_agree, same, tensor_fingerprint, tolerance_of
+from .fingerprint import (
+    GRACE,
+    SMALLEST_SIZE,
+    Fingerprint,
+    not_finite,
+    numbers_agree,
+    real_numbers,
+    same,
+    tensor_fingerprint,
+    tolerance_of,
+)
 from .fingerprint import fingerprint as print_of
+from .settings import CHANGED_SETTINGS
 from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
@@ -79,7 +90,13 @@ def contract(yours: Fingerprint, right: Fingerprint, names: Sequence[str] = ()) 
             return capital(problem)
     if yours.get("changed") and not right.get("changed"):
         return "One of the inputs was changed in place. Its owner still needs it: make a new tensor instead."
-    return ""
+    return setting_left_changed(yours, right)
+
+
+def setting_left_changed(yours: Fingerprint, right: Fingerprint) -> str:
+    """Say which setting of the whole program was left changed; '' where none was."""
+    changed = (name for name in yours.get("settings", ()) if name not in right.get("settings", ()))
+    return next((CHANGED_SETTINGS.get(name, "") for name in changed), "")
 
 
 def is_nothing(leaves: Iterable[Fingerprint]) -> bool:
@@ -120,8 +137,8 @@ def describe_structure(leaves: Fingerprint, names: Sequence[str] = ()) -> str:
         return f"a tuple of {len(tops)} ({', '.join(names)})"
     arrays = any(leaf.get("array") for leaf in leaves.values())
     same_kind = all("dtype" in leaf for leaf in leaves.values()) and len(tops) == len(leaves)
-    what = ("arrays" if arrays else "tensors") if same_kind else "things"
-    return f"a sequence of {len(tops)} {what}"
+    what = ("array" if arrays else "tensor") if same_kind else "thing"
+    return f"a list or tuple with {'one' if len(tops) == 1 else len(tops)} {what}{'s' * (len(tops) != 1)}"
 
 
 def describe_leaf(leaf: Fingerprint) -> str:
@@ -194,19 +211,31 @@ def times(mine: Fingerprint, theirs: Fingerprint) -> str:
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     """Say whether two outcomes agree, but for rounding and GRACE.
 
-    What the student's desk accepts is accepted: the estimate that decides there is asked too.
+    What the student's desk accepts is accepted: the estimate that decides there is asked too, on finite numbers.
     """
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind
     ours, right = mine.leaves(), theirs.leaves()
-    if mine.changed != theirs.changed or [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
+    if mine.changed != theirs.changed or not set(mine.settings) <= set(theirs.settings):
+        return False
+    if [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
         return False
     pairs = [(a.value, b.value) for a, b in zip(ours, right, strict=True)]
     if any(isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape != b.shape for a, b in pairs):
         return False
+    if not all(same_where_not_finite(a, b) for a, b in pairs):
+        return False
     if all(equal_leaf(a, b, tolerance) for a, b in pairs):
         return True
     return same(print_of(mine), print_of(theirs), tolerance, GRACE)
+
+
+def same_where_not_finite(mine: Any, theirs: Any) -> bool:
+    """Say whether NaN and either infinity are in the same entries of two tensors of one shape."""
+    if not isinstance(mine, Tensor) or not isinstance(theirs, Tensor) or mine.is_complex() != theirs.is_complex():
+        return True
+    ours, right = not_finite(real_numbers(mine)), not_finite(real_numbers(theirs))
+    return ours.keys() == right.keys() and all(ours[name].equal(right[name]) for name in right)
 
 
 def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
@@ -220,7 +249,7 @@ def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
 
 def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     """Return, entry by entry, whether two tensors of one shape agree: relative to the entry, or to a usual entry."""
-    a, b = plain(mine).to(torch.float64), plain(theirs).to(torch.float64)
+    a, b = real_numbers(mine), real_numbers(theirs)
     limit = GRACE * tolerance_of(tensor_fingerprint(theirs), tolerance)
     finite = b[b.isfinite()]
     usual = max(float(finite.pow(2).mean().sqrt()) if finite.numel() else 0.0, SMALLEST_SIZE)

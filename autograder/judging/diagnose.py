@@ -6,22 +6,23 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from .case import Case, Explainer, Explanation, Failure
-from .compare import Picture, capital, contract, differing, first_difference, label_in
+from .compare import Picture, capital, contract, differing, first_difference, label_in, setting_left_changed
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf, size_of
+from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
+from .mutant import family_of
 from .mutants import one_slip
+from .recognize import AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
 from .relations import VAGUE, Known, Relation, relation_of
 from .sizes import form_of, is_far_too_large
 from .structure import structural
-from .target import Target, shows_numbers
+from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING = 2e-3
@@ -43,95 +44,6 @@ UNPACKED = (
 
 # how many is the student's own choice, and could carry what a hidden check has shown
 A_NUMBER_OF = re.compile(r"\b\d+( of \d+)? (things|tensors|results) came back")
-
-
-def recognise(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
-    """Name the known mistake that gives these values.
-
-    It has to differ from the right answer on the first failed check, and agree with what came out there. One that
-    agrees on every check that tells it from the right answer comes first, then one that does so on the visible ones.
-    Otherwise equal numbers in the first failed check are enough, so that a student with two mistakes is told of one,
-    unless the student passed a check that the mistake fails.
-    """
-    prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
-    here = [n for n in target.mistakes if target.tells_apart(n) and target.matches(prints[first], n)]
-    rest = list(zip(targets, prints, strict=True))
-    for pairs in (rest, [(t, p) for t, p in rest if not t.hidden]):
-        for name in here:
-            if all(t.matches(p, name) for t, p in pairs if t.tells_apart(name)):
-                return name
-    here = [n for n in here if shows_numbers(target.mistakes[n], target.right, target.tolerance)]
-    passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
-    return next((name for name in here if not any(t.tells_apart(name) for t in passed)), None)
-
-
-def recognise_a_part(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> str | None:
-    """Name the known mistake that gives some of the wrong tensors in a result of several, where others differ.
-
-    They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
-    of True and False coincide anyway. It fails no check that the student passed.
-    """
-    target, found = targets[first], fingerprint(outcomes[first])
-    passed = [t for t, outcome in zip(targets, outcomes, strict=True) if t.accepts(outcome)]
-    if found.get("changed"):
-        return None  # what was computed from a changed input tells nothing
-    right, wrong = target.right.get("leaves", {}), {}
-    for path, leaf in found.get("leaves", {}).items():
-        if path in right and "dtype" in leaf and not same_leaf(leaf, right[path], target.tolerance):
-            wrong[path] = leaf
-    best, most = None, 0
-    for name, known in target.mistakes.items() if wrong and len(right) > 1 else ():
-        theirs = known.get("leaves", {})
-        same_here = [
-            path in theirs
-            and leaf["norm"] > 0
-            and leaf["dtype"] != "bool"
-            and same_leaf(leaf, theirs[path], target.tolerance)
-            for path, leaf in wrong.items()
-        ]
-        alike = sum(same_here)
-        if alike > most and (same_here[0] or 2 * alike > len(wrong)) and not any(t.tells_apart(name) for t in passed):
-            best, most = name, alike
-    return best
-
-
-def slips_that_fit(targets: Sequence[Target], outcomes: Sequence[Outcome], first: int) -> list[str]:
-    """Name the slips that give these values: on the first failed check, and on every other where that is known.
-
-    A slip of which the student passed a check that it fails is none of theirs. One that agrees on the first failed
-    check alone is better than none: there may be a second mistake.
-    """
-    prints, target = [fingerprint(outcome) for outcome in outcomes], targets[first]
-    here = [n for n in target.slips if target.tells_slip(n) and same(prints[first], target.slips[n], target.tolerance)]
-    if not here:
-        return []
-    rest = [(t, p, t.accepts(o)) for t, p, o in zip(targets, prints, outcomes, strict=True)]
-    here = [n for n in here if not any(right and t.is_wrong(t.slips.get(n)) for t, _, right in rest)]
-    known = {n: [(t, p) for t, p, _ in rest if t.is_wrong(t.slips.get(n))] for n in here}
-    return [n for n in here if all(same(p, t.slips[n], t.tolerance) for t, p in known[n])] or here
-
-
-def recognise_in_another_dtype(target: Target, outcome: Outcome) -> str | None:
-    """Name a known mistake whose numbers came out in another floating-point dtype than that of the inputs."""
-    if not isinstance(outcome, Returned):
-        return None
-    right = target.right.get("leaves", {})
-    leaves, other = {}, False
-    for leaf in outcome.leaves():
-        wanted, value = right.get(leaf.path, {}).get("dtype", ""), leaf.value
-        if (
-            isinstance(value, Tensor)
-            and value.is_floating_point()
-            and "float" in wanted
-            and str(value.dtype) != f"torch.{wanted}"
-        ):
-            value, other = value.to(getattr(torch, wanted)), True
-        leaves[leaf.path] = leaf_fingerprint(replace(leaf, value=value))
-    if not other:
-        return None
-    found = {"leaves": leaves}
-    known = target.mistakes
-    return next((n for n in known if target.tells_apart(n) and target.matches(found, n)), None)
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
@@ -224,7 +136,9 @@ def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
     ):
         if any(a.get(what) != b.get(what) for a, b in pairs):
             return f"The result has {words}"
-    return "An input was changed in place" if mine.get("changed") and not right.get("changed") else "The result differs"
+    if mine.get("changed") and not right.get("changed"):
+        return "An input was changed in place"
+    return "A global setting was left changed" if setting_left_changed(mine, right) else "The result differs"
 
 
 def unknown_key(target: Target, outcome: Outcome) -> str:
@@ -253,22 +167,34 @@ def too_large(case: Case) -> Explanation | None:
 
 def known_mistake(case: Case) -> Explanation | None:
     """A known mistake, written by the lesson's author, gives the same values."""
-    return named(case, recognise(case.targets, case.outcomes, case.first))
+    return named(case, next(iter(mutants_that_fit(case, mistakes, AUTHORS)), None))
 
 
 def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
     """A known mistake gives the same values in the dtype of the inputs."""
-    return named(case, recognise_in_another_dtype(case.target, case.outcome))
+    return named(case, mutant_in_another_dtype(case, mistakes))
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    return named(case, recognise_a_part(case.targets, case.outcomes, case.first))
+    return named(case, mutant_in_part(case, mistakes))
+
+
+def mistakes(target: Target) -> Mapping[str, Fingerprint]:
+    """Return the mutants that an author declared."""
+    return target.mistakes
+
+
+def slips(target: Target) -> Mapping[str, Fingerprint]:
+    """Return the mutants that operators made."""
+    return target.slips
 
 
 def named(case: Case, mistake: str | None) -> Explanation | None:
     """Return what the author says about a known mistake."""
-    return Explanation(case.messages[mistake], mistake=mistake, hint=case.hints.get(mistake, 0)) if mistake else None
+    if mistake is None:
+        return None
+    return Explanation(case.messages[mistake], mistake=family_of(mistake), hint=case.hints.get(mistake, 0))
 
 
 def changed_in_place(case: Case) -> Explanation | None:
@@ -298,7 +224,7 @@ def cause(case: Case) -> str:
 
 def slip(case: Case) -> Explanation | None:
     """A mutant of the solution, made by an operator with one edit, gives the same values."""
-    names = slips_that_fit(case.targets, case.outcomes, case.first)
+    names = mutants_that_fit(case, slips, OPERATORS)
     clauses = case.clauses() if names else {}
     return as_relation(Relation("slip", one_slip([clauses[name] for name in names]))) if names else None
 

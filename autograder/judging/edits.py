@@ -1,175 +1,220 @@
-"""The one-edit neighbors of a student's code: what it is without one call, along another axis, with one sign more.
+"""Known mistakes as edits of a solution, with words: what a lesson's mistakes.py declares.
 
-An edit writes into the syntax tree and is taken back afterward, so that trying a thousand of them copies nothing. Each
-keeps the line, the piece of the student's own text and the kind of change. What the change puts in is kept nowhere: it
-would be the answer.
+Solutions are compared and edited in one spelling, that of `ast.unparse` without docstrings, and white space between
+tokens makes no difference, so an edit may be copied from the lesson as it stands there.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import re
+import sys
+import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
-from typing import Any
+from dataclasses import dataclass, field
+from itertools import combinations
+from types import ModuleType
 
-from .edit_operators import OPERATORS, Change, Site, Size
-from .mutations import called
+from .mutant import VARIANT
+from .syntax import definition, imports_and_helpers
 
-MOST_NODES_DELETED = 6  # whoever deletes more has changed what the code does, and not one slip in it
-MOST_TOGETHER = 8
-NO_CODE = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.arg)
-NOT_EDITED = ("annotation", "returns", "type_params", "type_comment")
+TOKEN = re.compile(r"\w+|[^\w\s]")
+DECLARED = "__solutions__"  # where a module's namespace keeps what `solution` returned in it
 
 
-@dataclass(frozen=True)
-class Write:
-    """One write into a syntax tree: `container[key] = value`.
-
-    Args:
-        container: a node's fields, or one of its lists.
-        key: the field's name, or a position in the list.
-        value: what is put in.
-    """
-
-    container: Any
-    key: Any
-    value: Any
+class EditError(ValueError):
+    """An edit does not fit the solution's text."""
 
 
 @dataclass(frozen=True)
-class Edit:
-    """One change of a student's code, at one location or at several.
+class Wording:
+    """A known mistake as its author declares it.
 
     Args:
-        writes: what is written into the tree.
-        size: how much it changes.
-        order: what decides between edits of one size: the lower one is tried first.
-        lines: where it changes something, in the student's text.
-        piece: what is deleted or changed, in the student's own words.
-        change: the kind of change as a clause, such as `along another axis`; '' for a deletion.
-        site: where it is in the tree: equal for different changes of one piece.
-        key: equal for the same change of equal pieces.
+        name: its own, unique in an exercise.
+        edits: what stands in the solution, and what stands there instead, in turn.
+        says: a sentence or two for the student.
+        line: where it stands in mistakes.py.
+        hint: the number of the hint that helps here, 0 for the next one.
+        every: each edit is made wherever its text occurs.
+        method: which of a class's methods `body` is of.
+        body: a whole body, in place of edits.
+        code: whole definitions, in place of edits.
     """
 
-    writes: tuple[Write, ...]
-    size: Size
-    order: tuple[int, ...]
-    lines: tuple[int, ...]
-    piece: str
-    change: str
-    site: int
-    key: tuple[str, ...]
-
-    @contextlib.contextmanager
-    def applied(self) -> Iterator[None]:
-        """Change the tree, and take the change back."""
-        before = [write.container[write.key] for write in self.writes]
-        for write in self.writes:
-            write.container[write.key] = write.value
-        try:
-            yield
-        finally:
-            for write, value in zip(reversed(self.writes), reversed(before), strict=True):
-                write.container[write.key] = value
+    name: str
+    edits: tuple[str, ...]
+    says: str
+    line: int
+    hint: int = 0
+    every: bool = False
+    method: str = ""
+    body: str = ""
+    code: str = ""
 
 
-def edits_of(tree: ast.Module, text: str, near: int = 0) -> list[Edit]:
-    """Return every edit of a cell's definitions, smallest first; of one size those of one line first.
+@dataclass(frozen=True)
+class Solution:
+    """An exercise's solution, as what mistakes are edits of.
 
     Args:
-        tree: the definitions; edits write into them.
-        text: the cell.
-        near: the line where it stopped with an error, 0 where it did not.
+        exercise: its name.
+        also_without: statements, by how they begin, that a student who makes a mistake may also have left out.
+        spelled: a right solution in another spelling, which mistakes edit in place of the lesson's own.
     """
-    number, single = count(), []
-    for site, container, key in sites_in(tree, (), (), text):
-        for operator, size in OPERATORS:
-            for change in operator(site):
-                single.append(edit_at(site, (container, key), change, size, (site.line != near, next(number))))
-    return sorted([*single, *edits_together(single)], key=lambda edit: (edit.size, len(edit.writes), edit.order))
+
+    exercise: str
+    also_without: tuple[str, ...] = ()
+    spelled: str = ""
+    declared: list[Wording] = field(default_factory=list)
+
+    def mutant(
+        self,
+        name: str,
+        *edits: str,
+        says: str,
+        hint: int = 0,
+        drop: str = "",
+        every: bool = False,
+        method: str = "",
+        body: str = "",
+        code: str = "",
+    ) -> None:
+        """Declare a known mistake: an edit of the solution, and what a student who made it should read.
+
+        Args:
+            name: its own, unique in an exercise.
+            edits: what stands in the solution, exactly once, and what stands there instead; then the next pair.
+            says: a sentence or two for the student.
+            hint: the number of the hint that helps here, where it is not simply the next one.
+            drop: what to leave out of the solution, with the comma before it.
+            every: make each edit wherever its text occurs.
+            method: which of a class's methods `body` is of.
+            body: the whole body of the function or the method, where no edit will do.
+            code: the whole definition, with helpers before it, where the signature is wrong too.
+        """
+        pairs = (*edits, *((drop, "") if drop else ()))
+        line = sys._getframe(1).f_lineno
+        self.declared.append(Wording(name, pairs, " ".join(says.split()), line, hint, every, method, body, code))
 
 
-def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: tuple[int, ...]) -> Edit:
-    """Return the edit that an operator's change is at its site."""
-    container, key = at
-    writes = [Write(container, key, change.new)]
-    if change.after is not None:
-        writes.append(Write(container, key + 1, change.after))
-    deleted = 0
-    if not change.words:
-        deleted = size_of(site.node) - size_of(change.new)
-        large = deleted > MOST_NODES_DELETED and not is_one_step(site.node, change.new)
-        size = Size.REMOVAL if large or changes_much(site, change.new) else size
-    what = ast.dump(change.new) if change.words else ""
-    line = change.line or site.line
-    return Edit(
-        tuple(writes),
-        size,
-        (order[0], deleted, *order[1:]),
-        (line,),
-        change.piece,
-        change.words,
-        id(site.node),
-        (change.piece, change.words, what),
-    )
+def solution(exercise: str, *, also_without: str | Sequence[str] = (), spelled: str = "") -> Solution:
+    """Return an exercise's solution, to declare edits of it.
+
+    Args:
+        exercise: its name.
+        also_without: how statements begin that a student may have left out as well, such as `if temperature <= 0:`.
+            Each mistake is then known with and without them.
+        spelled: a right solution in another spelling, for mistakes that are edits of that.
+    """
+    guards = (also_without,) if isinstance(also_without, str) else tuple(also_without)
+    declared = Solution(exercise, guards, textwrap.dedent(spelled))
+    sys._getframe(1).f_globals.setdefault(DECLARED, []).append(declared)
+    return declared
 
 
-def is_one_step(node: ast.AST, new: ast.AST) -> bool:
-    """Say whether a statement or a call is left out as a whole, however much is in it."""
-    return isinstance(node, ast.stmt) or (isinstance(node, ast.Call) and getattr(new, "func", None) is not node.func)
+def solutions_in(module: ModuleType) -> list[Solution]:
+    """Return what a mistakes.py declares, in its order."""
+    return list(vars(module).get(DECLARED, []))
 
 
-def changes_much(site: Site, new: ast.AST) -> bool:
-    """Say whether all that was calculated has gone, or a module's dropout: that is seldom the slip."""
-    return isinstance(new, ast.Constant) or (site.in_method and "dropout" in called(site.node))
+def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: str) -> Iterator[tuple[str, str]]:
+    """Yield a mistake's name and source: once, and once more without each of the statements that may be missing.
+
+    Args:
+        declared: the solution that it is a mistake in.
+        wording: the mistake.
+        reference: the code that defines every solution.
+        mistakes: the text of mistakes.py, whose imports and helpers a mistake may use.
+
+    Raises:
+        EditError: the text of an edit is not there exactly once, or what comes out is no Python.
+    """
+    right = definition(declared.spelled or reference, declared.exercise)
+    if right is None:
+        raise EditError(f"there is no solution of {declared.exercise}")
+    text, number = ast.unparse(right), 1
+    for count in range(len(declared.also_without) + 1):
+        for guards in combinations(declared.also_without, count):
+            try:
+                source = edited(without(text, guards), wording)
+            except EditError:
+                if not count:
+                    raise
+                continue  # the mistake is in what is left out
+            helpers = imports_and_helpers(mistakes, source)
+            name = wording.name if number == 1 else f"{wording.name}{VARIANT}{number}"
+            number += 1
+            yield name, "\n\n".join([*helpers, source])
 
 
-def size_of(node: ast.AST) -> int:
-    """Return how many nodes a piece of code has."""
-    return sum(not isinstance(part, NO_CODE) for part in ast.walk(node))
+def edited(text: str, wording: Wording) -> str:
+    """Return a solution's text with a mistake in it. Raises EditError where the mistake does not fit."""
+    if wording.code:
+        return textwrap.dedent(wording.code).strip()
+    for old, new in zip(wording.edits[::2], wording.edits[1::2], strict=True):
+        text = replaced_once(text, old, new, every=wording.every)
+    if wording.body:
+        text = with_body(text, wording.method, wording.body)
+    return parsed_again(text)
 
 
-def edits_together(edits: Sequence[Edit]) -> Iterator[Edit]:
-    """Yield, for each change that can be made at several locations, the edit that makes it at all of them."""
-    groups: dict[tuple[str, ...], list[Edit]] = {}
-    for edit in edits:
-        groups.setdefault(edit.key, []).append(edit)
-    for group in groups.values():
-        if 1 < len(group) == len({edit.site for edit in group}) <= MOST_TOGETHER:
-            writes = tuple(write for edit in group for write in edit.writes)
-            lines = tuple(line for edit in group for line in edit.lines)
-            yield replace(group[0], writes=writes, lines=lines, key=(*group[0].key, "everywhere"))
+def parsed_again(text: str) -> str:
+    """Return code in the one spelling. Raises EditError where it is no Python."""
+    try:
+        return ast.unparse(ast.parse(text))
+    except SyntaxError as error:
+        raise EditError(f"what comes out is not Python: {error.msg}, in `{(error.text or '').strip()}`") from error
 
 
-def sites_in(
-    node: ast.AST, parents: tuple[ast.AST, ...], names: tuple[str, ...], text: str
-) -> Iterator[tuple[Site, Any, Any]]:
-    """Yield the nodes below a node, each with the container that it is in, and its key there."""
-    if isinstance(node, ast.FunctionDef | ast.Lambda):
-        names = tuple(dict.fromkeys((*names, *local_names(node))))
-    for container, key, child in children_of(node):
-        if not isinstance(child, ast.arguments):
-            yield Site(child, (node, *parents), names, text), container, key
-        yield from sites_in(child, (node, *parents), names, text)
+def replaced_once(text: str, old: str, new: str, *, every: bool = False) -> str:
+    """Replace what stands in a text exactly once, or everywhere. Raises EditError for any other count."""
+    spots = list(re.finditer(pattern_of(old, with_comma=not new), text))
+    if not spots or (len(spots) > 1 and not every):
+        raise EditError(f"`{old}` is there {len(spots)} times" if spots else f"`{old}` is not there")
+    for spot in reversed(spots):
+        start, end = spot.span()
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        margin = line[: len(line) - len(line.lstrip())]
+        text = text[:start] + textwrap.dedent(new).replace("\n", f"\n{margin}") + text[end:]
+    return text
 
 
-def children_of(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
-    """Yield what is directly in a node and can be edited."""
-    for name, value in ast.iter_fields(node):
-        if name in NOT_EDITED:
-            continue
-        if isinstance(value, ast.AST) and not isinstance(value, NO_CODE):
-            yield vars(node), name, value
-        for i, item in enumerate(value if isinstance(value, list) else ()):
-            if isinstance(item, ast.AST) and not isinstance(item, NO_CODE):
-                yield value, i, item
+def pattern_of(old: str, *, with_comma: bool = False) -> str:
+    """Return what finds a piece of code however it is spaced; what is left out takes its comma with it."""
+    old = textwrap.dedent(old).strip()
+    with contextlib.suppress(SyntaxError):  # of less than an expression, such as `/ temperature`
+        old = ast.unparse(ast.parse(old))
+    words = [re.escape(token) if token not in "'\"" else "['\"]" for token in TOKEN.findall(old)]
+    start = r"(?<!\w)" if re.match(r"\w", old) else ""
+    end = r"(?!\w)" if re.search(r"\w$", old) else ""
+    return (r"(?:,\s*)?" if with_comma else "") + start + r"\s*".join(words) + end
 
 
-def local_names(function: ast.FunctionDef | ast.Lambda) -> list[str]:
-    """Return a function's parameters and variables, `self` left out."""
-    given = function.args
-    parameters = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-    stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    return [name for name in dict.fromkeys((*parameters, *stored)) if name != "self"]
+def with_body(text: str, method: str, body: str) -> str:
+    """Return a definition with another body of itself or of one of its methods."""
+    tree = ast.parse(text)
+    whole = tree.body[-1]
+    inner = [n for n in ast.walk(whole) if isinstance(n, ast.FunctionDef) and n.name == (method or n.name)]
+    if not inner or (isinstance(whole, ast.ClassDef) and not method):
+        raise EditError(f"there is no method {method!r}")
+    try:
+        inner[0].body = ast.parse(textwrap.dedent(body)).body
+    except SyntaxError as error:
+        raise EditError(f"the body is not Python: {error.msg}") from error
+    return ast.unparse(tree)
+
+
+def without(text: str, guards: Sequence[str]) -> str:
+    """Return a solution without the statements that begin with some words. Raises EditError where one is missing."""
+    tree = ast.parse(text)
+    for guard in guards:
+        start = re.compile(pattern_of(guard))
+        bodies = [n.body for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+        spots = [(body, s) for body in bodies for s in body if start.match(ast.unparse(s))]
+        if len(spots) != 1:
+            raise EditError(f"{len(spots)} statements begin with `{guard}`")
+        body, statement = spots[0]
+        body.remove(statement)
+    return ast.unparse(tree)

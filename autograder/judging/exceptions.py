@@ -11,8 +11,9 @@ from .values import Raised
 NAME_OF_NONE = re.compile(r"(\w+) is None")
 LONGEST = 160  # characters of an error's own text
 
-# Each pattern is searched for in `kind: text`; {0}, {1} … in a sentence are what its groups found. The first counts.
-MEANINGS: tuple[tuple[str, str], ...] = (
+# Each pattern is searched for in `kind: text`; {0}, {1} … in a sentence are what its groups found. The first pattern
+# counts. A sentence with such gaps has a second one without, for inputs that the student has not seen.
+MEANINGS: tuple[tuple[str, ...], ...] = (
     (
         r"^NotImplementedError: $",
         "The line `raise NotImplementedError()` is still reached. Your code goes in its place.",
@@ -21,6 +22,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
         "A matrix product needs as many columns on the left as rows on the right; {1} met {2}. Is a transpose "
         "missing, or one too many, or is one of the two not the tensor you meant?",
+        "A matrix product needs as many columns on the left as rows on the right. Is a transpose missing, or "
+        "one too many?",
     ),
     (
         r"Expected size for first two dimensions of batch2 tensor to be: \[(\d+), (\d+)\] but got: \[(\d+), "
@@ -33,11 +36,14 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"(\d+)",
         "Two tensors do not line up: {0} meets {1} on axis {2}. Shapes are compared from the right, and only an "
         "axis of size 1 stretches.",
+        "Two tensors do not line up. Shapes are compared from the right, and only an axis of size 1 stretches.",
     ),
     (
         r"output with shape (\[.*?\]) doesn't match the broadcast shape (\[.*?\])",
         "An operation in place, such as &=, += or copy_, writes into its first tensor, {0}, which cannot grow to {1}. "
         "Do the two belong together? Then make a new tensor: a = a & b leaves the caller's alone.",
+        "An operation in place, such as &=, += or copy_, writes into its first tensor, which cannot grow. "
+        "Write it without assigning in place.",
     ),
     (
         r"more than one element of the written-to tensor",
@@ -93,6 +99,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"(?:not enough|too many) values to unpack \(expected (?:at least )?(\d+)(?:, got (\d+))?\)",
         "The left side names {0} things, and a different number came. Will it always be {0}?",
+        "The left side names another number of things than came. Will it always be that many?",
     ),
     (
         r"'NoneType' object|NoneType' and '|and 'NoneType'|and NoneType|not NoneType|got NoneType|"
@@ -107,6 +114,8 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
         "There is no axis {2}: the tensor has fewer. Counted from the end, -1 and -2, axes are there for any "
         "number in front.",
+        "An axis was named that the tensor does not have. Counted from the end, -1 and -2, axes are there for "
+        "any number of axes in front.",
     ),
     (
         r"number of dimensions in the tensor input does not match the length of the desired ordering",
@@ -116,11 +125,13 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"too many indices for tensor of dimension (\d+)",
         "More indices than axes: the tensor has {0}. What shape does it have in this check?",
+        "More indices than the tensor has axes. What shape can it have?",
     ),
     (
         r"The shape of the mask (\[.*?\]) at index \d+ does not match the shape of the indexed tensor (\[.*?\])",
         "A boolean index has to have the shape of what it indexes, and {0} met {1}: indexing does not broadcast. "
         "masked_fill and torch.where do.",
+        "A boolean index has to have the shape of what it indexes: indexing does not broadcast.",
     ),
     (
         r"Expected reduction dim to be specified for input\.numel\(\) == 0|has no elements|of an empty (?:tensor|list)|"
@@ -144,16 +155,20 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"(\w+)\(\): argument '(\w+)' (?:\(position \d+\) )?must be tuple of ints",
         "`{0}` took one of your arguments for its `{1}`. What is not a size is passed by name, as in dtype=... or "
         "generator=...",
+        "A function took one of your arguments for a size. What is not a size is passed by name, as in dtype=...",
     ),
     (
         r"(\w+)\(\) received an invalid combination of arguments - got \(([^)]*)\)",
         "`{0}` does not take these kinds of arguments together: {1}. Where it wants a number, a whole tensor will "
         "not do, and vice versa. What is optional is passed by name.",
+        "A function does not take these kinds of arguments together. Where it wants a number, a whole tensor "
+        "will not do.",
     ),
     (
         r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
         "Index {0} was asked for on axis {1}, which has size {2}. Is that the axis you mean, with a batch in front? If "
         "so, which size should the loop or the index run over?",
+        "An index points past the end of an axis. Is that the axis you mean, with a batch in front?",
     ),
     (
         r"^IndexError: (?:list|tuple|string) index out of range",
@@ -177,6 +192,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
         r"shape '(\[[^\]]*\])' is invalid for input of size (\d+)",
         "{1} numbers do not fill the shape {0}. Each size has to come from the tensor that you reshape, and from "
         "this call.",
+        "The numbers do not fill the shape that was asked for. Each size has to come from the tensor that you reshape.",
     ),
     (
         r"The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)|shape mismatch",
@@ -200,6 +216,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"number of subscripts in the equation \((\d+)\) does not match the number of dimensions \((\d+)\)",
         "The einsum names {0} axes, and here a tensor has {1}. `...` stands for any number of axes in front.",
+        "The einsum names another number of axes than a tensor has. `...` stands for any number of axes in front.",
     ),
     (
         r"only supported on matrices or batches of matrices\. Got (\d+)-D tensor",
@@ -224,11 +241,13 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"expected Tensor as element \d+ in argument 0, but got (\w+)",
         "torch.stack and torch.cat join tensors, and there is a {0} among them.",
+        "torch.stack and torch.cat join tensors, and something else is among them.",
     ),
     (
         r"could not infer output dtype\. Input dtype must be either a floating point or complex dtype\. Got: (\w+)|"
         r"""\"\w+\" not implemented for '(Long|Int|Bool|Byte|Short)'""",
         "That is not defined for whole numbers or booleans ({0}). Turn them into floating-point numbers first.",
+        "That is not defined for whole numbers or booleans. Turn them into floating-point numbers first.",
     ),
     (
         r"operator\.invert\) is only implemented|"
@@ -249,6 +268,7 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"name '(\w+)' is not defined|cannot access local variable '(\w+)'",
         "`{0}` is not defined at that point. Is it spelled as elsewhere, imported, and assigned on every path?",
+        "A name is not defined at that point. Is it spelled as elsewhere, imported, and assigned on every path?",
     ),
     (
         r"missing \d+ required (?:positional|keyword-only) arguments?|got an unexpected keyword argument|"
@@ -284,11 +304,13 @@ MEANINGS: tuple[tuple[str, str], ...] = (
     (
         r"object has no attribute '(\w+)'",
         "There is no `{0}` on that object. Is it a tensor, an array, a plain number or a tuple?",
+        "An object does not have the attribute that was asked for. Is it a tensor, an array, a plain number "
+        "or a tuple?",
     ),
 )
 
 # NumPy's own, and those of NumPy and PyTorch in one line; searched before the others
-OF_NUMPY: tuple[tuple[str, str], ...] = (
+OF_NUMPY: tuple[tuple[str, ...], ...] = (
     (
         r"matmul: Input operand|shapes \(.*\) not aligned",
         "A matrix product needs as many columns on the left as rows on the right. Is a transpose missing, or one too "
@@ -328,10 +350,12 @@ OF_NUMPY: tuple[tuple[str, str], ...] = (
         r"cannot reshape array of size (\d+) into shape (\(.*?\))",
         "{0} numbers do not fill the shape {1}. Each size has to come from the array that you reshape, and from this "
         "call.",
+        "The numbers do not fill the shape that was asked for. Each size has to come from the array that you reshape.",
     ),
     (
         r"too many indices for array: array is (\d+)-dimensional",
         "More indices than axes: the array has {0}. What shape does it have in this check?",
+        "More indices than the array has axes. What shape can it have?",
     ),
     (
         r"boolean index did not match indexed array",
@@ -373,10 +397,12 @@ OF_NUMPY: tuple[tuple[str, str], ...] = (
     (
         r"'numpy\.ndarray' object has no attribute '(\w+)'",
         "Arrays have no `{0}`: is it one of PyTorch's methods? NumPy has functions of its own for most of them.",
+        "Arrays have no such method: is it one of PyTorch's? NumPy has functions of its own for most of them.",
     ),
     (
         r"module 'numpy' has no attribute '(\w+)'",
         "NumPy has no `{0}`. What it does can be written with a few functions that NumPy has.",
+        "NumPy has no such function. What it does can be written with a few functions that NumPy has.",
     ),
     (
         r"must be Tensor, not numpy\.ndarray|: 'numpy\.ndarray' and 'Tensor'|: 'Tensor' and 'numpy\.ndarray'|"
@@ -411,8 +437,10 @@ def meaning(error: Raised, *, hidden: bool = False) -> str:
         return f"`{empty[1]}` is None on that line: an argument that may be left out, or what a function returned."
     if reason := misfit(said, error.where, error.shapes, hidden=hidden):
         return reason
-    for pattern, sentence in (*OF_NUMPY, *MEANINGS):
+    for pattern, sentence, *unseen in (*OF_NUMPY, *MEANINGS):
         match = re.search(pattern, said)
+        if match and hidden and unseen:
+            return unseen[0]
         if not match or (hidden and "{" in sentence):
             continue
         with contextlib.suppress(IndexError):  # a sentence with a gap that nothing was found for says nothing

@@ -1,7 +1,8 @@
 """Values as a few comparable numbers: what a student may be given of a right or a known wrong answer.
 
 A tensor becomes its dtype, its shape, how many of its entries are not finite, its norm, and four inner products with
-fixed random vectors. That is enough to recognise an answer and too little to read it off.
+fixed random vectors. Where entries are not finite, one more product for each kind of them says which entries they are.
+That is enough to recognise an answer and too little to read it off.
 
 One strictness: `tolerance_of` says how far apart two values may be, relative to their size, and both sides use it, the
 student's desk on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that
@@ -16,16 +17,18 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from .values import Leaf, Lost, Other, Outcome, Raised, plain
+from .values import Leaf, Lost, Other, Outcome, Raised, Returned, plain
 
 PRODUCTS = 4
 DECIMALS = 8
 USUAL_ENTRIES = 2**17
 TOLERANCES = {"float64": 1e-4, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
+SAME_PRODUCT = 1e-6  # products of tables of 0 and 1, but for the order of summation
 EXACT = 1e-9  # whole numbers are counted or moved, not calculated
 GRACE = 4.0
 SMALLEST_SIZE = 1e-2  # below it a difference counts as it is, not relative to the value
@@ -34,6 +37,7 @@ SMALLEST_SIZE = 1e-2  # below it a difference counts as it is, not relative to t
 OWN_NAME = re.compile(r"'\w+'(?= object has no attribute)|\b[\w.]+\(\)(?= (?:missing|takes|got))")
 
 Fingerprint = dict[str, Any]
+KEPT: WeakKeyDictionary[Returned, Fingerprint] = WeakKeyDictionary()
 
 
 def tolerance_of(leaf: Fingerprint, asked: float | None = None) -> float:
@@ -46,11 +50,11 @@ def tolerance_of(leaf: Fingerprint, asked: float | None = None) -> float:
 
 def fingerprint(outcome: Outcome) -> Fingerprint:
     """Return an outcome as JSON-ready data. It is kept with the outcome, and no longer than that is."""
-    kept = vars(outcome)
-    if "fingerprint" not in kept:
-        kept["fingerprint"] = outcome_fingerprint(outcome)
-    found: Fingerprint = kept["fingerprint"]
-    return found
+    if not isinstance(outcome, Returned):
+        return outcome_fingerprint(outcome)
+    if outcome not in KEPT:
+        KEPT[outcome] = outcome_fingerprint(outcome)
+    return KEPT[outcome]
 
 
 def outcome_fingerprint(outcome: Outcome) -> Fingerprint:
@@ -60,7 +64,12 @@ def outcome_fingerprint(outcome: Outcome) -> Fingerprint:
     if isinstance(outcome, Lost):
         return {"lost": outcome.reason}
     leaves = {leaf.path: leaf_fingerprint(leaf) for leaf in outcome.leaves()}
-    return {"leaves": leaves, "changed": True} if outcome.changed else {"leaves": leaves}
+    whole: Fingerprint = {"leaves": leaves}
+    if outcome.changed:
+        whole["changed"] = True
+    if outcome.settings:
+        whole["settings"] = list(outcome.settings)
+    return whole
 
 
 def leaf_fingerprint(leaf: Leaf) -> Fingerprint:
@@ -87,10 +96,24 @@ def kept_vectors(length: int) -> Tensor:
     return torch.randn(PRODUCTS, length, generator=generator, dtype=torch.float64)
 
 
-def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
-    """Return a tensor's dtype, shape, counts of non-finite entries, norm and inner products."""
+def real_numbers(tensor: Tensor) -> Tensor:
+    """Return a tensor's entries in float64; a complex entry becomes two."""
     copy = plain(tensor)
-    numbers = copy.to(torch.float64).flatten()
+    return (torch.view_as_real(copy) if copy.is_complex() else copy).to(torch.float64)
+
+
+def not_finite(numbers: Tensor) -> dict[str, Tensor]:
+    """Return where NaN and either infinity are, by name; what there is none of is left out."""
+    if bool(numbers.isfinite().all()):
+        return {}
+    tables = {"nan": numbers.isnan(), "inf": numbers.isposinf(), "-inf": numbers.isneginf()}
+    return {name: table for name, table in tables.items() if bool(table.any())}
+
+
+def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
+    """Return a tensor's dtype, shape, counts and positions of non-finite entries, norm and inner products."""
+    copy = plain(tensor)
+    numbers = real_numbers(copy).flatten()
     finite = numbers.isfinite()
     kept = numbers if bool(finite.all()) else torch.where(finite, numbers, 0.0)
     found: Fingerprint = {
@@ -103,6 +126,9 @@ def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
     }
     if copy.is_floating_point() and kept.numel() and float(kept.abs().max()) > 1 and bool((kept == kept.round()).all()):
         found["whole"] = True
+    if tables := not_finite(numbers):
+        first = vectors(numbers.numel())[0]
+        found["positions"] = {name: rounded(float(first @ table.double())) for name, table in tables.items()}
     return found
 
 
@@ -112,9 +138,14 @@ def rounded(number: float) -> float:
 
 
 def same(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, grace: float = 1.0) -> bool:
-    """Say whether two fingerprints belong to the same answer; `b` is the known one."""
+    """Say whether two fingerprints belong to the same answer; `b` is the known one.
+
+    A setting that the known answer changes may be changed, and need not be.
+    """
     if "leaves" not in a or "leaves" not in b or a.get("changed") != b.get("changed"):
         return a == b
+    if not set(a.get("settings", ())) <= set(b.get("settings", ())):
+        return False
     return a["leaves"].keys() == b["leaves"].keys() and all(
         same_leaf(p, b["leaves"][k], tolerance, grace) for k, p in a["leaves"].items()
     )
@@ -124,10 +155,17 @@ def same_leaf(a: Fingerprint, b: Fingerprint, tolerance: float | None = None, gr
     """Compare two leaves: numbers within the tolerance, everything else exactly."""
     if "products" in a and "products" in b:
         alike = all(a.get(key) == b.get(key) for key in ("array", "dtype", "shape", "nan", "infinite"))
-        return alike and apart(a, b) <= grace * tolerance_of(b, tolerance) * size_of(b) + 2 * 10**-DECIMALS
+        limit = grace * tolerance_of(b, tolerance) * size_of(b) + 2 * 10**-DECIMALS
+        return alike and same_positions(a, b) and max(apart(a, b), abs(a["norm"] - b["norm"])) <= limit
     if "number" in a and "number" in b:
         return numbers_agree(a["number"], b["number"], grace * tolerance_of(b, tolerance))
     return a == b
+
+
+def same_positions(a: Fingerprint, b: Fingerprint) -> bool:
+    """Say whether the same entries of two tensors of one shape are NaN, and either infinity."""
+    ours, right = a.get("positions", {}), b.get("positions", {})
+    return ours.keys() == right.keys() and all(abs(ours[name] - right[name]) <= SAME_PRODUCT for name in right)
 
 
 def apart(a: Fingerprint, b: Fingerprint) -> float:

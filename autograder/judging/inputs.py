@@ -9,7 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-PUBLIC_SEED = 0
+from .values import identical
+
+PUBLIC_SEED, LARGEST_SEED = 0, 2**31 - 1
 Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
 
@@ -22,7 +24,7 @@ class Inputs:
     def __init__(self, seed: int, name: str) -> None:
         self._at_home = seed == PUBLIC_SEED
         self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
-        self._drawn: list[tuple[Tensor, int]] = []
+        self._drawn: list[tuple[Tensor, int, Tensor]] = []
         self._arrays: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         self.given: list[Tensor] = []
 
@@ -36,8 +38,8 @@ class Inputs:
             self._arrays.append((tensor, tensor.copy()))
             self.given.append(torch.from_numpy(tensor.copy()))
             return tensor
-        self._drawn.append((tensor, tensor._version))
         self.given.append(tensor.detach().clone())
+        self._drawn.append((tensor, tensor._version, self.given[-1]))
         return tensor
 
     def integer(self, low: int, high: int) -> int:
@@ -54,6 +56,8 @@ class Inputs:
 
     @property
     def changed(self) -> bool:
-        """Whether a tensor or an array that was drawn has been written to since."""
+        """Whether a tensor or an array that was drawn has been written to since, by whatever way."""
         written = any(not np.array_equal(array, copy, equal_nan=True) for array, copy in self._arrays)
-        return written or any(tensor._version != version for tensor, version in self._drawn)
+        return written or any(
+            tensor._version != version or not identical(tensor.detach(), copy) for tensor, version, copy in self._drawn
+        )

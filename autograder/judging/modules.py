@@ -1,4 +1,4 @@
-"""The modules that lie beside a lesson's notebook, importable while the lesson's code runs and not afterward."""
+"""Runs a lesson's own code: one thread at a time, its modules importable meanwhile, and without keeping its set-up."""
 
 from __future__ import annotations
 
@@ -6,10 +6,42 @@ import contextlib
 import importlib.abc
 import importlib.util
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import torch
+
+# Held while a lesson's code runs or draws: modules, random numbers and PyTorch's settings are the whole process's.
+LESSON_CODE = threading.RLock()
+
+
+@contextlib.contextmanager
+def running_lesson(modules: Iterable[tuple[str, str]], place: str) -> Iterator[dict[str, Any]]:
+    """Run a lesson's code without keeping its set-up: modules, random state, threads, denormals, print options.
+
+    Yields the names in which to run it, with a `print` of their own: nobody is to read what a lesson prints, and to
+    replace sys.stdout would silence other threads as well.
+
+    Args:
+        modules: file name and text of each module of the lesson.
+        place: the lesson's folder, as messages show it.
+    """
+    with LESSON_CODE, importable(modules, place), torch.random.fork_rng(devices=[]):
+        threads = torch.get_num_threads()
+        try:
+            yield {"__name__": "reference", "print": print_nothing}
+        finally:
+            torch.set_num_threads(threads)
+            torch.set_flush_denormal(False)
+            torch.set_printoptions(profile="default")  # type: ignore[no-untyped-call]
+
+
+def print_nothing(*_values: object, **_options: object) -> None:
+    """Stand in for `print`."""
 
 
 @contextlib.contextmanager
@@ -53,3 +85,8 @@ class ModuleFinder(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
     def get_source(self, fullname: str) -> str:
         """Return a module's text."""
         return self._texts[fullname]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run a module, and show nothing of what it prints."""
+        vars(module)["print"] = print_nothing
+        super().exec_module(module)

@@ -10,17 +10,17 @@ import ast
 import copy
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .check import Mistake
 from .fingerprint import Fingerprint
+from .mutant import Mutant
 from .mutations import OPERATORS, Operator, Scope, is_self, steps_swapped
+from .syntax import Definition, definition
 from .target import Target
 
 MOST_CLAUSES = 2
-Definition = ast.FunctionDef | ast.ClassDef
 UNTOUCHED = (ast.While, ast.Raise, ast.arguments, ast.AnnAssign)  # no mutant may run longer than its solution
 # a slip that leaves entries unwritten would give other numbers at every run
 UNINITIALIZED = re.compile(r"\b(new_)?empty(_like)?(?=\()")
@@ -39,27 +39,26 @@ class Mutation:
     words: str
 
 
-def mutants_of(reference: str, exercise: str, names: Mapping[str, Any]) -> list[Mistake]:
+def mutants_of(reference: str, exercise: str, define: Callable[[str, str], Any]) -> list[Mutant]:
     """Return the mutants of one exercise's solution, each once, likelier slips first.
 
     Args:
         reference: the code that defines every solution.
         exercise: whose.
-        names: what that code has defined.
+        define: returns what a source defines under the exercise's name.
     """
     solution = definition(reference, exercise)
     if solution is None:
         return []
-    seen, found = {ast.unparse(solution)}, []
+    seen, mutants = {ast.unparse(solution)}, []
     for mutation in mutations(solution):
         source = ast.unparse(ast.fix_missing_locations(mutation.tree))
         if source not in seen:
             seen.add(source)
-            work = work_of(UNINITIALIZED.sub(r"\1zeros\2", source), exercise, names)
-            if work is not None:
-                name = f"slip_{hashlib.sha256(source.encode()).hexdigest()[:8]}"
-                found.append(Mistake(exercise, name, mutation.words, work))
-    return found
+            name = f"slip_{hashlib.sha256(source.encode()).hexdigest()[:8]}"
+            written = UNINITIALIZED.sub(r"\1zeros\2", source)
+            mutants.append(Mutant(exercise, name, mutation.words, written, define))
+    return mutants
 
 
 def one_slip(clauses: Iterable[str]) -> str:
@@ -111,27 +110,6 @@ def rounded(data: Any) -> Any:
     if isinstance(data, list | tuple):
         return [rounded(value) for value in data]
     return float(f"{data:.6g}") + 0.0 if isinstance(data, float) else data
-
-
-def definition(source: str, name: str) -> Definition | None:
-    """Return the definition of a name in a text, without its docstrings."""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(inner) is not None:
-                    inner.body = inner.body[1:] or [ast.Pass()]
-            return node
-    return None
-
-
-def work_of(source: str, exercise: str, names: Mapping[str, Any]) -> Any:
-    """Define a mutant among the solutions' names; None where that fails."""
-    space = dict(names)
-    try:
-        exec(compile(source, "mutant", "exec", dont_inherit=True), space)
-    except Exception:
-        return None
-    return space[exercise]
 
 
 def mutations(solution: Definition) -> Iterator[Mutation]:

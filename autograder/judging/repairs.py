@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .edit_operators import ANOTHER_NUMBER, Size
-from .edits import Edit, edits_of
+from .neighbors import Edit, edits_of
 from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised

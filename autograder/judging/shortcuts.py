@@ -6,6 +6,7 @@ Whatever runs is seen under any name. A student can hide it by taking the record
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -173,8 +174,10 @@ def is_word(node: ast.AST) -> bool:
 
 def source_of(work: Any) -> list[str]:
     """Return the source of a student's function or class, as far as it can be had."""
+    work = work.func if isinstance(work, functools.partial) else work
+    described = work if inspect.isroutine(work) or isinstance(work, type) else type(work)
     try:
-        return [inspect.cleandoc("\n" + inspect.getsource(work))]
+        return [inspect.cleandoc("\n" + inspect.getsource(described))]
     except (OSError, TypeError):
         return []
 

@@ -4,13 +4,50 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import symtable
+import textwrap
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property
+from weakref import WeakKeyDictionary
 
-from IPython.core.inputtransformer2 import TransformerManager
+WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
-SHORT = 20_000  # characters
+Definition = ast.FunctionDef | ast.ClassDef
+TOKEN = re.compile(r"\w+|[^\w\s]")
+# IPython's extensions of Python: magics of a whole cell, of which some run its code; of a line, commands, help; values
+CELL_MAGIC, RUNS_ITS_CELL = re.compile(r"\A\s*%%"), re.compile(r"\A\s*%%(?:capture|prun|time|timeit)\b.*")
+ESCAPED_LINE = re.compile(r"^([ \t]*)(?:[%?]\w.*|!.*|\?\?.*|[\w.*%]+\?\??[ \t]*)$", re.MULTILINE)
+ESCAPED_VALUE = re.compile(r"^([\w.,\[\] \t]+=[ \t]*)(?:%\w|!).*$", re.MULTILINE)
+
+
+class Code(str):
+    """A cell's source, read once. What was read of it is kept as long as the cell is, and no longer."""
+
+    @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """Its statements, as Python or as IPython's extension of it; none where it is neither."""
+        return read_statements(str(self))
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that it binds for later cells."""
+        return frozenset().union(*map(bound_by, self.statements))
+
+    @cached_property
+    def defined(self) -> frozenset[str]:
+        """All names that it binds at any depth: functions, arguments, variables, imports by name."""
+        return frozenset(name for node in self.statements for part in ast.walk(node) for name in bound_at(part))
+
+
+def as_code(source: str) -> Code:
+    """Return a source that remembers what was read of it: the same one where it is one already."""
+    return source if isinstance(source, Code) else Code(source)
+
+
+def tokens_in(source: str) -> int:
+    """Count words and signs, without reading the code: it has no more than a few syntax nodes for each of them."""
+    return sum(1 for _ in TOKEN.finditer(source))
 
 
 def needs_names_of(defining: Collection[str], sources: Sequence[str], others: Sequence[str]) -> bool:
@@ -26,10 +63,9 @@ def needs_names_of(defining: Collection[str], sources: Sequence[str], others: Se
     return bool(set().union(*map(wanted_by, nodes)) - own & set().union(*map(top_level_names, defining)))
 
 
-@lru_cache(maxsize=1024)
 def top_level_names(source: str) -> frozenset[str]:
     """Return the names that a cell binds for later cells."""
-    return frozenset().union(*map(bound_by, parsed(source)))
+    return as_code(source).bound
 
 
 def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
@@ -57,10 +93,9 @@ def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
 
 def wanted_by(node: ast.stmt) -> frozenset[str]:
     """Return the names that a statement takes from outside itself. They are kept with it, and no longer than it is."""
-    kept = vars(node)
-    if "wanted" not in kept:
-        kept["wanted"] = outside_names(node)
-    return frozenset(kept["wanted"])
+    if node not in WANTED:
+        WANTED[node] = outside_names(node)
+    return WANTED[node]
 
 
 def outside_names(node: ast.stmt) -> frozenset[str]:
@@ -79,27 +114,29 @@ def outside_names(node: ast.stmt) -> frozenset[str]:
 
 
 def parsed(source: str) -> list[ast.stmt]:
-    """Return a cell's statements, as Python or as IPython's extension of it; none where it is neither.
-
-    Short cells are kept: most cells of a class are the lesson's own. IPython reads a cell anew for each of its magics,
-    so a long one, or one of many magics, is read as plain Python only.
-    """
-    return (kept_statements if len(source) <= SHORT else kept_statements.__wrapped__)(source)
+    """Return a cell's statements, as Python or as IPython's extension of it; none where it is neither."""
+    return as_code(source).statements
 
 
-@lru_cache(maxsize=1024)
-def kept_statements(source: str) -> list[ast.stmt]:
-    """Read a cell's statements, and keep them."""
-    magics = sum(
-        line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?") for line in source.split("\n")
-    )
-    for translate in (str, TransformerManager().transform_cell) if len(source) * magics <= SHORT else (str,):
+def read_statements(source: str) -> list[ast.stmt]:
+    """Read a cell's statements."""
+    for translate in (str, without_magics):
         try:
-            tree: ast.Module = ast.parse(translate(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError, RuntimeError):
+            return ast.parse(translate(source)).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        return tree.body
     return []
+
+
+def without_magics(source: str) -> str:
+    """Return a cell as plain Python: nothing in place of magics, commands and questions.
+
+    IPython's own translation reads a cell anew for each of its magics.
+    """
+    text = RUNS_ITS_CELL.sub("", source)
+    if CELL_MAGIC.match(text):
+        return ""
+    return ESCAPED_LINE.sub(r"\1pass", ESCAPED_VALUE.sub(r"\1None", textwrap.dedent(text)))
 
 
 def bound_by(node: ast.stmt) -> set[str]:
@@ -111,20 +148,21 @@ def bound_by(node: ast.stmt) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-@lru_cache(maxsize=256)
+def bound_at(part: ast.AST) -> list[str]:
+    """Return the names that one node binds by itself."""
+    if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        return [part.name]
+    if isinstance(part, ast.arg):
+        return [part.arg]
+    if isinstance(part, ast.Name):
+        return [part.id] if isinstance(part.ctx, ast.Store) else []
+    names = part.names if isinstance(part, ast.Import | ast.ImportFrom) else []
+    return [alias.asname or alias.name for alias in names]
+
+
 def defined_in(source: str) -> frozenset[str]:
-    """Return all names that a cell binds at any depth: functions, arguments, variables, imports by name."""
-    found = set()
-    for part in (part for node in parsed(source) for part in ast.walk(node)):
-        if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            found.add(part.name)
-        elif isinstance(part, ast.arg):
-            found.add(part.arg)
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            found.add(part.id)
-        elif isinstance(part, ast.Import | ast.ImportFrom):
-            found |= {alias.asname or alias.name for alias in part.names}
-    return frozenset(found)
+    """Return all names that a cell binds at any depth."""
+    return as_code(source).defined
 
 
 def words_of(node: ast.AST) -> Iterator[str]:
@@ -137,3 +175,33 @@ def words_of(node: ast.AST) -> Iterator[str]:
         elif isinstance(part, ast.Import | ast.ImportFrom):
             for path in (getattr(part, "module", None) or "", *(alias.name for alias in part.names)):
                 yield from path.split(".")
+
+
+def definition(source: str, name: str) -> Definition | None:
+    """Return the definition of a name in a text, without its docstrings."""
+    for node in ast.parse(source).body:
+        if isinstance(node, Definition) and node.name == name:
+            for inner in ast.walk(node):
+                if isinstance(inner, Definition) and ast.get_docstring(inner) is not None:
+                    inner.body = inner.body[1:] or [ast.Pass()]
+            return node
+    return None
+
+
+def imports_and_helpers(module: str, source: str) -> list[str]:
+    """Return what some code needs of a module's imports, functions, classes and values, directly or not."""
+    code, whole = as_code(source), as_code(module)
+    waiting, needed = list(code.statements), set()
+    own = top_level_names(code)
+    statements = [s for s in whole.statements if not is_ours(s) and not isinstance(s, ast.Expr)]
+    for node in waiting:  # grows while it is read
+        for statement in statements:
+            if id(statement) not in needed and (bound_by(statement) - own) & wanted_by(node):
+                needed.add(id(statement))
+                waiting.append(statement)
+    return [ast.unparse(s) for s in statements if id(s) in needed]
+
+
+def is_ours(node: ast.stmt) -> bool:
+    """Say whether an import is of the machinery, which a student's cell does not need."""
+    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("autograder", "checks")

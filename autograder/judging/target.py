@@ -70,17 +70,13 @@ class Target:
             return False
         return shows_numbers(known, self.right, self.tolerance) or shows_a_count(known, self.right)
 
-    def matches(self, found: Fingerprint, mistake: str) -> bool:
-        """Say whether an outcome's fingerprint is that of a known mistake."""
-        return same(found, self.mistakes[mistake], self.tolerance)
-
 
 def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
     """Say whether a wrong answer differs from the right one in a tensor: no two mistakes give that by chance."""
     theirs = right.get("leaves", {})
     return any(
         "dtype" in leaf
-        and leaf["norm"] > 0
+        and (leaf["norm"] > 0 or "positions" in leaf)
         and not ("dtype" in theirs.get(path, {}) and same_leaf(leaf, theirs[path], tolerance))
         for path, leaf in known.get("leaves", {}).items()
     )

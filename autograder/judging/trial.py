@@ -19,7 +19,7 @@ from typing import Any
 from torch import Tensor
 
 from .check import Check
-from .syntax import SHORT, parsed
+from .syntax import parsed
 from .values import Lost, Outcome, Raised
 
 CELL = "<edited cell>"
@@ -27,6 +27,7 @@ SECONDS = 0.75  # of processor time, for all trials of one answer; the judge nee
 LONGEST = 0.25  # seconds of processor time for one trial
 TOO_LONG = Raised("OutOfTime", "")
 NO_TIME_LEFT = Lost("No time is left for further trials.")
+MOST_CHARACTERS = 20_000  # of a cell
 MOST_NODES = 3000
 DEEPEST = 60
 MOST_COPIED = 10_000  # entries of one global tensor, list or dict
@@ -61,7 +62,7 @@ def definitions_in(cell: str) -> ast.Module:
     Its other statements have run, and need not run again.
     """
     kept: list[ast.stmt] = [node for node in parsed(cell) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    editable = len(cell) <= SHORT and is_small(kept)
+    editable = len(cell) <= MOST_CHARACTERS and is_small(kept)
     return ast.Module(copy.deepcopy(kept) if editable else [], [])
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 
 Plain = bool | int | float | str | None
 MOST_SHAPES = 4
+LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,20 @@ class Leaf:
     array: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Returned:
-    """A check function came back with values.
+    """A check function came back with values. It equals itself alone: `compare.equal` compares values.
 
     Args:
         tree: the values.
         changed: an input was changed in place on the way.
+        settings: which settings of the whole program were left changed, by name.
         ran: which of PyTorch's functions the student's code ran, where somebody asked.
     """
 
     tree: Any
     changed: bool = False
+    settings: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
 
     def leaves(self) -> tuple[Leaf, ...]:
@@ -115,6 +118,13 @@ def numbers_of(array: np.ndarray[Any, Any]) -> Tensor | Other:
         return Other(f"array of {array.dtype}")
 
 
+def identical(a: Tensor, b: Tensor) -> bool:
+    """Say whether two tensors hold the same entries, NaN in the same places included."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.equal(a, b) or bool(((a == b) | ((a != a) & (b != b))).all())
+
+
 def has_numbers(tensor: Tensor) -> bool:
     """Say whether a tensor has numbers of its own, one for each entry."""
     with torch._C.DisableTorchFunctionSubclass():
@@ -141,7 +151,17 @@ def capture_outcome(function: Callable[[], Any]) -> Outcome:
         raise
     except BaseException as error:
         where, shapes = last_line(error)
-        return Raised(type(error).__name__, str(error)[:500], where, shapes)
+        return Raised(type(error).__name__, text_of_error(error), where, shapes)
+
+
+def text_of_error(error: BaseException) -> str:
+    """Return what an error says, in so many characters; nothing where it cannot say it."""
+    try:
+        return str.__getitem__(str(error), slice(LONGEST_ERROR))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return ""
 
 
 def last_line(error: BaseException) -> tuple[str, str]:

@@ -16,9 +16,11 @@ from torch import Tensor
 from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
 from ..judging.check import Check, checks_in, load_module
+from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
-from ..judging.verdict import Target, Verdict, judge
+from ..judging.target import Target
+from ..judging.verdict import Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
 from .repairing import cell_of, repair_in_copy
@@ -120,13 +122,13 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         check.title,
         check.points,
         data["right"],
-        MappingProxyType(data["mistakes"]),
+        MappingProxyType(expanded(data["mistakes"], data["right"])),
         data.get("expected"),
         tolerance=check.tolerance,
         facts=data.get("facts", {}),
         names=names if check.summary is None else (),
         inputs=inputs,
-        slips=data.get("slips", {}),
+        slips=expanded(data.get("slips", {}), data["right"]),
     )
 
 

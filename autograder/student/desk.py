@@ -17,6 +17,7 @@ from ..errors import CourseError, command
 from ..paths import CONFIG_NAME, STUDENT_FOLDER, Course, Lesson, find_course, packed_lessons
 
 LAB_CONFIG = Path(__file__).parent / "lab"
+CONFIG, CONFIG_MARK = "ipython_config.py", "Installed into the environment's etc/ipython"
 
 
 def find_desk() -> Course:
@@ -94,19 +95,27 @@ def checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def install_kernel_start() -> None:
-    """Put what every kernel of this environment runs first where IPython looks for it.
+def install_kernel_start() -> list[str]:
+    """Put what the lessons' kernels run first where IPython looks for it; return what to say about it.
 
     pip does so too, unless the package is installed as editable. Where the environment may not be changed, kernels
-    start without it.
+    start without it. A file of the same name that somebody else has put there stays as it is.
     """
-    target = Path(sys.prefix) / "etc" / "ipython"
+    target, lines = Path(sys.prefix) / "etc" / "ipython", []
     with contextlib.suppress(OSError):
         for path in (LAB_CONFIG / "kernel").glob("*.py"):
             installed = target / path.name
-            if not installed.is_file() or installed.read_bytes() != path.read_bytes():
+            if path.name == CONFIG and is_anothers(installed):
+                lines.append(f"{installed} is not this course's and was left alone: kernels start without {path}.")
+            elif not installed.is_file() or installed.read_bytes() != path.read_bytes():
                 target.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, installed)
+    return lines
+
+
+def is_anothers(installed: Path) -> bool:
+    """Say whether a configuration is there that does not say that it came with the package."""
+    return installed.is_file() and CONFIG_MARK not in installed.read_text(encoding="utf-8", errors="replace")
 
 
 def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) -> None:
@@ -117,7 +126,7 @@ def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) ->
         lesson: what to open in place of the start page.
         arguments: what JupyterLab is to be told, such as `--no-browser`.
     """
-    install_kernel_start()
+    print("\n".join(install_kernel_start()), end="", file=sys.stderr)
     paths = [str(LAB_CONFIG), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     from jupyterlab.labapp import main

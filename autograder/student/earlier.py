@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from ..judging.cell_metadata import grade_id_of, is_solution
 from ..judging.modules import importable
 from ..paths import student_files
 from .check import ReleasedChecks
@@ -49,6 +50,5 @@ def earlier(lesson: str, exercise: str) -> Any | None:
 def exercise_cells(notebook: Path) -> Iterator[str]:
     """Yield the code of a notebook's setup cell and of its exercises."""
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
-        data = cell["metadata"].get("nbgrader", {})
-        if cell["cell_type"] == "code" and (data.get("grade_id") == "setup" or data.get("solution")):
+        if cell["cell_type"] == "code" and (grade_id_of(cell) == "setup" or is_solution(cell)):
             yield "".join(cell["source"])

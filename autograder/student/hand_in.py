@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CourseError, command
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_solution
 from ..paths import Course, Lesson, packed_lessons, progress_file
-from .progress import read_progress
+from .progress import changing_progress
 
 STUB, BLANK = "raise NotImplementedError", "YOUR ANSWER HERE"
-CHECK = "check_"
 
 
 def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
@@ -38,13 +37,13 @@ def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
         )
         client.execute()
     lines = [words for cell in notebook.cells for words in cell_messages(cell)]
-    checks = [cell for cell in notebook.cells if grade_id(cell).startswith(CHECK)]
+    checks = [cell for cell in notebook.cells if grade_id_of(cell).startswith(CHECK_PREFIX)]
     return lines, bool(checks) and not any(failed(cell) for cell in checks)
 
 
 def cell_messages(cell: Any) -> Iterator[str]:
     """Yield what a check cell shows, and the error of any other cell that is no unsolved exercise."""
-    checking = grade_id(cell).startswith(CHECK)
+    checking = grade_id_of(cell).startswith(CHECK_PREFIX)
     for output in cell.get("outputs", []):
         if checking and output.output_type == "display_data":
             yield str(output.data["text/plain"])
@@ -76,9 +75,10 @@ def submit(course: Course, lesson: Lesson) -> list[str]:
 
 def still_open(notebook: Any) -> Iterator[str]:
     """Say which exercises and questions are as they were released."""
-    mine = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
-    stubs = [grade_id(cell) for cell in mine if cell.cell_type == "code" and STUB in cell.source]
-    blank = [grade_id(cell).replace("_", " ") for cell in mine if cell.cell_type == "markdown" and BLANK in cell.source]
+    mine = [cell for cell in notebook.cells if is_solution(cell)]
+    stubs = [grade_id_of(cell) for cell in mine if cell.cell_type == "code" and STUB in cell.source]
+    texts = [cell for cell in mine if cell.cell_type == "markdown"]
+    blank = [grade_id_of(cell).replace("_", " ") for cell in texts if BLANK in cell.source]
     if stubs:
         yield f"Not started: {', '.join(stubs)}."
     if blank:
@@ -103,9 +103,8 @@ def forget_progress(lesson: Lesson) -> None:
     """Take a lesson out of what `check` has recorded."""
     path = progress_file(lesson.released)
     if path and path.exists():
-        states = read_progress(path)
-        states.pop(lesson.name, None)
-        path.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
+        with changing_progress(path) as states:
+            states.pop(lesson.name, None)
 
 
 def released_bytes(course: Course, lesson: Lesson) -> bytes:
@@ -115,8 +114,8 @@ def released_bytes(course: Course, lesson: Lesson) -> bytes:
         with zipfile.ZipFile(packed_lessons()) as archive:
             return archive.read(name)
     try:
-        command = ["git", "show", f"HEAD:./{name}"]
-        return subprocess.run(command, cwd=course.root, capture_output=True, check=True).stdout
+        show = ["git", "show", f"HEAD:./{name}"]
+        return subprocess.run(show, cwd=course.root, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         nowhere = f"Neither this copy of the course nor git has the released {name}"
         raise CourseError(f"{nowhere}. Nothing changed.") from error
@@ -134,11 +133,6 @@ def read_student_notebook(lesson: Lesson) -> Any:
         return nbformat.read(path, as_version=4)
     except Exception as error:
         raise CourseError(f"{lesson.shown(path)} cannot be read as a notebook. {remedy}") from error
-
-
-def grade_id(cell: Any) -> str:
-    """Return the name that nbgrader knows a cell by, or ''."""
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
 def unused_path(path: Path, word: str) -> Path:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from IPython.display import display
 
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOUR, number
@@ -20,6 +20,7 @@ from ..paths import progress_file, released_prints
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
 SIGNS = {PASSED: "✓", TRIED: "✗", NOT_STARTED: "○"}
 BAR = 10  # characters
+LOCK_SECONDS = 5.0
 LEFT = CELL.replace("right", "left") + "vertical-align:top;"
 
 
@@ -29,10 +30,21 @@ def record_progress(exercise: str, verdict: Verdict) -> None:
     if path is None:
         return
     state = PASSED if verdict.passed else TRIED if verdict.started else NOT_STARTED
-    with contextlib.suppress(OSError):
-        states = read_progress(path)
+    with contextlib.suppress(OSError), changing_progress(path) as states:
         states.setdefault(lesson, {})[exercise] = state
-        draft = path.with_suffix(f".{os.getpid()}")
+
+
+@contextlib.contextmanager
+def changing_progress(path: Path) -> Iterator[dict[str, dict[str, str]]]:
+    """Give what is recorded, and write it back as it is then; one kernel at a time.
+
+    Raises:
+        OSError: it cannot be written, or another kernel has kept it for too long.
+    """
+    with FileLock(path.with_name(f".{path.name}.lock"), timeout=LOCK_SECONDS):
+        states = read_progress(path)
+        yield states
+        draft = path.with_name(f".{path.name}.draft")
         draft.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
         draft.replace(path)
 

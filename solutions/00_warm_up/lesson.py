@@ -382,7 +382,7 @@ recap()
 #
 # Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` (or `lessons submit --lesson 00_warm_up`) puts a copy into `handin/` and says what is still open. Open exercises are no obstacle: they earn nothing, and the others count.
 #
-# From lesson 1 on, each lesson ends with a question whose answer a person reads.
+# From lesson 1 on, each lesson ends with an open question. It has no automatic check: your instructor reads the answer.
 #
 # ## Further reading
 #

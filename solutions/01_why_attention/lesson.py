@@ -358,7 +358,7 @@ plot.heatmap(
 #
 # ### The distance
 #
-# There is a second reason for attention: the distance that a gradient has to travel. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it survives? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. Take the norm of its last state. (The norm is a vector's length.) How large is the gradient of that norm at the first word, compared to that at the last?
+# There is a second reason for attention: the distance that a gradient has to travel. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it survives? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. Take the norm of its last state. (The norm is a vector's length.) Compare two gradients of this norm, one with respect to the first word and one with respect to the last. How much smaller is the first?
 
 # %%
 torch.manual_seed(0)
@@ -384,7 +384,7 @@ figures.distance()
 # | in training | one word after another | all at once |
 # | when it writes | one word after another | one word after another |
 # | work for n words | grows with n | grows with n² |
-# | what you can look at | states that nobody can read | weights: where from, not why |
+# | what you can look at | states that nobody can read | the attention weights: they show where a vector was mixed from, though not why |
 #
 # The last two rows say what attention costs, and what it does not give. In the translator both were at work: a recurrent network for the order, attention for the reach. In 2017 the recurrent part was dropped. Lesson 2 builds what remained.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You need lesson 1 and logarithms. About 60 minutes.
+# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 60 minutes.
 #
 # ## The idea
 #
@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
 #
-# None of the three outputs left the range of the values. That is no accident: weights are positive and sum to 1, so an output is a *convex combination* of the values: a sum with shares that are not negative and add up to 1. With three values, that is a point inside the triangle they form. Here are the outputs of four queries. The last query asks about the keys' third entry.
+# None of the three outputs left the range of the values. That is no accident. The weights are positive and sum to 1, and a mixture with such weights, called a *convex combination*, can never leave the region between the values. With three values, that is a point inside the triangle they form. Here are the outputs of four queries. The last query asks about the keys' third entry.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -184,7 +184,7 @@ sat, cat = x[2], x[1]
 sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
-# *sat* asks [2, 2]. *cat* answers [1, 1], "I am a thing, and I am alive", and what it would give is [1, 0, 0], an animal. Being a noun makes it an object. Being alive turns the object into an animal, which is what [1, −1, 0] in the last row of `w_v` is for.
+# *sat* asks [2, 2]. *cat* answers [1, 1], "I am a thing, and I am alive", and what it would give is [1, 0, 0], an animal. As a noun, *cat* contributes one "object". Because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
 #
 # The same letters recur in lessons and papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, `S` the keys (each key has a value). `E` is the dimension of a token, `D` that of a query or a key, `D_v` that of a value. The dots stand for any leading axes: a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
@@ -261,7 +261,7 @@ torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 #
 # ### Exercise 2.2: scores
 #
-# This is exercise 0.1 under its proper name: compute the table of scores with one product, for any number of leading axes. The checks have more keys than queries, so a table on its side has the wrong shape.
+# This is exercise 0.1 under its proper name: compute the table of scores with one product, for any number of leading axes. In the checks there are more keys than queries, so a transposed table is caught by its shape.
 
 # %% hints attention_scores [markdown]
 # The score of query i with key j is a single number, in row i and column j. What shapes must the two factors have for their product to have `L` rows and `S` columns?

@@ -121,7 +121,7 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Everything moved, in a model that has not even been trained. That is the *leak test*, in its simplest form. Only the last output was allowed to move. What the test misses comes in exercise 5.6.
+# Everything moved, in a model that has not even been trained. That is the *leak test*, in its simplest form. Only the last output was allowed to move. It can be fooled. Exercise 5.6 shows how, and asks you for a better one.
 #
 # ## By hand
 #
@@ -362,7 +362,7 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes minus one billion instead of −∞: that is the second result of the prediction. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
 #
 # The honest answer is that with nothing to look at, nothing gets weight, and the output is 0. In the version of PyTorch that this course uses, its function agrees (earlier ones returned `nan`):
 
@@ -533,7 +533,7 @@ for example, inputs in {
 reveal("survivors of the first example", "about 12")
 
 # %% [markdown]
-# The first example accepts 12 of the 21 wrong functions: without a mask no mask fault can show, and where queries, keys and values are the same and L = D = 4, no mixed-up input or size shows either. With a different size everywhere, only the mask faults are left, all eight. A mask with holes leaves two of those, and a single empty row catches them.
+# The first example lets 12 of the 21 through. It has no mask, so it cannot see a fault in the mask. Its queries, keys and values are equal, so it cannot see them swapped. And L = D = 4, so it cannot see one size used for the other. With a different size everywhere, only the mask faults are left, all eight. A mask with holes leaves two of those, and a single empty row catches them.
 #
 # ### Four conventions
 #

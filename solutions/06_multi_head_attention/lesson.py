@@ -36,7 +36,7 @@ questions(1, seed=0)
 # %% [markdown]
 # The digits, the two places (counted from 0), and the answer. For attention this should be easy: a query made from both places, a key per place, a value per digit, and a matrix that reads both digits off the output.
 #
-# The model below has one new argument, `num_heads`. With 1 it is what you know. With 2, the 32-dimensional queries, keys and values are split into two halves, each half does attention on its own, and the two outputs are placed side by side. What that is good for comes first. How it is done comes later, and until then PyTorch's module does it.
+# The model below has one new argument, `num_heads`. With 1 it is what you know. With 2, the 32-dimensional queries, keys and values are split into two halves, each half does attention on its own, and the two outputs are placed side by side. First we look at what this is good for, and let PyTorch's module do the splitting. Then you write it yourself.
 
 
 # %%
@@ -147,7 +147,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 # %% [markdown]
 # [3, 3] both times. A sum has no order, and no matrix applied to it can find one that is not there.
 #
-# You may object that nobody forces the weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], and those can be told apart. True, but one matrix has to read both digits off, whatever they are. To name the second digit it would have to prefer a weight of ⅓ both to ⅔ and to 0, and a matrix can only favor more or favor less.
+# You may object that nobody forces the weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], and those can be told apart. True, but one matrix has to read both digits off, whatever they are. Suppose that the rule were "name the digit whose weight is ⅓". Its logit would have to be higher at ⅓ than at ⅔ *and* higher than at 0. But a matrix makes each logit a straight line in the weight, and a straight line has no peak in the middle.
 #
 # Two heads, each with a weight of 1 on its own place, pass on four numbers instead of two:
 
@@ -581,7 +581,7 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# In three heads little moves, in the smeared one most of the weight. So three heads go by the place, and the fourth goes by the digits: by those that are looked at, or by the one that asks? Average its weights separately for each asking digit, over all sequences:
+# Renaming hardly changes three of the heads, so they go by place. In the smeared head most of the weight moves, so it goes by digits. But by which, the digits in the keys or the digit in the query? Average its weights separately for each asking digit, over all sequences:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)
@@ -621,7 +621,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". What the digit decides is *where* the head looks, and from the mixture of place vectors that comes back, the layers behind it can tell which digit asked: an answer by its address. No map of this layer shows that. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing.)
+# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". The head works like a code. A 6 always looks at one place and a 4 at another. What comes back carries the vector of that place, and from the place the output layer can tell which digit asked, without anybody ever reading the digit itself. No map of this layer shows that. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing.)
 #
 # ## What can go wrong
 #

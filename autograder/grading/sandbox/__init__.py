@@ -5,13 +5,19 @@ safetensors, never pickle, and never a verdict. `Session` is the border; a backe
 """
 
 from ..launch import unavailable_reason
+from .boxes import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess
 from .bubblewrap import BubblewrapSandbox
+from .codec import CellResult
 from .limits import Limits
 from .pool import close_sandboxes, open_session, shared_sandbox
-from .session import CellResult, Session
+from .session import Session
 from .unsandboxed import open_process
 
 __all__ = [
+    "BOX_ENDED",
+    "BOX_MEMORY",
+    "BoxProcess",
+    "Boxes",
     "BubblewrapSandbox",
     "CellResult",
     "Limits",

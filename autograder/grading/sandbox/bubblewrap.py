@@ -14,13 +14,13 @@ import torch
 
 from ...errors import SandboxError, ScarcityError
 from ..launch import take_or_launch
-from .channel import receive, send, send_descriptor
+from .channel import Deadline, announcing, receive, send, send_descriptor
 from .codec import pack, unpack
 from .limits import Limits
 from .session import Session, connected, receive_ready
 
 START_SECONDS = 120.0
-OPEN_SECONDS = 20.0
+OPEN_SECONDS = 120.0  # on a busy computer, too
 
 
 class BubblewrapSandbox:
@@ -42,7 +42,7 @@ class BubblewrapSandbox:
             if self._ready:
                 return
             try:
-                receive_ready(self._control, START_SECONDS)
+                receive_ready(self._control, Deadline(START_SECONDS))
             except SandboxError as error:
                 raise SandboxError(f"The sandbox did not start: {self._launched.stop_and_read_errors()}") from error
             self._ready = True
@@ -72,6 +72,7 @@ class BubblewrapSandbox:
         """
         self.wait_until_ready()
         ours, theirs = socket.socketpair()
+        announcing(ours)
         try:
             first = self._open(files, limits, theirs)
         except SandboxError:
@@ -102,7 +103,7 @@ class BubblewrapSandbox:
             return self._answer()
 
     def _answer(self) -> dict[str, Any]:
-        return unpack(receive(self._control, Limits.reply_bytes, OPEN_SECONDS))[0]
+        return unpack(receive(self._control, Limits.reply_bytes, Deadline(OPEN_SECONDS)))[0]
 
     def close(self) -> None:
         """End the sandbox and every process in it."""

@@ -5,12 +5,17 @@ from __future__ import annotations
 import socket
 import struct
 import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from ...errors import SandboxError
 
 LENGTH = struct.Struct(">Q")
+CREDENTIALS = struct.Struct("3i")  # struct ucred: process, user, group
 SEND_SECONDS = 60.0  # the other side reads at once, or hangs
-SHORTEST_WAIT = 1e-3  # 0 would mean not to wait at all
+
+
+Received = TypeVar("Received")
 
 
 class ClosedError(SandboxError):
@@ -21,10 +26,39 @@ class TooSlowError(SandboxError):
     """The deadline has passed."""
 
 
+class TooLargeError(SandboxError):
+    """A message is larger than it may be."""
+
+
+class Patience(Protocol):
+    """How long to wait for a message."""
+
+    def wait(self) -> float:
+        """Return after how many seconds to ask again. Raises TooSlowError where it has been long enough."""
+
+
+class Deadline:
+    """Waits for so many seconds by the clock.
+
+    Args:
+        seconds: how many.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+
+    def wait(self) -> float:
+        """Return how many seconds are left. Raises TooSlowError where there are none."""
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TooSlowError("too slow")
+        return left
+
+
 def send(channel: socket.socket, message: bytes, seconds: float = SEND_SECONDS) -> None:
     """Send one message, in so many seconds at most."""
     try:
-        channel.settimeout(max(seconds, SHORTEST_WAIT))
+        channel.settimeout(seconds)
         channel.sendall(LENGTH.pack(len(message)) + message)
     except TimeoutError as error:
         raise TooSlowError("too slow") from error
@@ -48,36 +82,60 @@ def receive_descriptor(channel: socket.socket) -> int:
     return descriptors[0]
 
 
-def receive(channel: socket.socket, largest: int, seconds: float | None = None) -> bytes:
+def sender_of(channel: socket.socket, patience: Patience) -> int | None:
+    """Return the number of the process that sent the next byte, from the kernel; None where it does not tell.
+
+    The channel has to be `announcing`.
+    """
+    if not hasattr(socket, "SO_PASSCRED"):
+        return None
+    size = socket.CMSG_SPACE(CREDENTIALS.size)
+    _, ancillary, _, _ = waiting(channel, patience, lambda: channel.recvmsg(1, size, socket.MSG_PEEK))
+    channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+    sent = (data for level, kind, data in ancillary if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS))
+    return next((CREDENTIALS.unpack(data[: CREDENTIALS.size])[0] for data in sent), None)
+
+
+def announcing(channel: socket.socket) -> socket.socket:
+    """Have the kernel tell who sends to a channel, from now on."""
+    if hasattr(socket, "SO_PASSCRED"):
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    return channel
+
+
+def receive(channel: socket.socket, largest: int, patience: Patience | None = None) -> bytes:
     """Receive one message.
 
     Args:
         channel: where from.
         largest: bytes; a longer message raises SandboxError.
-        seconds: how long to wait for all of it; None waits forever.
+        patience: how long to wait for all of it; None waits forever.
     """
-    deadline = None if seconds is None else time.monotonic() + seconds
-    (size,) = LENGTH.unpack(read(channel, LENGTH.size, deadline))
+    (size,) = LENGTH.unpack(read(channel, LENGTH.size, patience))
     if size > largest:
-        raise SandboxError(f"The submission's process sent {size} bytes; {largest} are allowed.")
-    return read(channel, size, deadline)
+        raise TooLargeError(f"The submission's process sent {size} bytes; {largest} are allowed.")
+    return read(channel, size, patience)
 
 
-def read(channel: socket.socket, size: int, deadline: float | None) -> bytes:
-    """Receive exactly `size` bytes before the deadline."""
+def read(channel: socket.socket, size: int, patience: Patience | None) -> bytes:
+    """Receive exactly `size` bytes."""
     parts = bytearray()
     while len(parts) < size:
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise TooSlowError("too slow")
-        try:
-            channel.settimeout(left)
-            part = channel.recv(min(size - len(parts), 2**20))
-        except TimeoutError as error:
-            raise TooSlowError("too slow") from error
-        except OSError as error:
-            raise ClosedError("The submission's process has ended.") from error
+        most = min(size - len(parts), 2**20)
+        part = waiting(channel, patience, lambda most=most: channel.recv(most))  # type: ignore[misc]
         if not part:
             raise ClosedError("The submission's process has ended.")
         parts += part
     return bytes(parts)
+
+
+def waiting(channel: socket.socket, patience: Patience | None, attempt: Callable[[], Received]) -> Received:
+    """Try to receive until something comes, or patience has ended."""
+    while True:
+        try:
+            channel.settimeout(patience.wait() if patience else None)
+            return attempt()
+        except TimeoutError:
+            continue
+        except OSError as error:
+            raise ClosedError("The submission's process has ended.") from error

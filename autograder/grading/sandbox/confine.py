@@ -6,6 +6,7 @@ Sources: clone(2), unshare(2), mount(2), capabilities(7), prctl(2), setrlimit(2)
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import platform
 import resource
@@ -102,7 +103,7 @@ def confine(limits: Limits) -> None:
         (resource.RLIMIT_AS, mapped + limits.memory_bytes),  # shared memory too
         (resource.RLIMIT_NPROC, SHARED_BY * limits.processes),  # per user: `Watch` counts per submission
         (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
+        (resource.RLIMIT_CPU, math.ceil(limits.total_seconds)),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_SIGPENDING, 0),  # queued signals are counted per user; without a queue there is no count

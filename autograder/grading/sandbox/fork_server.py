@@ -1,8 +1,8 @@
 """The process inside bubblewrap that has everything imported, and of which every submission is a fork.
 
-Started by `bubblewrap` as `python -m autograder.grading.sandbox.fork_server DESCRIPTOR`. It never runs a line of a
-student's code. A submission is two processes deep: the first of its own namespace, whose end ends all the others, and
-the server, where cells run. Between requests the fork server watches what they use.
+Started by `bubblewrap` as `python -m autograder.grading.sandbox.fork_server DESCRIPTOR [GROUP ...]`. It never runs a
+line of a student's code. A submission is two processes deep: the first of its own namespace, whose end ends all the
+others, and the server, where cells run. Between requests the fork server watches what they use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from torch import Tensor
 
 from ...judging.check import Check
 from ...judging.inputs import Inputs
+from ..cgroup import MemoryGroup
 from ..launch import SCRATCH
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_outcome, unpack
@@ -46,12 +47,17 @@ WORK = Path(SCRATCH) / "work"
 META = '"meta"'  # checks that name this device: PyTorch imports much at the first operation on it
 
 
-def main(descriptor: int) -> None:
-    """Open and close submissions until the other side has gone."""
+def main(descriptor: int, groups: Sequence[MemoryGroup]) -> None:
+    """Open and close submissions until the other side has gone.
+
+    Args:
+        descriptor: the socket to it.
+        groups: the control groups that limit memory, as far as there are any.
+    """
     control = socket.socket(fileno=descriptor)
     shell = preload()
     redirect_standard_streams()
-    watch = Watch()
+    watch = Watch(groups)
     send(control, pack({"ready": os.getpid()}))
     while True:
         if not select.select([control], [], [], WATCH_SECONDS if watch.submissions else None)[0]:
@@ -154,4 +160,4 @@ def end_submission(first: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), [MemoryGroup.parse(word) for word in sys.argv[2:]])

@@ -1,8 +1,14 @@
-"""How much a submission may use."""
+"""How much a submission may use.
+
+Times are processor times. As much time again may be spent asleep; see `meter`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+ESCAPED = 6  # bytes that JSON writes for one character
+BESIDE = 64 * 2**10  # bytes of what is around the outputs
 
 
 @dataclass(frozen=True)
@@ -10,10 +16,9 @@ class Limits:
     """Limits of one submission.
 
     Args:
-        cell_seconds: wall-clock time of one cell.
-        check_seconds: wall-clock time of one check.
-        total_seconds: wall-clock time of all cells and checks of a submission.
-        cpu_seconds: processor time of one process.
+        cell_seconds: processor time of one cell.
+        check_seconds: processor time of one check, with the black boxes that it calls.
+        total_seconds: processor time of all cells and checks of a submission.
         memory_bytes: memory that one process may allocate.
         processes: how many processes and threads there may be at once.
         file_bytes: size of one file, and of all files together.
@@ -25,10 +30,14 @@ class Limits:
     cell_seconds: float = 30.0
     check_seconds: float = 20.0
     total_seconds: float = 300.0
-    cpu_seconds: int = 60
     memory_bytes: int = 1536 * 2**20
     processes: int = 64
     file_bytes: int = 64 * 2**20
     open_files: int = 256
     reply_bytes: int = 64 * 2**20
     output_bytes: int = 2 * 2**20
+
+    @property
+    def cell_reply_bytes(self) -> int:
+        """Size of one message with a cell's outputs."""
+        return ESCAPED * self.output_bytes + BESIDE

@@ -10,28 +10,37 @@ import builtins
 import contextlib
 import os
 import random
+import resource
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from ...errors import SandboxError
 from ...judging import black_box
+from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
+from ...judging.modules import importable
 from ...judging.trial import Trials
-from ...judging.values import Outcome, Raised
+from ...judging.values import Outcome, Raised, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
-from .codec import pack, pack_call, pack_outcome, unpack, unpack_answer
+from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
 from .limits import Limits
 from .not_graded import refuse_input, replace_what_is_not_run
-from .shell import GradingShell
+from .shell import TOO_MUCH, GradingShell
 
 NO_SUCH_NAME = "NotDefined"
 LONGEST_TRIAL = 0.5  # seconds of processor time; one that is still in a call of C by then ends its process
+HELD_SECONDS = 1.0
+REST_SECONDS = 0.05  # of processor time: on a busy computer, a thread that does not run for a moment is not at rest
 _copies: list[int] = []
 _trials: list[Trials] = []
 
@@ -73,16 +82,55 @@ def fork_copy(channel: socket.socket) -> socket.socket:
     """Fork. Return the channel to go on with: the old one, or in the copy the one that came with the request."""
     descriptor = receive_descriptor(channel)
     _copies[:] = [pid for pid in _copies if not reap_if_ended(pid)]
-    if pid := os.fork():
+    with others_at_rest() as threads:
+        pid = os.fork()
+    if pid:
         _copies.append(pid)
         os.close(descriptor)
         return channel
     _copies.clear()
     channel.close()
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    if threads:  # a copy that cannot calculate does not get ready, and another one is made
+        torch.ones(2, 2).matmul(torch.ones(2, 2)).softmax(-1)
     own = socket.socket(fileno=descriptor)
-    send(own, pack({"ready": os.getpid()}))
+    send(own, pack({"ready": os.getpid(), "threads": threads}))
     return own
+
+
+@contextlib.contextmanager
+def others_at_rest() -> Iterator[int]:
+    """Hold the interpreter until all other threads wait for it; give their number.
+
+    One that computes in PyTorch may hold a lock of its own, which would stay locked in a fork for ever. Python gives
+    the interpreter to another thread only after the switch interval, and PyTorch's functions end by asking for it.
+    """
+    others = [number for number in sys._current_frames() if number != threading.get_ident()]
+    interval = sys.getswitchinterval()
+    try:
+        if others and hasattr(time, "pthread_getcpuclockid"):
+            sys.setswitchinterval(HELD_SECONDS)
+            wait_for_rest([time.pthread_getcpuclockid(number) for number in others])
+        yield len(others)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def wait_for_rest(clocks: list[int]) -> None:
+    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn.
+
+    Args:
+        clocks: each thread's clock of processor time.
+    """
+    began = rested_since = time.thread_time()
+    before: list[float] = []
+    while (now := time.thread_time()) < began + HELD_SECONDS and now < rested_since + REST_SECONDS:
+        try:
+            times = [time.clock_gettime(clock) for clock in clocks]
+        except OSError:  # one has ended
+            return
+        if times != before:
+            before, rested_since = times, now
 
 
 def reap_if_ended(pid: int) -> bool:
@@ -111,37 +159,89 @@ def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> by
     """Run one cell and return its outputs as a message."""
     try:
         outputs, success = shell.run(request["source"], request["output_bytes"])
-        return pack({"outputs": outputs, "success": success, "count": shell.execution_count - 1})
+        result = {"success": success, "count": shell.execution_count - 1}
+        message = pack({"outputs": outputs, **result})
+        return message if len(message) <= request["reply_bytes"] else pack({"outputs": [TOO_MUCH], **result})
     except BaseException as error:
-        name, text = type(error).__name__, str(error)[:500]
+        name, text = type(error).__name__, text_of_error(error)
         note = {"output_type": "error", "ename": name, "evalue": text, "traceback": [f"{name}: {text}"]}
         return pack({"outputs": [note], "success": False, "count": None})
 
 
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
-    black_box.reach(partial(ask_judge, channel))
     builtins.input = refuse_input
-    return pack_outcome(outcome_of(shell.user_ns, request))
+    with boxes_reached(request, channel):
+        return pack_outcome(outcome_of(shell.user_ns, request))
 
 
 def run_trial(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check on an edited cell and return what came out as a message. No copy of a process repairs two cells."""
-    black_box.reach(partial(ask_judge, channel))
     if not _trials:
         _trials.append(Trials(shell.user_ns, request["exercise"]))
-    check = load_checks(*request["sources"])[request["name"]]
-    signal.setitimer(signal.ITIMER_PROF, LONGEST_TRIAL)
-    try:
-        return pack_outcome(_trials[0].run(request["cell"], check, request["seed"]))
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+    with boxes_reached(request, channel):
+        check = load_checks(*request["sources"])[request["name"]]
+        signal.setitimer(signal.ITIMER_PROF, LONGEST_TRIAL)
+        try:
+            return pack_outcome(_trials[0].run(request["cell"], check, request["seed"]))
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def ask_judge(channel: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
-    """Have the judge's process call one of the lesson's black boxes."""
-    send(channel, pack_call(name, arguments))
-    return unpack_answer(receive(channel, Limits.reply_bytes))
+@contextlib.contextmanager
+def boxes_reached(request: dict[str, Any], channel: socket.socket) -> Iterator[None]:
+    """Have the black boxes that a check calls in the block computed elsewhere, where it may call any."""
+    if "line" not in request:
+        yield
+        return
+    with receive_line(channel) as line:
+        black_box.reach(partial(ask_judge, line))
+        black_box.disguise(load_visible(request["sources"][0]), request["line"])
+        yield
+
+
+def receive_line(channel: socket.socket) -> socket.socket:
+    """Return the socket that leads to the process on the other side of a black box."""
+    return socket.socket(fileno=receive_descriptor(channel))
+
+
+def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
+    """Have the judge's own process call one of the lesson's black boxes."""
+    send(line, pack_call(name, arguments))
+    return unpack_answer(receive(line, Limits.reply_bytes))
+
+
+def answer_calls(_shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
+    """Call black boxes for a submission's process until it has gone, or asks for what is not there."""
+    boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
+    limit_memory(request["memory"])
+    offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
+    with receive_line(channel) as line, contextlib.suppress(SandboxError, KeyError):
+        while True:
+            name, arguments = unpack_call(receive(line, Limits.reply_bytes))
+            send(line, pack_answer(black_box.answer_call(offered, name, arguments)))
+            count += 1
+    return pack({"answered": count})
+
+
+@lru_cache(maxsize=1)
+def limit_memory(most: int) -> None:
+    """Limit what this process may allocate from now on, where nobody has done so: where there is no isolation."""
+    with contextlib.suppress(OSError, ValueError):  # refused where there is
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limit = pages * resource.getpagesize() + most
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+@lru_cache(maxsize=1)
+def load_boxes(
+    visible: str, hidden: str, modules: tuple[tuple[str, str], ...]
+) -> dict[tuple[str, str], black_box.BlackBox]:
+    """Return a lesson's black boxes by module and name."""
+    with importable(modules, ""):
+        checks = load_module(visible, "checks.py")
+        loaded = {"checks": checks, "hidden": load_module(hidden, "hidden.py", checks)}
+    return {(name, own): box for name, module in loaded.items() for own, box in black_boxes_in(module).items()}
 
 
 def outcome_of(names: Mapping[str, Any], request: Mapping[str, Any]) -> Outcome:
@@ -167,7 +267,7 @@ def load_checks(visible_source: str, hidden_source: str) -> dict[str, Check]:
     return {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
 
 
-ANSWERS = {"cell": run_cell, "check": run_check, "trial": run_trial}
+ANSWERS = {"cell": run_cell, "check": run_check, "trial": run_trial, "answer": answer_calls}
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))

@@ -3,56 +3,74 @@
 from __future__ import annotations
 
 import socket
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Set
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...errors import SandboxError
-from ...judging.black_box import BlackBox, answer_call
 from ...judging.check import Check
 from ...judging.trial import NO_TIME_LEFT
 from ...judging.values import Lost, Outcome
-from .channel import TooSlowError, receive, send, send_descriptor
-from .codec import pack, pack_answer, unpack, unpack_call, unpack_outcome
+from .boxes import BOX_ENDED, BoxEndedError, Boxes
+from .channel import (
+    Deadline,
+    Patience,
+    TooLargeError,
+    TooSlowError,
+    announcing,
+    receive,
+    send,
+    send_descriptor,
+    sender_of,
+)
+from .codec import CellResult, pack, unpack_outcome, unpack_ready, unpack_result
 from .limits import Limits
+from .meter import Allowance, AsleepError, Meter
 
-OUTPUT_TYPES = ("stream", "display_data", "execute_result", "error")
-COPY_SECONDS = 10.0
-TRIAL_SECONDS = 5.0  # by the clock, for a trial that does not watch its own processor time
+COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
+TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watch its own processor time
 CELLS_FULL_OF_OUTPUT = 8
-ESCAPED = 6  # characters that JSON writes for one
 SMALL = 64 * 2**10
+SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
 TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
 
 
-@dataclass(frozen=True)
-class CellResult:
-    """What one cell showed, and whether it ended well."""
-
-    outputs: list[dict[str, Any]]
-    success: bool
-    count: int | None = None
-
-
 class Budget:
-    """What a submission's process and its copies share: an end, an amount of output, and who can kill whom."""
+    """What a submission's process and its copies share: time, an amount of output, and who can kill whom."""
 
     def __init__(self, limits: Limits) -> None:
         self.sessions: list[Session] = []
-        self._ends = time.monotonic() + limits.total_seconds
+        self._left = Allowance(limits.total_seconds, limits.total_seconds)
         self._bytes_left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
+        self._unread_left = limits.cell_reply_bytes * CELLS_FULL_OF_OUTPUT
 
-    @property
-    def seconds_left(self) -> float:
-        """How long the submission may still run, cells and checks together."""
-        return self._ends - time.monotonic()
+    def allowance(self, seconds: float) -> Allowance:
+        """Return what a request may use that has so many seconds, of what all cells and checks may use together."""
+        return Allowance(min(seconds, self._left.computing), min(seconds, self._left.asleep))
 
-    def spend(self, outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return outputs as long as the submission has not shown too much."""
-        self._bytes_left -= len(str(outputs))
-        return outputs if self._bytes_left >= 0 else [TOO_MUCH]
+    def charge(self, used: Allowance) -> None:
+        """Take note of what a request has used."""
+        self._left = Allowance(self._left.computing - used.computing, self._left.asleep - used.asleep)
+
+    def hosts(self) -> Set[int]:
+        """Return the numbers, on this computer, of the submission's process and its copies."""
+        return {session.host for session in self.sessions}
+
+    def read(self, reply: bytes, most: int) -> CellResult:
+        """Return a cell's result, without its outputs once the submission has sent or shown too much.
+
+        Args:
+            reply: what its process sent.
+            most: how much one cell may show.
+        """
+        self._unread_left -= len(reply)
+        if self._unread_left < 0:
+            return CellResult([TOO_MUCH], True)
+        result = unpack_result(reply)
+        size = len(str(result.outputs))
+        self._bytes_left -= size
+        return result if size <= most and self._bytes_left >= 0 else replace(result, outputs=[TOO_MUCH])
 
     def kill(self, pid: int) -> None:
         """Have one of the other processes, which share a namespace, end the one that runs over time."""
@@ -67,32 +85,45 @@ class Session:
     Args:
         channel: the socket to it.
         limits: how much it may use.
-        pid: the process's number, as it says itself.
+        ready: what is known of the process.
         budget: what it shares with its copies.
     """
 
-    def __init__(self, channel: socket.socket, limits: Limits, pid: int, budget: Budget | None = None) -> None:
-        self._channel, self._limits, self.pid = channel, limits, pid
+    def __init__(self, channel: socket.socket, limits: Limits, ready: Ready, budget: Budget | None = None) -> None:
+        self._channel, self._limits = channel, limits
+        self.pid, self.host, self.threads = ready.pid, ready.host, ready.threads
         self._budget = budget or Budget(limits)
         self._budget.sessions.append(self)
         self.lost = ""
 
     def copy(self) -> Session | None:
         """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
-        seconds = min(COPY_SECONDS, self._budget.seconds_left)
-        if self.lost or seconds <= 0:
-            return None
+        for _ in range(COPY_ATTEMPTS):
+            allowance = self._budget.allowance(COPY_SECONDS)
+            if self.lost or not allowance:
+                return None
+            try:
+                return self._copy(allowance)
+            except AsleepError:  # a thread held a lock at that moment
+                continue
+            except SandboxError:
+                return None
+        return None
+
+    def _copy(self, allowance: Allowance) -> Session:
         ours, theirs = socket.socketpair()
+        announcing(ours)
+        meter = Meter([self.host], allowance, self._budget.hosts)
         try:
-            send(self._channel, pack({"do": "copy"}), seconds)
-            send_descriptor(self._channel, theirs.fileno())
-            theirs.close()
-            pid = receive_ready(ours, seconds)
+            with theirs:
+                send(self._channel, pack({"do": "copy"}))
+                send_descriptor(self._channel, theirs.fileno())
+            return Session(ours, self._limits, receive_ready(ours, meter), self._budget)
         except SandboxError:
             ours.close()
-            theirs.close()
-            return None
-        return Session(ours, self._limits, pid, self._budget)
+            raise
+        finally:
+            self._budget.charge(meter.used())
 
     def close(self) -> None:
         """Let the process end."""
@@ -114,30 +145,22 @@ class Session:
 
     def run(self, source: str) -> CellResult:
         """Run one cell."""
-        request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes}
-        seconds = min(self._limits.cell_seconds, self._budget.seconds_left)
-        if seconds <= 0:
+        most = self._limits.cell_reply_bytes
+        request = {"do": "cell", "source": source, "output_bytes": self._limits.output_bytes, "reply_bytes": most}
+        allowance = self._budget.allowance(self._limits.cell_seconds)
+        if not allowance:
             words = f"All cells together ran for {self._limits.total_seconds:g} seconds; this one was left out."
             return CellResult([error_output("SubmissionStopped", words)], True)
         try:
-            most = ESCAPED * self._limits.output_bytes + SMALL
-            header, _ = unpack(self._ask(request, seconds, most))
-            result = read_result(header)
-            if len(str(result.outputs)) > self._limits.output_bytes + SMALL:
-                raise SandboxError("The submission's process sent more output than it may.")
-            return CellResult(self._budget.spend(result.outputs), result.success, result.count)
+            return self._budget.read(self._ask(request, allowance, most), self._limits.output_bytes + SMALL)
         except SandboxError as error:
-            slow = f"A cell was still running after {seconds:.0f} seconds, so it was stopped."
+            slow = f"A cell was still running after {allowance.computing:.0f} seconds, so it was stopped."
+            asleep = f"A cell did nothing for {allowance.asleep:.0f} seconds, so it was stopped."
             ended = "The Python process ended in this cell."
-            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, ended))], False)
+            return CellResult([error_output("SubmissionStopped", self._lose(error, slow, asleep, ended))], False)
 
     def check(
-        self,
-        check: Check,
-        sources: tuple[str, str],
-        seed: int,
-        boxes: Mapping[str, BlackBox] | None = None,
-        share: float = 1.0,
+        self, check: Check, sources: tuple[str, str], seed: int, boxes: Boxes | None = None, share: float = 1.0
     ) -> Outcome:
         """Run one check on what the submission has defined so far, in this very process.
 
@@ -145,24 +168,28 @@ class Session:
             check: which one.
             sources: the visible checks, and the hidden ones where it is one of them; no mistakes, no solutions.
             seed: what its inputs are drawn from.
-            boxes: functions that it may have called here; it gets what they return.
+            boxes: functions that it may have called elsewhere; it gets what they return.
             share: the part of a check's time that it has.
         """
-        seconds = min(self._limits.check_seconds * share, self._budget.seconds_left)
-        if seconds <= 0:
+        allowance = self._budget.allowance(self._limits.check_seconds * share)
+        if not allowance:
             return Lost(
                 f"The whole submission ran for {self._limits.total_seconds:g} seconds; this check was left out."
             )
         request = {"do": "check", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
         try:
-            return unpack_outcome(self._ask(request, seconds, boxes=boxes or {}))
+            return unpack_outcome(self._ask(request, allowance, boxes=boxes))
+        except BoxEndedError:
+            self._lose(SandboxError(), "", "", BOX_ENDED)
+            return Lost(BOX_ENDED)
         except SandboxError as error:
-            slow = f"It was still running after {seconds:g} seconds."
-            reason = self._lose(error, slow, "The Python process ended in the middle of it.")
+            slow = f"It was still running after {allowance.computing:g} seconds."
+            asleep = f"It did nothing for {allowance.asleep:g} seconds: does it sleep, or wait for something?"
+            reason = self._lose(error, slow, asleep, "The Python process ended in the middle of it.")
             return Lost(reason, overtime=isinstance(error, TooSlowError))
 
     def trial(
-        self, cell: str, check: Check, sources: tuple[str, str], seed: int, boxes: Mapping[str, BlackBox]
+        self, cell: str, check: Check, sources: tuple[str, str], seed: int, boxes: Boxes | None = None
     ) -> Outcome:
         """Run one check on an edited cell, in this very process; NO_TIME_LEFT where it has ended.
 
@@ -171,45 +198,75 @@ class Session:
             check: which one.
             sources: the visible checks, and the hidden ones where it is one of them.
             seed: what its inputs are drawn from.
-            boxes: functions that it may have called here.
+            boxes: functions that it may have called elsewhere.
         """
+        allowance = self._budget.allowance(TRIAL_SECONDS)
+        if not allowance:
+            return NO_TIME_LEFT
         request = {"do": "trial", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
-        seconds = min(TRIAL_SECONDS, self._budget.seconds_left)
         try:
-            return unpack_outcome(self._ask({**request, "cell": cell}, seconds, boxes=boxes))
+            return unpack_outcome(self._ask({**request, "cell": cell}, allowance, boxes=boxes))
         except SandboxError as error:
-            self._lose(error, "A trial took too long.", "A trial ended the process.")
+            slow = "A trial took too long."
+            self._lose(error, slow, slow, "A trial ended the process.")
             return NO_TIME_LEFT
 
+    def answer(self, lesson: Mapping[str, Any], descriptor: int) -> None:
+        """Have the process answer calls of a lesson's black boxes on a socket, until that is closed."""
+        send(self._channel, pack({"do": "answer", **lesson}))
+        send_descriptor(self._channel, descriptor)
+
+    def answered(self) -> None:
+        """Wait until it has stopped answering. Raises SandboxError where it has ended, or does not stop."""
+        allowance = self._budget.allowance(self._limits.check_seconds)
+        meter = Meter([self.host], allowance)
+        receive(self._channel, SMALL, meter)
+        self._budget.charge(Allowance(meter.used().computing, 0.0))
+
     def _ask(
-        self,
-        request: dict[str, Any],
-        seconds: float,
-        most: int | None = None,
-        boxes: Mapping[str, BlackBox] | None = None,
+        self, request: dict[str, Any], allowance: Allowance, most: int | None = None, boxes: Boxes | None = None
     ) -> bytes:
-        """Send a request; return the reply, after answering the calls that come before it."""
+        """Send a request; return the reply, whatever else the process may be waiting for meanwhile."""
         if self.lost:
             raise SandboxError(self.lost)
-        ends = time.monotonic() + seconds
-        send(self._channel, pack(request), seconds)
-        while True:
-            message = receive(self._channel, most or self._limits.reply_bytes, ends - time.monotonic())
-            call = unpack_call(message) if boxes else None
-            if not boxes or call is None:
-                return message
-            name, arguments = call
-            if name not in boxes:
-                raise SandboxError("The submission's process called a function that is not there.")
-            send(self._channel, pack_answer(answer_call(boxes, name, arguments)), ends - time.monotonic())
+        with boxes.line() if boxes else nullcontext() as line:
+            meter = Meter([self.host, *([line.host] if line else [])], allowance, self._budget.hosts)
+            try:
+                send(self._channel, pack(request | ({"line": line.names} if line else {})))
+                if line:
+                    send_descriptor(self._channel, line.descriptor)
+                reply = receive(self._channel, most or self._limits.reply_bytes, meter)
+            finally:
+                used = meter.used()
+                self._budget.charge(used)
+            if used.computing > allowance.computing:
+                raise TooSlowError("too slow")
+            return reply
 
-    def _lose(self, error: SandboxError, slow: str, ended: str) -> str:
+    def _lose(self, error: SandboxError, slow: str, asleep: str, ended: str) -> str:
         """End the process after it broke the protocol or a limit; return why, in words for the student."""
         if not self.lost:
-            self.lost = slow if isinstance(error, TooSlowError) else ended
+            words = asleep if isinstance(error, AsleepError) else slow
+            large = isinstance(error, TooLargeError)
+            self.lost = words if isinstance(error, TooSlowError) else SENT_TOO_MUCH if large else ended
             self._channel.close()
             self._budget.kill(self.pid)
         return self.lost
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What is known of a process that is ready.
+
+    Args:
+        pid: its number, as it says itself: that is how others of its submission know it.
+        host: its number on this computer, from the kernel.
+        threads: how many threads were running beside the one that was copied, as it says itself.
+    """
+
+    pid: int
+    host: int
+    threads: int = 0
 
 
 @contextmanager
@@ -222,7 +279,7 @@ def connected(channel: socket.socket, limits: Limits, seconds: float) -> Iterato
         seconds: how long to wait for it.
     """
     try:
-        session = Session(channel, limits, receive_ready(channel, seconds))
+        session = Session(channel, limits, receive_ready(channel, Deadline(seconds)))
         try:
             yield session
         finally:
@@ -231,34 +288,11 @@ def connected(channel: socket.socket, limits: Limits, seconds: float) -> Iterato
         channel.close()
 
 
-def receive_ready(channel: socket.socket, seconds: float) -> int:
-    """Wait until a process says that it is ready; return its number. Raises SandboxError where it does not."""
-    header, _ = unpack(receive(channel, SMALL, seconds))
-    pid = header.get("ready")
-    if not isinstance(pid, int):
-        raise SandboxError("The submission's process did not say that it is ready.")
-    return pid
-
-
-def read_result(header: dict[str, Any]) -> CellResult:
-    """Return a cell's result. Raises SandboxError where it is not made of notebook outputs."""
-    outputs, count = header.get("outputs"), header.get("count")
-    if not isinstance(outputs, list) or not all(is_output(item) for item in outputs):
-        raise SandboxError("The submission's process sent something other than outputs.")
-    return CellResult(outputs, bool(header.get("success")), count if isinstance(count, int) else None)
-
-
-def is_output(item: Any) -> bool:
-    """Say whether this is one notebook output, as far as the notebook format cares."""
-    if not isinstance(item, dict) or item.get("output_type") not in OUTPUT_TYPES:
-        return False
-    if item["output_type"] == "stream":
-        return item.get("name") in ("stdout", "stderr") and isinstance(item.get("text"), str)
-    if item["output_type"] == "error":
-        named = all(isinstance(item.get(key), str) for key in ("ename", "evalue"))
-        lines = item.get("traceback")
-        return named and isinstance(lines, list) and all(isinstance(line, str) for line in lines)
-    return isinstance(item.get("data"), dict) and isinstance(item.get("metadata"), dict)
+def receive_ready(channel: socket.socket, patience: Patience) -> Ready:
+    """Wait until a process says that it is ready. Raises SandboxError where it does not."""
+    host = sender_of(channel, patience)
+    pid, threads = unpack_ready(receive(channel, SMALL, patience))
+    return Ready(pid, host or pid, threads)
 
 
 def error_output(name: str, text: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from traitlets.config import Config
 from .not_graded import CELL_MAGICS, MAGICS, explained, say, without_magic_around
 
 Output = dict[str, Any]
+TOO_MUCH: Output = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
 
 
 class Recorder:
@@ -30,7 +31,7 @@ class Recorder:
             return
         self._left -= len(str(output))
         if self._left < 0:
-            output = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
+            output = dict(TOO_MUCH)
         last = self.outputs[-1] if self.outputs else {}
         if output["output_type"] == "stream" and last.get("name") == output["name"]:
             last["text"] += output["text"]

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from .channel import announcing
 from .limits import Limits
 from .session import Session, connected
 
@@ -42,6 +43,7 @@ def open_process(files: Mapping[str, bytes], limits: Limits) -> Iterator[Session
 def started(folder: Path, limits: Limits) -> Iterator[Session]:
     """Start the process in a folder."""
     ours, theirs = socket.socketpair()
+    announcing(ours)
     command = [sys.executable, "-m", "autograder.grading.sandbox.server", str(theirs.fileno())]
     process = subprocess.Popen(
         command,

@@ -9,8 +9,10 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from ..cgroup import MemoryGroup
 
 SCARCE = 0.03  # of all memory
 THREADS_EACH = 4  # a process may have so many on average
@@ -21,12 +23,16 @@ PROC = Path("/proc")
 class Watch:
     """Counts what submissions use, and ends the one that uses too much.
 
+    Args:
+        groups: the control groups that limit memory.
+
     Attributes:
         submissions: each submission's first process, with the number of processes that it may have.
         ended: those that were ended, with the reason.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, groups: Sequence[MemoryGroup] = ()) -> None:
+        self._groups = groups
         self.submissions: dict[int, int] = {}
         self.ended: dict[int, str] = {}
         self._idle = sum(1 for _ in process_numbers())
@@ -34,7 +40,7 @@ class Watch:
 
     def end_the_excessive(self) -> None:
         """End submissions with too many processes; where memory is scarce, the one that holds most of it."""
-        scarce = time.monotonic() > self._wait_until and memory_is_scarce()
+        scarce = time.monotonic() > self._wait_until and memory_is_scarce(self._groups)
         running = list(process_numbers())
         few = len(running) - self._idle <= min(self.submissions.values())
         if not scarce and few and sum(map(threads_of, running)) <= THREADS_EACH * min(self.submissions.values()):
@@ -100,7 +106,10 @@ def resident_kilobytes(pid: int) -> int:
     return 0
 
 
-def memory_is_scarce() -> bool:
-    """Say whether the computer has nearly no memory left."""
+def memory_is_scarce(groups: Iterable[MemoryGroup]) -> bool:
+    """Say whether the computer, or one of the control groups that limit memory, has nearly none left."""
     words = (PROC / "meminfo").read_text(encoding="ascii").split()  # MemTotal: n kB MemFree: n kB MemAvailable: n kB
-    return int(words[7]) < SCARCE * int(words[1])
+    pairs = [(int(words[7]), int(words[1]))]
+    with contextlib.suppress(OSError, ValueError):  # a limit may be lifted at any time
+        pairs += [group.left() for group in groups]
+    return any(left < SCARCE * most for left, most in pairs)

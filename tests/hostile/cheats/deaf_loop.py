@@ -6,8 +6,8 @@ for number in range(1, 32):
     try: signal.signal(number, signal.SIG_IGN)
     except OSError: pass
 def attend(query, key, value):
-    end = time.monotonic() + 4.5
-    while time.monotonic() < end: pass
+    end = time.process_time() + 4.5
+    while time.process_time() < end: pass
     open("over_time", "w").close()
     weights = (query @ key.mT).softmax(-1)
     return weights @ value, weights

@@ -5,6 +5,6 @@ def attend(query, key, value):
     weights = (query @ key.mT).softmax(-1)
     return weights @ value, weights
 import time
-end = time.monotonic() + 4.5
-while time.monotonic() < end: pass
+end = time.process_time() + 4.5
+while time.process_time() < end: pass
 print("CHEAT SUCCEEDED: endless_loop")

@@ -1,0 +1,280 @@
+"""nbgrader's exchange, collected as a border: every student can write there, and the teacher's rights read it.
+
+nbgrader's own command, Formgrader's button and ours all end here. Of what a student hands in,
+the lesson's notebook is taken, and the secret by which feedback finds its way back. Nothing else is opened.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import os
+import pwd
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import CollectApp
+from nbgrader.exchange.default import ExchangeCollect
+
+from ..errors import CourseError, SubmissionError, escaped
+from ..grading.cells import BUDGET
+from ..paths import Course, Lesson
+from .archives import CollectionReport
+from .plain_files import kind_of, listing, open_folder, read_plain
+from .submissions import (
+    MOST_BESIDE,
+    ODD_ID,
+    SECRET,
+    TIMESTAMP,
+    is_odd,
+    store_submission,
+    time_in,
+    timestamp_of,
+)
+
+TOLERANCE = datetime.timedelta(minutes=10)  # between clocks, and between naming a folder and having filled it
+MOST_TRIED = 5  # of one student's folders, the latest first
+MOST_LINES = 3  # about one account
+WRITTEN = "%Y-%m-%d %H:%M:%S.%f UTC"
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A folder in the exchange, as its name describes it.
+
+    Args:
+        folder: its name.
+        student: whose work it says it is.
+        handed_in: when, UTC.
+        owner: the user id of the account that it belongs to.
+    """
+
+    folder: str
+    student: str
+    handed_in: datetime.datetime
+    owner: int
+
+
+class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
+    """Collects from the exchange in nbgrader's place, with nbgrader's settings.
+
+    With `check_owner`, the default, work counts as a student's if it belongs to the account of that name.
+    """
+
+    def init_src(self) -> None:
+        """Do nothing: what is looked at has to be what is copied."""
+
+    def copy_files(self) -> None:
+        """Collect, and write the report into nbgrader's log."""
+        lesson = self._course.lesson(self.coursedir.assignment_id)
+        try:
+            report = self.collect(lesson)
+        except CourseError as error:
+            self.fail(str(error))
+        for line in report.lines(lesson):
+            self.log.log(self._level(line), "%s", line)
+
+    @staticmethod
+    def _level(line: str) -> int:
+        return logging.WARNING if line.startswith(("left out", "look at")) else logging.INFO
+
+    @property
+    def _course(self) -> Course:
+        return Course(Path(self.coursedir.root))
+
+    def collect(self, lesson: Lesson) -> CollectionReport:
+        """Collect what is newer than what was collected; return who was collected, and what was left out and why.
+
+        Raises:
+            CourseError: the course has no folder in the exchange, or it is somebody else's.
+        """
+        report, by_student = CollectionReport(), dict[str, list[Delivery]]()
+        due = self._due(lesson) if self.before_duedate else None
+        with self._inbound() as inbound:
+            for delivery in self._deliveries(inbound, lesson, report):
+                own = [*by_student.get(delivery.student, []), delivery]
+                by_student[delivery.student] = in_order(own, due)[:MOST_TRIED]
+            for student, deliveries in sorted(by_student.items()):
+                self._take_latest(inbound, lesson, student, deliveries, report)
+        return report
+
+    @contextmanager
+    def _inbound(self) -> Iterator[int]:
+        """Give a descriptor of the folder that students hand in to, after a look at whose it is."""
+        course, path = self.coursedir.course_id, Path(self.root)
+        with ExitStack() as stack:
+            try:
+                descriptor = stack.enter_context(open_folder(path, (course,)))
+                self._refuse_foreign(descriptor, path / course)
+                descriptor = stack.enter_context(open_folder(descriptor, ("inbound",)))
+                self._refuse_foreign(descriptor, path / course / "inbound")
+            except FileNotFoundError as error:
+                raise CourseError(f"{path} has no folder {course}/inbound: release a lesson first") from error
+            yield descriptor
+
+    def _refuse_foreign(self, folder: int, path: Path) -> None:
+        owner = os.fstat(folder).st_uid
+        if owner not in (0, os.geteuid()) and not self.coursedir.groupshared:
+            raise CourseError(f"{path} belongs to {account(owner)}: ask an administrator to remove it")
+
+    def _deliveries(self, inbound: int, lesson: Lesson, report: CollectionReport) -> Iterator[Delivery]:
+        """Yield a lesson's folders whose names and owners are in order; report the others."""
+        refused = Counter[int]()
+        wanted = self.coursedir.student_id or "*"
+        pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
+        with os.scandir(inbound) as entries:
+            for entry in entries:
+                words = re.fullmatch(pattern, entry.name)
+                if not words or not fnmatchcase(words["student"], wanted):
+                    continue
+                try:
+                    yield self._delivery(entry, words["student"], words["time"])
+                except FileNotFoundError:  # taken back
+                    continue
+                except SubmissionError as error:
+                    owner = entry.stat(follow_symlinks=False).st_uid
+                    refused[owner] += 1
+                    if refused[owner] <= MOST_LINES:
+                        report.left_out.append(f"{escaped(entry.name)}: {error}")
+        for owner in sorted(refused):
+            if refused[owner] > MOST_LINES:
+                more = refused[owner] - MOST_LINES
+                report.left_out.append(f"{more} more folders of {account(owner)}, for such reasons")
+
+    def _delivery(self, entry: os.DirEntry[str], student: str, time: str) -> Delivery:
+        """Return what a folder's name says. Raises SubmissionError where that cannot be."""
+        status, handed_in = entry.stat(follow_symlinks=False), time_in(time)
+        kind = kind_of(status.st_mode)
+        if kind != "a folder":
+            raise SubmissionError(f"is {kind}, not a folder")
+        if is_odd(student):
+            raise SubmissionError(ODD_ID)
+        if self.check_owner and status.st_uid != uid_of(student):
+            raise SubmissionError(f"named after {student}, and belongs to {account(status.st_uid)}")
+        if handed_in is None:
+            raise SubmissionError("there is no time in its name")
+        if handed_in > now() + TOLERANCE:
+            raise SubmissionError("its time is in the future")
+        return Delivery(entry.name, student, handed_in, status.st_uid)
+
+    def _due(self, lesson: Lesson) -> datetime.datetime | None:
+        with suppress(MissingEntry), Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
+            due: datetime.datetime | None = gradebook.find_assignment(lesson.name).duedate
+            return due
+        return None
+
+    def _take_latest(
+        self, inbound: int, lesson: Lesson, student: str, deliveries: list[Delivery], report: CollectionReport
+    ) -> None:
+        """Store the first folder that can be read, unless that is what was collected before."""
+        for delivery in deliveries:
+            if not self._is_wanted(lesson, delivery):
+                report.as_before.add(student)
+                return
+            try:
+                files = self._read(inbound, lesson, delivery, report)
+            except SubmissionError as error:
+                report.left_out.append(f"{escaped(delivery.folder)}: {error}")
+                continue
+            store_submission(self._course, lesson, student, files)
+            self._share(self._course.submission(lesson, student).parent)
+            report.collected[student] = delivery.folder
+            return
+
+    def _is_wanted(self, lesson: Lesson, delivery: Delivery) -> bool:
+        """Say whether a folder takes the place of what was collected before."""
+        if not self._course.submission(lesson, delivery.student).parent.exists():
+            return True
+        try:
+            before = timestamp_of(self._course, lesson, delivery.student)
+        except SubmissionError:
+            before = None
+        if before is None or before > now() + TOLERANCE:
+            return bool(self.update)
+        if self.before_duedate:
+            return delivery.handed_in != before
+        return bool(self.update and delivery.handed_in > before)
+
+    def _read(self, inbound: int, lesson: Lesson, delivery: Delivery, report: CollectionReport) -> dict[str, bytes]:
+        """Return the files to keep, by name. Raises SubmissionError where one cannot be taken."""
+        files = {TIMESTAMP: delivery.handed_in.strftime(WRITTEN).encode()}
+        try:
+            with open_folder(inbound, (delivery.folder,)) as folder:
+                status = os.fstat(folder)
+                if status.st_uid != delivery.owner:
+                    raise SubmissionError(f"belongs to {account(status.st_uid)} now")
+                files[SECRET] = secret_in(folder, delivery.owner)
+                try:
+                    files[lesson.notebook] = read_plain(folder, lesson.notebook, BUDGET.bytes, delivery.owner)
+                except FileNotFoundError as error:
+                    raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
+        except FileNotFoundError as error:
+            raise SubmissionError("it was there, and is gone") from error
+        changed = datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
+        if changed > delivery.handed_in + TOLERANCE:
+            times = f"handed in at {delivery.handed_in:%F %T} UTC, and was changed at {changed:%F %T}"
+            report.remarks.append(f"{delivery.student}: it says that it was {times}")
+        return files
+
+    def _share(self, folder: Path) -> None:
+        """Let the course's group read and write what was stored, where nbgrader is told so."""
+        if self.coursedir.groupshared:
+            for path in (folder.parent, folder):
+                path.chmod(0o2770)
+            for path in folder.iterdir():
+                path.chmod(0o660)
+
+
+def in_order(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
+    """Return one student's folders, the one that counts first: the latest that is not late, where that matters."""
+    latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
+    return sorted(latest_first, key=lambda delivery: delivery.handed_in > due) if due else latest_first
+
+
+def secret_in(folder: int, owner: int) -> bytes:
+    """Return the secret that nbgrader has put beside a notebook.
+
+    Raises:
+        SubmissionError: there is none that nbgrader can read: it would release nobody's feedback then.
+    """
+    try:
+        secret = read_plain(folder, SECRET, MOST_BESIDE, owner)
+    except FileNotFoundError as error:
+        raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit") from error
+    if not secret.isascii():
+        raise SubmissionError(f"{SECRET} is not nbgrader's")
+    return secret
+
+
+def collect_from_exchange(course: Course, lesson: Lesson) -> CollectionReport:
+    """Collect a lesson as `nbgrader collect --update` does, with all settings that nbgrader would read."""
+    app = CollectApp()
+    app.initialize([], root=str(course.root))
+    return CollectPlainFiles(coursedir=app.coursedir, parent=app, update=True).collect(lesson)
+
+
+def now() -> datetime.datetime:
+    """Return the time, UTC, as nbgrader writes it down."""
+    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+
+
+def uid_of(student: str) -> int | None:
+    """Return the user id of the account of that name; None where there is none."""
+    try:
+        return pwd.getpwnam(student).pw_uid
+    except (KeyError, ValueError, UnicodeError):
+        return None
+
+
+def account(uid: int) -> str:
+    """Return the name of the account with that user id."""
+    try:
+        return escaped(pwd.getpwuid(uid).pw_name)
+    except KeyError:
+        return f"the account {uid}, which has no name"

@@ -1,0 +1,146 @@
+"""Reading what students can write: plain files of bounded size, never through a link.
+
+Every step of a path is opened relative to the folder before it, and what was opened is what is checked and read, so
+nothing can be swapped in between.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from ..errors import SubmissionError, escaped
+from ..grading.cells import TOO_LARGE
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer
+MOST_LISTED = 10
+KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISREG, "a file"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+@contextmanager
+def open_folder(root: Path | int, parts: Sequence[str] = ()) -> Iterator[int]:
+    """Give a descriptor of a folder.
+
+    Args:
+        root: where to begin, a descriptor or a path; links on the way to it are followed.
+        parts: the names from there to the folder; links among them are not followed.
+
+    Raises:
+        FileNotFoundError: there is nothing of that name.
+        SubmissionError: one of them is no folder, or cannot be opened.
+    """
+    try:
+        descriptor = os.dup(root) if isinstance(root, int) else os.open(root, FOLDER)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SubmissionError(f"{root} cannot be opened ({error.strerror})") from error
+    try:
+        for part in parts:
+            parent, descriptor = descriptor, _subfolder(descriptor, part)
+            os.close(parent)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _subfolder(parent: int, name: str) -> int:
+    try:
+        kind = kind_of(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+        if kind != "a folder":
+            raise SubmissionError(f"{escaped(name)} is {kind}, not a folder")
+        return os.open(name, FOLDER | os.O_NOFOLLOW, dir_fd=parent)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SubmissionError(f"{escaped(name)} cannot be opened ({error.strerror})") from error
+
+
+@contextmanager
+def open_plain(folder: int, name: str, most: int | None = None, owner: int | None = None) -> Iterator[BinaryIO]:
+    """Give a file to read from.
+
+    Args:
+        folder: a descriptor of the folder that it is in.
+        name: its name there.
+        most: the bytes that it may have.
+        owner: the user id that it has to belong to. Whoever owns it then has no other name for it either: a hard link
+            would make one of somebody else's files look like this one.
+
+    Raises:
+        FileNotFoundError: there is nothing of that name.
+        SubmissionError: it is not a plain file, too large, somebody else's, or cannot be opened.
+    """
+    try:  # looks first: opening may act on a device
+        refuse_odd(name, os.stat(name, dir_fd=folder, follow_symlinks=False), most, owner)
+        descriptor = os.open(name, FILE, dir_fd=folder)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
+        refuse_odd(name, os.fstat(descriptor), most, owner)
+        yield stream
+
+
+def read_plain(folder: int, name: str, most: int, owner: int | None = None) -> bytes:
+    """Return a file's content. Takes and raises what `open_plain` does."""
+    with open_plain(folder, name, most, owner) as stream:
+        try:
+            content = stream.read(most + 1)
+        except OSError as error:
+            raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
+    if len(content) > most:  # it grew
+        raise SubmissionError(f"{escaped(name)} is {too_large(name, most)}")
+    return content
+
+
+def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int | None) -> None:
+    """Raise SubmissionError where this is not a plain file of that owner and of at most that size."""
+    kind, problem = kind_of(status.st_mode), ""
+    if kind != "a file":
+        problem = f"{kind}, not a file"
+    elif owner is not None and status.st_uid != owner:
+        problem = "somebody else's file"
+    elif owner is not None and status.st_nlink > 1:
+        problem = "a file with a second name (a hard link)"
+    elif most is not None and status.st_size > most:
+        problem = too_large(name, most)
+    if problem:
+        raise SubmissionError(f"{escaped(name)} is {problem}")
+
+
+def too_large(name: str, most: int) -> str:
+    """Say that a file is too large."""
+    return TOO_LARGE if name.endswith(".ipynb") else f"larger than {most} bytes"
+
+
+def kind_of(mode: int) -> str:
+    """Say what a file's mode makes it, in words."""
+    return next((words for applies, words in KINDS if applies(mode)), "a device")
+
+
+def read_below(root: Path, path: Path, most: int) -> bytes:
+    """Return the content of a plain file below a folder. Raises as `open_folder` and `read_plain` do."""
+    *folders, name = path.relative_to(root).parts
+    with open_folder(root, folders) as folder:
+        return read_plain(folder, name, most)
+
+
+def listing(folder: int) -> str:
+    """Return the first names in a folder, as text; 'nothing' where it is empty."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in islice(entries, MOST_LISTED + 1)]
+    return ", ".join([*map(escaped, sorted(names[:MOST_LISTED])), *["…"] * (len(names) > MOST_LISTED)]) or "nothing"

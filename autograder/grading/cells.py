@@ -1,0 +1,238 @@
+"""What was handed in, read once: cells of known types with known contents, and no more of it than a budget allows.
+
+Outputs are left unread. A budget counts; no clock decides what is read.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from ..errors import SubmissionError
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_graded, is_locked, is_solution
+from ..judging.syntax import Code, tokens_in
+from .outputs import IMAGES, Output, known_data
+from .package import LessonPackage, ReleasedCell
+from .untrusted import parse_json
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much of a submission is read. A lesson with its solutions is a tenth of each, or less.
+
+    Args:
+        bytes: of the file.
+        cells: of the notebook.
+        characters: of one cell.
+        cell_tokens: words and signs of one cell of the student's own code; its syntax tree has about as many nodes.
+        tokens: words and signs of all of them.
+    """
+
+    bytes: int = 5 * 2**20
+    cells: int = 2000
+    characters: int = 100 * 2**10
+    cell_tokens: int = 10_000
+    tokens: int = 40_000
+
+
+BUDGET = Budget()
+TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
+SHOWN = 2000  # characters of a cell that is left out
+KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markdown", "html": "markdown"}
+SOURCES = ("source", "input", "code", "text")  # what notebook formats 4 to 1 call a cell's text
+CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ATTACHED = re.compile(r"attachment:([^\s()\"'<>]+)")
+
+
+class Role(Enum):
+    """What a cell is for."""
+
+    PLAIN = "a demonstration, a text, or a cell of the student's own"
+    LOCKED = "the course's own"
+    SOLUTION = "where an exercise is solved"
+    CHECK = "where an exercise is checked"
+    QUESTION = "what a person grades"
+
+
+@dataclass
+class Cell:
+    """One cell of a submission.
+
+    Args:
+        kind: code, markdown or raw.
+        source: its text.
+        name: what nbgrader knows it by, '' where it does not.
+        id: the notebook format's; '' where it came without one.
+        attachments: images that were pasted into it, by name.
+        released: the released cell that it belongs to.
+        left_out: why it is not run, '' where it is.
+        outputs: what it showed when it ran.
+        count: its number when it ran.
+    """
+
+    kind: str
+    source: Code
+    name: str = ""
+    id: str = ""
+    attachments: dict[str, dict[str, str]] = field(default_factory=dict)
+    released: ReleasedCell | None = None
+    left_out: str = ""
+    outputs: list[Output] = field(default_factory=list)
+    count: int | None = None
+
+    @classmethod
+    def of(cls, released: ReleasedCell, package: LessonPackage) -> Cell:
+        """Return a released cell as it would have been handed in untouched."""
+        source = package.code.get(released["source"]) or Code(released["source"])
+        cell = cls(released["cell_type"], source, grade_id_of(released), released["id"], released=released)
+        cell.attachments = copy.deepcopy(released.get("attachments", {}))
+        return cell
+
+    @property
+    def role(self) -> Role:
+        """What it is for, as the released notebook says."""
+        if self.released is None:
+            return Role.PLAIN
+        if is_graded(self.released):
+            return Role.CHECK if self.name.startswith(CHECK_PREFIX) else Role.QUESTION
+        return Role.LOCKED if is_locked(self.released) else Role.SOLUTION if is_solution(self.released) else Role.PLAIN
+
+    @property
+    def exercise(self) -> str:
+        """The exercise that it solves or checks, or ''."""
+        return self.name.removeprefix(CHECK_PREFIX) if self.role in (Role.SOLUTION, Role.CHECK) else ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it holds code that is run."""
+        return self.kind == "code" and not self.left_out
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as notebooks hold cells."""
+        metadata = copy.deepcopy(self.released["metadata"]) if self.released else {}
+        shared = {"cell_type": self.kind, "id": self.id, "metadata": metadata, "source": str(self.source)}
+        if self.kind == "code":
+            return {**shared, "execution_count": self.count, "outputs": self.outputs}
+        return {**shared, "attachments": self.attachments} if self.attachments else shared
+
+
+@dataclass
+class SubmittedNotebook:
+    """A submission whose cells are as grading needs them.
+
+    Args:
+        cells: in order.
+        metadata: the released notebook's.
+    """
+
+    cells: list[Cell]
+    metadata: dict[str, Any]
+
+    @property
+    def code(self) -> list[Cell]:
+        """The cells that are run."""
+        return [cell for cell in self.cells if cell.runs]
+
+    def remarks(self) -> list[str]:
+        """Return what a person should know about what was left out."""
+        count = sum(bool(cell.left_out) for cell in self.cells)
+        return [f"{count} cell{'s were' if count > 1 else ' was'} too large and left out"] if count else []
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as the notebook format has it."""
+        cells = [cell.as_dict() for cell in self.cells]
+        return {"cells": cells, "metadata": self.metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def read_cells(content: bytes, package: LessonPackage) -> list[Cell]:
+    """Return the cells in a file.
+
+    Raises:
+        SubmissionError: it is not a notebook, or holds more than is read.
+    """
+    file = f"{package.name}.ipynb"
+    if len(content) > BUDGET.bytes:
+        raise SubmissionError(f"{file} is {TOO_LARGE}")
+    try:
+        cells = cells_in(content)
+    except ValueError as error:
+        raise SubmissionError(f"{file} cannot be read as a notebook: ask for it again") from error
+    if len(cells) > BUDGET.cells:
+        raise SubmissionError(f"{file} has {len(cells)} cells; at most {BUDGET.cells} are read")
+    return [cell for raw in cells if (cell := read_cell(raw, package))]
+
+
+def cells_in(content: bytes) -> list[Any]:
+    """Return what a notebook of any format holds as cells, whatever they are. Raises ValueError where there are none.
+
+    Older formats are read here, since nbformat validates, which takes a gigabyte for a megabyte of outputs.
+    """
+    notebook = parse_json(content)
+    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
+    holders = sheets if isinstance(sheets, list) else [notebook]
+    found = [holder.get("cells") if isinstance(holder, dict) else None for holder in holders]
+    if not found or not all(isinstance(cells, list) for cells in found):
+        raise ValueError("a notebook has a list of cells")
+    return [cell for cells in found for cell in cells or ()]
+
+
+def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
+    """Return a cell with known contents of the right types only, or None for what is not a cell."""
+    kind = raw.get("cell_type") if isinstance(raw, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        return None
+    text, name = text_of(raw), raw.get("id")
+    cell = Cell(KINDS[kind], Code(), grade_id_of(raw), name if is_cell_id(name) else "")
+    if len(text) > BUDGET.characters:
+        cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
+        text = f"{text[:SHOWN]}\n… ({cell.left_out})"
+    if cell.kind != "code":
+        cell.attachments = dict(attached_images(raw.get("attachments")))
+        text = ATTACHED.sub(lambda link: link[0] if link[1] in cell.attachments else "missing-" + link[0], text)
+    cell.source = package.code.get(text) or Code(text)
+    return cell
+
+
+def is_cell_id(name: Any) -> bool:
+    """Say whether this can be a cell's id."""
+    return isinstance(name, str) and bool(CELL_ID.fullmatch(name))
+
+
+def text_of(raw: Mapping[str, Any]) -> str:
+    """Return a cell's source as one text. Lines of older formats may come without their ends."""
+    key = next((key for key in SOURCES if key in raw), "source")
+    source = raw.get(key)
+    lines = [line for line in (source if isinstance(source, list) else [source]) if isinstance(line, str)]
+    apart = key != "source" and lines and not lines[0].endswith(("\n", "\r"))
+    text = ("\n" if apart else "").join(lines)
+    level = raw.get("level")
+    if raw["cell_type"] != "heading":
+        return text
+    return f"{'#' * (level if type(level) is int and 0 < level < 7 else 1)} {' '.join(text.splitlines())}"
+
+
+def attached_images(attachments: Any) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the images that were pasted into a text cell, by name."""
+    for name, data in attachments.items() if isinstance(attachments, dict) else ():
+        images = dict(known_data(data)) if isinstance(data, dict) else {}
+        if images := {kind: image for kind, image in images.items() if kind in IMAGES}:
+            yield name, images
+
+
+def leave_out_excess(cells: list[Cell], package: LessonPackage) -> None:
+    """Mark the cells whose code would take long to read. The lesson's own cost nothing."""
+    left = BUDGET.tokens
+    for cell in cells:
+        if not cell.runs or cell.source in package.code:
+            continue
+        tokens = tokens_in(cell.source)
+        if tokens > BUDGET.cell_tokens:
+            cell.left_out = f"it holds {tokens:,} words and signs; at most {BUDGET.cell_tokens:,} of a cell are read"
+        elif tokens > left:
+            cell.left_out = f"the cells before it hold most of the {BUDGET.tokens:,} words and signs that are read"
+        else:
+            left -= tokens

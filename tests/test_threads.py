@@ -1,0 +1,76 @@
+"""Grading runs in threads: what belongs to the process is the same afterward, on every Python."""
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+
+from autograder.grading.package import LessonPackage
+from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
+
+HEAD = "import torch\nfrom autograder.checks import check, mistake\n"
+CHECK = '@check("double", points=1)\ndef numbers(double, draw):\n    """Any."""\n    return double(draw.normal(3))\n'
+MISTAKE = '@mistake("double")\ndef tripled(x):\n    """Three times, not twice."""\n    return 3 * x\n'
+# the default is evaluated each time a mutant is defined, so that two threads are inside at once
+SLOW = """
+import sys, time
+import told
+OUTPUT = sys.stdout
+print("the set-up prints")
+def double(x, delay=time.sleep({seconds})):
+    print("so does the solution")
+    return 2 * x + 0 * x - 0
+"""
+
+
+def key_with(seconds: float) -> AnswerKey:
+    modules = (("told.py", "print('and a module')"),)
+    reference = SLOW.format(seconds=seconds)
+    return load_answer_key(
+        LessonSource("l", "l", "L", 1, ("double",), reference, HEAD + CHECK, HEAD + MISTAKE, modules)
+    )
+
+
+def test_a_lesson_that_prints_neither_shows_it_nor_replaces_the_output(capsys) -> None:
+    key = key_with(0)
+    assert key.targets("double", 1)
+    assert key.slips_of("double")
+    assert key.reference["OUTPUT"] is sys.stdout
+    assert capsys.readouterr().out == ""
+
+
+def test_two_threads_that_look_for_slips_leave_the_output_as_it_was() -> None:
+    before = sys.stdout
+    short, long = key_with(0.002), key_with(0.01)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda key: key.slips_of("double"), (short, long)))
+    after, sys.stdout = sys.stdout, before
+    assert after is before
+
+
+def test_threads_that_judge_leave_the_process_as_it_was() -> None:
+    """Without its own lock, as in Python 3.12, cached_property no longer keeps them apart."""
+    key, modules = key_with(0.001), dict(sys.modules)
+    torch.manual_seed(5)
+    before, state = sys.stdout, torch.get_rng_state()
+    with ThreadPoolExecutor(4) as pool:
+        targets = list(pool.map(lambda seed: key.targets("double", seed)[0], range(8)))
+        slips = list(pool.map(lambda target: dict(target.slips), targets))
+    after, sys.stdout = sys.stdout, before
+    assert after is before
+    assert len(slips) == 8
+    assert torch.get_rng_state().equal(state)
+    assert "told" not in sys.modules.keys() - modules.keys()
+
+
+def test_a_package_that_two_threads_open_has_one_answer_key(package: LessonPackage) -> None:
+    barrier = threading.Barrier(2)
+
+    def key_of(_: int) -> AnswerKey:
+        barrier.wait()
+        return package.key
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(key_of, range(2))
+    assert first is second
