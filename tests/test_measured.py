@@ -195,7 +195,12 @@ def test_slower_hands_repair_three_back_at_four_times_the_length(tasks: dict[str
         weights = model.attend(reader.digits(300, 1_000_000, 64))[1].softmax(-1)[:, :, 60, :61].mean((0, 1)).flip(0)
         assert float(weights[3]) < 0.1
         assert min(float(weights[distance]) for distance in (47, 53)) > 0.15
-        model.base = 63_496
+        trained, slower = model.speeds, reader.speeds_of(63_496)
+        model.speeds = trained.index_copy(0, torch.tensor([2, 3]), slower[2:])
+        assert reader.accuracy(model, back, 64) == pytest.approx(right[64], abs=0.05)  # it is not the slowest hands
+        model.speeds = trained.index_copy(0, torch.tensor([1]), slower[1:2])
+        assert reader.accuracy(model, back, 64) > 0.95
+        model.speeds = slower
         longer = right_at(reader, model, back)
         assert min(longer[16], longer[64]) > 0.95
         assert longer[128] < 0.7

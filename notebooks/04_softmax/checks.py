@@ -38,7 +38,7 @@ def a_table(stable_softmax: Any, draw: Inputs) -> Any:
 @check("stable_softmax", points=1, show=True, tolerance=1e-3)
 def rows_far_apart(stable_softmax: Any, draw: Inputs) -> Any:
     """Scores around ten thousand, and rows far apart from one another."""
-    levels = torch.tensor([[0.0], [10_000.0], [-10_000.0]], dtype=torch.float64)
+    levels = torch.tensor([[0.0], [10_000.0], [-20_000.0]], dtype=torch.float64)
     apart, large = (
         draw.give(levels + draw.normal(3, 4)),
         draw.give(3000 * draw.normal(3, 4)),

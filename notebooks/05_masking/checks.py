@@ -24,9 +24,9 @@ NO_SCALED_DOT_PRODUCT_ATTENTION = shortcut(
 
 
 def rule(draw: Inputs, *shape: int, empty: Any = None) -> Tensor:
-    """Draw a mask with about half of its entries True and at least one True in each row, except in the empty ones."""
-    mask = draw.normal(*shape) > 0
-    mask[..., draw.integer(0, shape[-1] - 1)] = True
+    """Draw a mask with about half of its entries True; each row has a True and a False, the empty ones no True."""
+    mask, shown = draw.normal(*shape) > 0, draw.integer(0, shape[-1] - 1)
+    mask[..., shown], mask[..., shown - 1] = True, False
     if empty is not None:
         mask[empty] = False
     return draw.give(mask)
@@ -119,7 +119,7 @@ def an_empty_row(masked_softmax: Any, draw: Inputs) -> Any:
     """One row with nothing to look at: the weights, and the gradient that reaches the scores."""
     scores = draw.normal(3, 4).requires_grad_()
     mask = rule(draw, 3, 4, empty=1)
-    mask[0, :2] = torch.tensor([False, True])
+    mask[::2, :2] = torch.tensor([False, True])
     weights = masked_softmax(scores, draw.give(mask))
     (weights * draw.normal(3, 4)).sum().backward()
     return {"weights": weights, "gradient": scores.grad}
@@ -224,10 +224,15 @@ def plain_cases(leaks: Any, draw: Inputs) -> Any:
     }
 
 
+def last_number_of_the_next_token(x: Tensor) -> Tensor:
+    """Give every output one number of the token after it, its last."""
+    return torch.cat([x[..., :-1], x[..., -1:].roll(-1, dims=1)], dim=-1)
+
+
 @check("leaks", points=1)
 def small_holes(leaks: Any, draw: Inputs) -> Any:
-    """One hole in a causal mask, in different places; outputs that rise or sink; noise in the last digits; a view; an
-    attention for one length only.
+    """One hole in a causal mask, in different places; a leak through one number of each token; outputs that rise or
+    sink; noise in the last digits; a view; an attention for one length only.
     """
     holes = {
         f"query {query} sees key {key}": leaks(
@@ -239,6 +244,7 @@ def small_holes(leaks: Any, draw: Inputs) -> Any:
     }
     return {
         **holes,
+        "the last number of the next token": leaks(last_number_of_the_next_token, 6, 4),
         "an attention for six tokens only": leaks(
             of_one_length(attending(lambda i, j: j <= i), 6), 6, 4
         ),

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from autograder.plot.drawing import INK, show
 from matplotlib.figure import Figure
+
+from autograder.plot.drawing import INK, show
 
 HANDS = ("#00204d", "#b8860b", "#6b6b6b", "#7c7b78")
 

@@ -1,5 +1,6 @@
 """The model of lesson 7's experiments. The notebook beside this file imports it; nothing in it is an exercise."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -7,15 +8,19 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 Task = Callable[[Tensor], Tensor]
-WIDTH, HEADS, LONGEST = 32, 4, 32
+WIDTH, HEADS, LONGEST = 32, 4, 128
 
 
-def turns(length: int, size: int) -> Tensor:
+def speeds_of(base: float, size: int = WIDTH // HEADS) -> Tensor:
+    """Return how far each hand turns per position, in radians, (D / 2,)."""
+    return base ** (-torch.arange(0, size, 2) / size)
+
+
+def turns(length: int, speeds: Tensor) -> Tensor:
     """Return the rotation of each position as a matrix, (L, D, D): the exponential of the position times a generator.
 
     The generator turns each pair of neighboring entries at a speed of its own (Su et al. 2021, section 3.2.2).
     """
-    speeds = 10_000.0 ** (-torch.arange(0, size, 2) / size)
     quarter = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
     generator = torch.block_diag(*(speed * quarter for speed in speeds))
     return torch.matrix_exp(torch.arange(length)[:, None, None] * generator)
@@ -28,28 +33,35 @@ def distances(length: int) -> Tensor:
 
 
 def waves(length: int) -> Tensor:
-    """Return sinusoidal positions, (L, E), with the sines in the first half and the cosines in the second."""
+    """Return sinusoidal positions, (L, E), a sine and its cosine side by side, as in exercise 7.1."""
     speeds = 10_000.0 ** (-torch.arange(WIDTH // 2) * 2 / WIDTH)
     angles = torch.outer(torch.arange(length), speeds)
-    return torch.cat([angles.sin(), angles.cos()], dim=-1)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
 class Reader(nn.Module):
     """One layer of attention that says something about each place of a sequence of digits.
 
     positions is "none", "learned", "sinusoidal", "rotary" or "linear bias". With causal=True a place sees itself and
-    what came before.
+    what came before. speeds are those of the rotation; they can be changed after training.
     """
 
     def __init__(self, positions: str, causal: bool = False) -> None:
         super().__init__()
         self.positions, self.causal = positions, causal
+        self.speeds = speeds_of(10_000.0)
         self.digit, self.place = nn.Embedding(10, WIDTH), nn.Embedding(LONGEST, WIDTH)
         self.in_proj = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
         self.out_proj, self.out = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 10)
 
     def forward(self, digits: Tensor) -> Tensor:
         """Return logits (B, L, 10) for digits (B, L)."""
+        x, scores, values = self.attend(digits)
+        mixed = scores.softmax(dim=-1) @ values
+        return self.out(x + self.out_proj(mixed.transpose(1, 2).flatten(2)))
+
+    def attend(self, digits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return tokens (B, L, E), scores (B, H, L, L), −∞ where a place may not look, and values (B, H, L, D)."""
         length, x = digits.size(1), self.digit(digits)
         if self.positions == "learned":
             x = x + self.place.weight[:length]
@@ -57,7 +69,7 @@ class Reader(nn.Module):
             x = x + waves(length)
         q, k, v = self.in_proj(x).unflatten(-1, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
         if self.positions == "rotary":
-            rotation = turns(length, q.size(-1))
+            rotation = turns(length, self.speeds)
             q, k = (torch.einsum("lij,bhlj->bhli", rotation, t) for t in (q, k))
         bias = torch.zeros(HEADS, length, length)
         if self.positions == "linear bias":
@@ -65,8 +77,7 @@ class Reader(nn.Module):
             bias = bias - torch.einsum("h,ls->hls", slopes, distances(length))
         if self.causal:
             bias = bias.masked_fill(torch.ones(length, length).triu(1) > 0, -torch.inf)
-        mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-        return self.out(x + self.out_proj(mixed.transpose(1, 2).flatten(2)))
+        return x, q @ k.mT / math.sqrt(q.size(-1)) + bias, v
 
 
 def digits(n: int, seed: int, length: int) -> Tensor:

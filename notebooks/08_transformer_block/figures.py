@@ -15,10 +15,10 @@ BLOCK = {
     "output (B, L, E)": (0, 0),
 }
 WHOLE = {
-    "28 january 1955": (0, 4),
-    "embed + place": (0, 3),
-    "encoder block": (0, 2),
-    "norm → memory": (0, 1),
+    "28 january 1955": (0, 5),
+    "embed + place": (0, 4),
+    "encoder block": (0, 3),
+    "norm → memory": (0, 2),
     "begin 1955-01-2": (3, 4),
     "embed + place ": (3, 3),
     "decoder block": (3, 2),
@@ -52,12 +52,12 @@ def encoder_and_decoder() -> None:
         [
             *pairwise(left),
             *pairwise(right),
-            (left[-1], "decoder block", 0.8),
+            (left[-1], "decoder block", 0.5, "keys, values"),
         ],
         "The encoder reads once, the decoder looks at what was read",
         marked=["encoder block", "decoder block"],
         alt="Left: the date as people write it is embedded, passes an encoder block and a norm, and becomes the "
-        "memory. "
+        "memory, from which an arrow labeled keys, values leads to the decoder block. "
         "Right: the characters written so far are embedded and pass a decoder block, which also looks at the memory; "
         "a norm and a linear layer give the next character.",
     )

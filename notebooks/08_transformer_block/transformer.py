@@ -11,9 +11,9 @@ import torch
 import translator
 from torch import Tensor, nn
 from torch.nn import functional
-from translator import CHARACTERS, LONGEST_DATE, dates, decode, encode
+from translator import CHARACTERS, LONGEST_DATE, dates, to_ids, to_text
 
-__all__ = ["BEGIN", "CHARACTERS", "Transformer", "dates", "decode", "encode", "train"]
+__all__ = ["BEGIN", "CHARACTERS", "Transformer", "dates", "to_ids", "to_text", "train"]
 
 WIDTH, HEADS, HIDDEN, WRITTEN = 64, 4, 128, 10
 BEGIN = len(CHARACTERS)

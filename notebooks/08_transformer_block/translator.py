@@ -1,6 +1,8 @@
 """The translator of lesson 1: two recurrent networks, with attention between them or without.
 
-After Bahdanau, Cho and Bengio 2014, https://arxiv.org/abs/1409.0473. The notebook beside this file imports it.
+The score is that of Bahdanau, Cho and Bengio 2014, https://arxiv.org/abs/1409.0473. For brevity the decoder steps first
+and looks afterward, as in Luong, Pham and Manning 2015, and the encoder reads in one direction only. The notebook
+beside this file imports it.
 """
 
 from collections.abc import Callable
@@ -134,12 +136,12 @@ def date_pair(generator: torch.Generator) -> tuple[str, str]:
     return styles[style], f"{year}-{month:02}-{day:02}"
 
 
-def encode(text: str, length: int = LONGEST_DATE) -> list[int]:
+def to_ids(text: str, length: int = LONGEST_DATE) -> list[int]:
     """Turn a text into numbers, one per character, padded with spaces."""
     return [CHARACTERS.index(character) for character in text.ljust(length)]
 
 
-def decode(numbers: Tensor) -> str:
+def to_text(numbers: Tensor) -> str:
     """Turn numbers back into a text."""
     return "".join(CHARACTERS[number] for number in numbers)
 
@@ -148,6 +150,6 @@ def dates(n: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw n dates: what is read (n, 18) and what should be written (n, 10)."""
     generator = torch.Generator().manual_seed(seed)
     read, written = zip(*[date_pair(generator) for _ in range(n)], strict=True)
-    return torch.tensor([encode(text) for text in read]), torch.tensor(
-        [encode(text, 10) for text in written]
+    return torch.tensor([to_ids(text) for text in read]), torch.tensor(
+        [to_ids(text, 10) for text in written]
     )

@@ -23,7 +23,7 @@ def repeated(n: int, seed: int, shortest: int = 6) -> tuple[Tensor, Tensor]:
 class Copier(nn.Module):
     """Layers with one head each, which add to the stream. It predicts the next token.
 
-    Places are added to queries and keys only: they say where to look, and are not passed on.
+    A learned vector per place and layer is added to queries and keys only: it says where to look, and is not passed on.
     """
 
     def __init__(self, depth: int) -> None:
@@ -73,3 +73,23 @@ def accuracy(model: Copier, shortest: int = 6) -> float:
     tokens, periods = repeated(300, 99_999, shortest)
     guesses, where = model(tokens)[0][:, :-1].argmax(dim=-1), known(periods)
     return float((guesses == tokens[:, 1:])[where].double().mean())
+
+
+@torch.no_grad()
+def patched(model: Copier, told: tuple[str, ...]) -> float:
+    """Return the accuracy of a model of two layers if only a part of the second is told what the first one added.
+
+    told names that part: "query", "key" and "value" of layer 1, and "rest" for the stream that it adds to. Everything
+    else gets the tokens as they were before layer 0.
+    """
+    tokens, periods = repeated(300, 99_999)
+    causal = torch.ones(LENGTH, LENGTH).tril() > 0
+    (first, second), (place0, place1) = model.layers, model.places
+    x = model.embed(tokens)
+    after = x + first(x + place0, x + place0, x, causal)[0]
+    query, key, value, rest = (
+        after if name in told else x for name in ("query", "key", "value", "rest")
+    )
+    added = second(query + place1, key + place1, value, causal)[0]
+    guesses = model.out(model.norm(rest + added))[:, :-1].argmax(dim=-1)
+    return float((guesses == tokens[:, 1:])[known(periods)].double().mean())

@@ -14,6 +14,21 @@ from writer import CHECKPOINT, LARGE, Text, Writer, loss_on, right_on_repeats
 SEED, STEPS, BATCH, REPEATS = 0, 1500, 24, 16
 
 
+class TorchBlock(nn.TransformerEncoderLayer):
+    """PyTorch's pre-norm block with this course's arguments and masks: True = may attend."""
+
+    def __init__(
+        self, d_model: int, num_heads: int, d_ff: int, *, dropout: float = 0.0
+    ) -> None:
+        super().__init__(
+            d_model, num_heads, d_ff, dropout, batch_first=True, norm_first=True
+        )
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Return (B, L, E) for x (B, L, E) and a mask (L, L)."""
+        return super().forward(x, src_mask=~mask)
+
+
 def repeats(vocab: int, n: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
     """Draw strings of random characters that start again after 10 to 40 of them.
 
@@ -37,7 +52,7 @@ def main() -> None:
     torch.manual_seed(SEED)
     text = Text()
     vocab = len(text.characters)
-    model = Writer(vocab, dropout=0.2, **LARGE)
+    model = Writer(vocab, TorchBlock, dropout=0.2, **LARGE)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.003, weight_decay=0.1)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.003, total_steps=STEPS)
     losses: list[str] = []

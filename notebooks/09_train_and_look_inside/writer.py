@@ -1,10 +1,12 @@
 """The language model of lesson 9: it reads characters and says which comes next. The notebook imports it."""
 
-import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
+from attention import MultiHeadAttention
 from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -43,19 +45,25 @@ class Text:
         return "".join(self.characters[n] for n in numbers)
 
 
-class TorchBlock(nn.TransformerEncoderLayer):
-    """PyTorch's pre-norm block with this course's arguments and masks: True = may attend."""
+class Block(nn.Module):
+    """A pre-norm transformer block (lesson 8) around the attention of lesson 6, with biases as PyTorch's has them."""
 
     def __init__(
         self, d_model: int, num_heads: int, d_ff: int, *, dropout: float = 0.0
     ) -> None:
-        super().__init__(
-            d_model, num_heads, d_ff, dropout, batch_first=True, norm_first=True
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = MultiHeadAttention(
+            d_model, num_heads, dropout=dropout, bias=True
         )
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return (B, L, E) for x (B, L, E) and a mask (L, L)."""
-        return super().forward(x, src_mask=~mask)
+        x = x + self.dropout(self.attention(self.norm1(x), mask=mask)[0])
+        hidden = self.linear1(self.norm2(x)).relu()
+        return x + self.dropout(self.linear2(hidden))
 
 
 class Writer(nn.Module):
@@ -70,7 +78,7 @@ class Writer(nn.Module):
     def __init__(
         self,
         vocab: int,
-        block: Callable[..., nn.Module] = TorchBlock,
+        block: Callable[..., nn.Module] = Block,
         *,
         d_model: int = 64,
         depth: int = 2,
@@ -148,42 +156,68 @@ def write(
     return text.decode(tokens[0])
 
 
-@torch.no_grad()
-def maps(model: Writer, tokens: Tensor) -> Tensor:
-    """Return the attention weights of every head of a model with PyTorch's blocks, (B, layers * heads, L, L)."""
-    found: list[Tensor] = []
-    hooks = []
-    for block in model.eval().blocks:
-
-        def keep(layer: nn.Module, args: tuple, options: dict) -> None:
-            options = {**options, "need_weights": True, "average_attn_weights": False}
-            found.append(nn.MultiheadAttention.forward(layer, *args, **options)[1])
-
-        hooks.append(block.self_attn.register_forward_pre_hook(keep, with_kwargs=True))
-    model(tokens)
-    for hook in hooks:
-        hook.remove()
-    return torch.cat(found, dim=1)
-
-
 def load(text: Text) -> tuple[Writer, dict[str, str]]:
     """Return the larger model that `pretrain.py` trained, and what it noted about that."""
     model = Writer(len(text.characters), **LARGE)
-    parameters = load_file(CHECKPOINT)
-    model.load_state_dict({name: p.float() for name, p in parameters.items()})
+    model.load_state_dict(from_torch(load_file(CHECKPOINT)))
     with safe_open(CHECKPOINT, "pt") as file:
         return model.eval(), file.metadata()
 
 
-def without_heads(model: Writer, heads: tuple[int, ...]) -> Writer:
-    """Return a copy of a model with PyTorch's blocks in which some heads, counted through all layers, add nothing."""
-    copied = copy.deepcopy(model)
-    for head in heads:
-        attention = copied.blocks[head // 4].self_attn
-        with torch.no_grad():
-            strips = attention.out_proj.weight.unflatten(1, (-1, attention.head_dim))
-            strips[:, head % 4] = 0.0
-    return copied
+def from_torch(parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the parameters of PyTorch's blocks under the names of `Block`, as in exercise 6.4."""
+    renamed = {}
+    for name, parameter in parameters.items():
+        name = name.replace(".self_attn.", ".attention.")
+        if "in_proj_" in name:
+            for layer, part in zip("qkv", parameter.float().chunk(3), strict=True):
+                renamed[name.replace("in_proj_", f"{layer}_proj.")] = part
+        else:
+            renamed[name] = parameter.float()
+    return renamed
+
+
+@torch.no_grad()
+def heads(model: Writer, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Return what every head of a model does with tokens (B, L); heads are counted through all layers.
+
+    Returns the attention weights (B, layers * heads, L, L), and the values (B, layers * heads, L, E) as they would be
+    added to the stream: after the head's part of the output matrix.
+    """
+    weights: list[Tensor] = []
+    values: list[Tensor] = []
+
+    def keep(layer: MultiHeadAttention, args: tuple, options: dict) -> None:
+        weights.append(layer.forward(*args, **options, need_weights=True)[1])
+        v = layer.v_proj(args[0]).unflatten(-1, (layer.num_heads, -1))
+        parts = layer.out_proj.weight.unflatten(1, (layer.num_heads, -1))
+        values.append(torch.einsum("bshd,ehd->bhse", v, parts))
+
+    hooks = [
+        block.attention.register_forward_pre_hook(keep, with_kwargs=True)
+        for block in model.eval().blocks
+    ]
+    model(tokens)
+    for hook in hooks:
+        hook.remove()
+    return torch.cat(weights, dim=1), torch.cat(values, dim=1)
+
+
+@contextmanager
+def all_of(manager: Callable[..., Any], calls: Iterable[tuple]) -> Iterator[None]:
+    """Enter a context manager once for each tuple of arguments."""
+    with ExitStack() as blocks:
+        for arguments in calls:
+            blocks.enter_context(manager(*arguments))
+        yield
+
+
+def off(
+    model: Writer, heads: Iterable[str], ablate: Callable[..., Any]
+) -> AbstractContextManager[None]:
+    """Switch off heads named "layer.head" with exercise 9.4's ablate_head."""
+    pairs = [map(int, name.split(".")) for name in heads]
+    return all_of(ablate, [(model.blocks[layer].attention, h) for layer, h in pairs])
 
 
 def repeats(text: Text, n: int, period: int, seed: int) -> Tensor:

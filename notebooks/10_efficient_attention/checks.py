@@ -26,6 +26,12 @@ NO_BLOCKWISE_ATTENTION = shortcut(
     *READY_MADE,
     because="The exercise is to write its steps yourself.",
 )
+NO_OTHER_MEMORY = shortcut(
+    "blockwise_attention",
+    "NumPy",
+    "tolist",
+    because="What you keep can be measured in PyTorch's tensors only.",
+)
 ROOM = 12  # positions that fit into a RoomyCache
 FOLLOW = "Keys and values that follow those in a cache have their shape: (B, H, T, D)."
 

@@ -142,13 +142,13 @@ def all_told(example: Any) -> int:
     return told_apart(example, tuple(wrong.WRONG))
 
 
-@check("revealing_example", points=1, summary=without_mask_told)
+@check("revealing_example", points=1, summary=without_mask_told, may_change=("seed",))
 def mistakes_without_a_mask(revealing_example: Any, draw: Inputs) -> Any:
     """All wrong attentions that are not about masks are told from the right one."""
     return revealing_example()
 
 
-@check("revealing_example", points=1, summary=all_told)
+@check("revealing_example", points=1, summary=all_told, may_change=("seed",))
 def all_mistakes(revealing_example: Any, draw: Inputs) -> Any:
     """All 21 wrong attentions are told from the right one."""
     return revealing_example()

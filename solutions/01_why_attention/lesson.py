@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 45 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention nearly in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 45 minutes.
 #
 # ## The idea
 #
@@ -73,14 +73,14 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# Nearly always right with 4 words, nearly never with 8, never with 16. No single word got harder: each is repeated as it was. What grew is what has to fit through the last state. This is the *bottleneck* in the figure. Does longer training help? Three times as long, for 8 words:
+# Nearly always right with 4 words, nearly never with 8, never with 16. No single word got harder: each is repeated as it was. What grew is what has to fit through the last state. This is the *bottleneck* in the figure. (Or was it the number of steps? When the same network reads four words and then twelve blanks, which are as many steps as sixteen words, it still repeats more than eight sequences out of ten. So it is the words.) Does longer training help? Three times as long, for 8 words:
 
 # %% measured
 _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# That is better, but not good: fewer than half of the sequences are right, after three times the work. More training moves the limit, but it would be better not to have one. (Your digits may differ by a few percent.)
+# That is better, but not good: about half of the sequences are right, after three times the work. More training moves the limit, but it would be better not to have one. (Your digits may differ by a few percent.)
 #
 # While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
 
@@ -370,7 +370,7 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# Six tenths after one step; less than a millionth after 31. (Training improves that, but this is where it has to start.) With attention there is one step between any two words, however far apart they are:
+# About half is left after one step, and less than a millionth after 31. The network can learn to carry a few words that far, but it has to start from almost nothing. With attention there is one step between any two words, however far apart they are:
 
 # %%
 figures.distance()
@@ -423,13 +423,13 @@ recap()
 # **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all, and a sequence of 16 words, each drawn from 12, holds fewer than 58. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
 
 # %% question R1 [markdown] points=2
-# Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, each step overwriting a little of what the earlier ones left, and then read it out again in order. What has to be learned is a code, and the gradient that should teach it passes through up to 32 steps and fades on its way. In 250 steps no such code is found.
+# Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, and then read it out again in order. What has to be learned is a code for all the words at once, in one vector, and with every further word there is more to keep apart. The number of steps matters less: four words followed by twelve blanks are still repeated in more than eight cases out of ten. In 250 steps no code for sixteen words is found.
 #
 # A state of 640 dimensions would push the limit to longer sequences (there is more room to keep words apart, so a code is easier to find), at the cost of more computation at every step. It would not remove the limit. There is still one vector of fixed size, and a text twice as long reaches the limit again. Attention keeps one vector per word, so what it remembers grows with the text.
 #
 # | points | rubric |
 # |---|---|
-# | 2 | Says that learning to store and retrieve through many steps is the problem rather than the bits, and that a larger state moves the limit without removing it |
+# | 2 | Says that learning a code for many words in one vector is the problem rather than the bits (learning to store and retrieve is near enough), and that a larger state moves the limit without removing it |
 # | 1 | One of the two |
 # | 0 | "64 numbers are too few", or no reason |
 

@@ -1,6 +1,8 @@
 """The translator of lesson 1: two recurrent networks, with attention between them or without.
 
-After Bahdanau, Cho and Bengio 2014, https://arxiv.org/abs/1409.0473. The notebook beside this file imports it.
+The score is that of Bahdanau, Cho and Bengio 2014, https://arxiv.org/abs/1409.0473. For brevity the decoder steps first
+and looks afterward, as in Luong, Pham and Manning 2015, and the encoder reads in one direction only. The notebook
+beside this file imports it.
 """
 
 from collections.abc import Callable

@@ -140,7 +140,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it 0.84. At 105°, a little further from key 1, it gives key 2 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same. No angle gives one key everything. A query of larger norm would come closer, but on paper never get there.
+# A query that points straight at key 2, at 90°, gives it 0.84. At 105°, a little further from key 1, it gives key 2 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions: at 105°, keys 1 and 3 have 0.07 each. No angle gives one key everything. A query of larger norm would come closer, but on paper never get there.
 #
 # ## In PyTorch
 #

@@ -437,6 +437,8 @@ plot.curves(
 )
 
 # %% [markdown]
+# (The model over $d$ starts with an average and learns all the same. It is slower only because its steps in the scores are smaller: with sixteen times the learning rate for the two matrices it gets below 0.3 after some 30 steps. Some very wide models divide by $d$ on purpose, because trained queries and keys are no longer independent; Yang et al., below.)
+#
 # ### Two suspects and a control
 #
 # If the gradient is large, why does the unscaled model not learn? The size of a gradient summed over a batch can hide who contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from them, and how much from the quarter that has not decided?
@@ -514,9 +516,11 @@ for name, (model, _, _) in runs.items():
     print(f"{name:22}", *(f"{share.double().mean():6.0%}" for share in shares))
 
 # %% [markdown]
-# With small steps, the unscaled model does what the textbooks say. Half of its queries still have the favorite that chance gave them before training, and 38% of them have found the right key. With large steps, nobody is stuck. More than 80% of the favorites have changed in the unscaled model and more than 90% in the scaled one, nearly all queries are certain of what they favor, and about half of them are wrong. Those models never stop being certain, and they keep changing their minds.
+# With small steps, the unscaled model does what the textbooks say. Half of its queries (in other starts two thirds) still have the favorite that chance gave them before training, and 38% of them have found the right key. With large steps, nobody is stuck. More than 80% of the favorites have changed in the unscaled model and more than 90% in the scaled one, nearly all queries are certain of what they favor, and about half of them are wrong. They do not settle, either: when we counted in two such runs, 14% to 33% of the favorites still changed during the last 50 steps.
 #
-# So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. In the run that everybody does first, with one learning rate for all, something else happens as well, because leaving out the division is also a sixteenfold step. Dividing by $\sqrt{d_k}$ removes both troubles at once. All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
+# So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. In the run that everybody does first, with one learning rate for all, something else happens as well, because leaving out the division is also a sixteenfold step.
+#
+# Dividing by $\sqrt{d_k}$ removes both troubles at once. (It is not the only way. In three starts, an unscaled model whose two matrices began at a quarter of their size and had a quarter of the rate learned as quickly as the scaled one.) All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
 #
 # ## What can go wrong
 #
@@ -559,7 +563,7 @@ scores.grad
 # |---|---|---|
 # | spread of a score | standard deviation $\sqrt{d_k}$ | variances add, so the root |
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
-# | over $d_k$ | a mean | too much: attention turns into averaging |
+# | over $d_k$ | a mean | too much: attention over random keys turns into averaging |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
 # | unscaled training | most queries are silent, and steps are $\sqrt{d_k}$ times as large | either is enough to spoil it here |
 #
@@ -567,7 +571,7 @@ scores.grad
 recap()
 
 # %% [markdown]
-# Did one of your predictions go wrong? If it was the one about the first gradient, the common story is that gradients vanish without scaling. Here the first gradient was about four times as large without it.
+# Did one of your predictions go wrong? If it was the one about the first gradient, the common story is that gradients vanish without scaling. Here the first gradient was four times as large without it, and in two other starts six times.
 #
 # ## Questions
 #
@@ -587,6 +591,7 @@ recap()
 #
 # - Vaswani et al. 2017, [Attention Is All You Need](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote: the variance argument in three lines.
 # - Xiong et al. 2020, [On Layer Normalization in the Transformer Architecture](https://arxiv.org/abs/2002.04745): what else keeps the numbers in range, a topic of lesson 8.
+# - Yang et al. 2022, [Tensor Programs V](https://arxiv.org/abs/2203.03466): learning rates that stay right as models grow wider, and division by $d$.
 # - Henry et al. 2020, [Query-Key Normalization for Transformers](https://arxiv.org/abs/2010.04245): another way to keep scores in range.
 #
 # **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). It has been a recipe so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).

@@ -341,8 +341,6 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800 and is otherwise the same computation.
 #
-#
-#
 # **Weights read as probabilities.** They sum to 1, as probabilities do, but they are not the probability of anything: a weight of 0.7 is the share of a value in a mixture.
 #
 

@@ -621,7 +621,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". The head works like a code. A 6 always looks at one place and a 4 at another. What comes back carries the vector of that place, and from the place the output layer can tell which digit asked, without anybody ever reading the digit itself. No map of this layer shows that. ("Here" suffers without other heads too. Setting a head to 0 is rough treatment: the rest of the layer has never met such a thing.)
+# The smeared head is needed for "here" and for nothing else: without it, "here" falls lowest. Yet it hardly looks at "here". The head works like a code. A 6 always looks at one place and a 4 at another. What comes back carries the vector of that place, and from the place the output layer can tell which digit asked, without anybody ever reading the digit itself. No map of this layer shows that, but it can be tested: if the values of this head carry only the vectors of places, "here" is still always right, and with only the vectors of digits it falls to 31%.
+#
+# ("Here" seems to suffer without other heads too. But setting a head to 0 is rough treatment. With the head's mean in its place, as lesson 9 does it, at least 93% stays right. All of this is one run, and another start can divide the work less neatly.)
 #
 # ## What can go wrong
 #
@@ -651,7 +653,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
 # | dropout | on the weights, in training | return the weights from before it |
-# | cost | $4LE^2 + 2L^2E$ | the same for any number of heads |
+# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads; weights and exponentials grow with H |
 #
 # %%
 recap()

@@ -501,11 +501,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3. Up to distance 15, the slower hands told such places apart. Beyond it they show angles for which nothing was ever learned. What the model had not seen are the distances that should be *ignored*.
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3. Up to twice the length of training, the second hand still told such places apart, although some of its angles were new. Near a full turn it points almost where it pointed at the start, and then nothing is left to tell them apart. What the model had not seen are the distances that should be *ignored*.
 #
 # ### Slower hands
 #
-# This suggests a repair that needs no training. If the slow hands turned more slowly, a text of 64 would show them hardly more angles than a text of 16 did before. The speeds follow from `base`, and with 10,000 · 4^(D/(D − 2)) in place of 10,000 the slowest hand becomes four times slower, while the fastest, which tells neighbors apart, stays as it was. With D = 8 that is about 63,500.
+# This suggests a repair that needs no training: let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`. With 10,000 · 4^(D/(D − 2)) in place of 10,000, the fastest hand, which tells neighbors apart, stays as it was, and each hand after it becomes slower, up to four times for the last. With D = 8 that is about 63,500.
 #
 # **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
 
@@ -517,13 +517,23 @@ predict(
 
 # %% measured
 for base in (10_000, 63_496):
-    rotary.base = base
+    rotary.speeds = reader.speeds_of(base)
     shares = [accuracy(rotary, three_back, length) for length in (16, 64, 128)]
     print(f"base {base:6}: ", *(f"{share:4.0%}" for share in shares))
 reveal("three back at 64, with slower hands", "nearly all")
 
 # %% [markdown]
-# At 64 the model is right in 97% of the places, where it was right in 69%, and at 16 it has lost nothing. At 128, eight times the length of its training, the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+# At 64 the model is right in 97% of the places, where it was right in 69%, and at 16 it has lost nothing. Which of the hands did it? Slow the second alone, and then the third and fourth alone:
+
+# %% measured
+trained, slower = (reader.speeds_of(base) for base in (10_000, 63_496))
+for name, hands in (("second", [1]), ("third and fourth", [2, 3])):
+    rotary.speeds = trained.index_copy(0, torch.tensor(hands), slower[hands])
+    shares = [accuracy(rotary, three_back, length) for length in (16, 64, 128)]
+    print(f"slower: {name:16} ", *(f"{share:4.0%}" for share in shares))
+
+# %% [markdown]
+# The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. It is the second hand, which turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so that in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
 # Finally, reversing, where we began, is about absolute places, so that in a single layer no distance will do:
 
@@ -539,7 +549,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
 # **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, but a model trained with one is broken by the other, because the shapes fit, nothing complains, and the scores are wrong. You will meet this soon: Llama's own code pairs neighbors, the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
 
 # %%
-q, turn = torch.randn(8), reader.turns(4, 8)[3]
+q, turn = torch.randn(8), reader.turns(4, reader.speeds_of(10_000))[3]
 halves = torch.tensor([0, 4, 1, 5, 2, 6, 3, 7])
 adjacent, split = turn @ q, (turn @ q[halves])[halves.argsort()]
 adjacent, split
@@ -568,7 +578,7 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 # | learned | adds a vector per place | each place by itself | untrained rows |
 # | sinusoidal | adds sines and cosines | distances, until the projections mix the hands | unseen combinations |
 # | rotary | turns queries and keys | distance, not place | to twice the length; with slower hands to four times |
-# | linear bias | lowers the scores | nearer is better, but not how many steps | holds to eight times |
+# | linear bias | lowers the scores | nearer is better, but not how many steps | where near is what counts, to eight times |
 #
 # %%
 recap()

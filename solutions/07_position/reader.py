@@ -11,12 +11,16 @@ Task = Callable[[Tensor], Tensor]
 WIDTH, HEADS, LONGEST = 32, 4, 128
 
 
-def turns(length: int, size: int, base: float = 10_000.0) -> Tensor:
+def speeds_of(base: float, size: int = WIDTH // HEADS) -> Tensor:
+    """Return how far each hand turns per position, in radians, (D / 2,)."""
+    return base ** (-torch.arange(0, size, 2) / size)
+
+
+def turns(length: int, speeds: Tensor) -> Tensor:
     """Return the rotation of each position as a matrix, (L, D, D): the exponential of the position times a generator.
 
     The generator turns each pair of neighboring entries at a speed of its own (Su et al. 2021, section 3.2.2).
     """
-    speeds = base ** (-torch.arange(0, size, 2) / size)
     quarter = torch.tensor([[0.0, -1.0], [1.0, 0.0]])
     generator = torch.block_diag(*(speed * quarter for speed in speeds))
     return torch.matrix_exp(torch.arange(length)[:, None, None] * generator)
@@ -39,12 +43,13 @@ class Reader(nn.Module):
     """One layer of attention that says something about each place of a sequence of digits.
 
     positions is "none", "learned", "sinusoidal", "rotary" or "linear bias". With causal=True a place sees itself and
-    what came before. base is that of the rotation's speeds; it can be changed after training.
+    what came before. speeds are those of the rotation; they can be changed after training.
     """
 
     def __init__(self, positions: str, causal: bool = False) -> None:
         super().__init__()
-        self.positions, self.causal, self.base = positions, causal, 10_000.0
+        self.positions, self.causal = positions, causal
+        self.speeds = speeds_of(10_000.0)
         self.digit, self.place = nn.Embedding(10, WIDTH), nn.Embedding(LONGEST, WIDTH)
         self.in_proj = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
         self.out_proj, self.out = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 10)
@@ -64,7 +69,7 @@ class Reader(nn.Module):
             x = x + waves(length)
         q, k, v = self.in_proj(x).unflatten(-1, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
         if self.positions == "rotary":
-            rotation = turns(length, q.size(-1), self.base)
+            rotation = turns(length, self.speeds)
             q, k = (torch.einsum("lij,bhlj->bhli", rotation, t) for t in (q, k))
         bias = torch.zeros(HEADS, length, length)
         if self.positions == "linear bias":
