@@ -19,6 +19,7 @@ import torch
 from autograder.authoring.package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.shortcuts import barred, found_in, ran_in
+from autograder.judging.trial import Trials
 from autograder.judging.verdict import Verdict
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
@@ -58,9 +59,10 @@ def measure(answer: dict[str, str]) -> tuple[str, str, str]:
     exercise = answer["exercise"]
     with contextlib.redirect_stdout(io.StringIO()):
         work = work_of(key, answer)
-        home = released.judge(exercise, work)[0]
+        names = {**key.reference, exercise: work}
+        home = released.judge(exercise, work, names)[0]
         outcomes = [check.values(work, SEED, record=True) for check in key.checks_of(exercise)]
-    graded = key.verdict(exercise, SEED, outcomes)
+        graded = key.verdict(exercise, SEED, outcomes, answer["source"], Trials(names, exercise).run)
     short = found_in(key.shortcuts, exercise, [answer["source"]]) or ran_in(key.shortcuts, exercise, outcomes)
     graded = barred(graded, *short) if short else graded
     return told(home), told(graded), f"{graded.points}/{graded.max_points}"

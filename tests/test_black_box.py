@@ -177,6 +177,13 @@ def test_a_call_returns_what_the_judge_computed(ask: Ask) -> None:
     assert [t.tolist() for t in outcome.tree[0]] == [[3.0, 6.0], 3]
 
 
+def test_trials_of_edited_code_call_boxes_too(session: Session, computing: BoxProcess) -> None:
+    cell, boxes = "def tester(f):\n    return f(torch.tensor(2))", Boxes(computing, NAMES)
+    session.run("def tester(f): return f(torch.tensor(1))")
+    outcomes = [session.trial(cell, CHECKS["tried"], ("", SENT), seed, boxes) for seed in (1, 2)]
+    assert [outcome.tree[0].item() for outcome in outcomes] == [6, 6]
+
+
 def test_what_a_box_does_to_its_argument_is_seen_by_the_caller(ask: Ask) -> None:
     source = "def tester(f):\n    x = torch.ones(2)\n    return f(x), x"
     outcome = ask(source, CHECKS["tried_in_place"])

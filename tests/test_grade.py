@@ -13,7 +13,7 @@ import torch
 from autograder.authoring.notebook import text_of
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, run
+from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, ran
 from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair
 from autograder.grading.sandbox import Limits, shared_sandbox
@@ -53,7 +53,8 @@ def timeless(text: str) -> dict[str, Any]:
 
 
 def outcomes(given: Submission) -> dict[str, dict[str, Any]]:
-    return run(repair(given.notebook, given.lesson), given)
+    with ran(repair(given.notebook, given.lesson), given) as (_, outcomes):
+        return outcomes
 
 
 def test_grading_keeps_to_one_thread(package) -> None:

@@ -4,6 +4,7 @@ What the suspects' labels are is written down here, and testers of several desig
 anything but answers learn nothing.
 """
 
+import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,8 +21,8 @@ from torch.nn import functional
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import text_of
 from autograder.authoring.package import package_of
-from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import Submission, run
+from autograder.authoring.sample_submissions import solutions, submission
+from autograder.grading.grade import RECORD, Submission, grade, ran
 from autograder.grading.repair import repair
 from autograder.judging.check import Check
 from autograder.judging.proofs import Rights
@@ -382,7 +383,8 @@ def hidden_points(verdict: Verdict) -> int:
 
 def graded(source: str, seed: int) -> Verdict:
     given = Submission(text_of(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
-    outcomes = run(repair(given.notebook, given.lesson), given)["find_bugs"]
+    with ran(repair(given.notebook, given.lesson), given) as (_, every):
+        outcomes = every["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
 
 
@@ -417,6 +419,17 @@ def test_a_tester_that_knows_the_order_under_another_seed_earns_no_hidden_points
 @pytest.mark.parametrize("name", WITHOUT_TESTING)
 def test_an_answer_without_a_test_earns_nothing(name: str) -> None:
     assert graded(WITHOUT_TESTING[name], 5).points == 0
+
+
+@needs_sandbox
+def test_a_repair_of_a_tester_calls_the_suspects_though_nobody_can_read_them() -> None:
+    right = solutions(read_lesson(find_course().lesson("11_bug_hunt")))["find_bugs"]
+    wrong = right.replace(".double()\n\n", ".sum().double()\n\n", 1)
+    graded = grade(Submission(text_of(submission(PACKAGE, {"find_bugs": wrong})).encode(), PACKAGE, 5))
+    verdict = json.loads(graded)["metadata"][RECORD]["verdicts"]["find_bugs"]
+    assert verdict["rule"] == "repair"
+    assert re.search(r"Without `.sum\(…\)` in line \d+, every check passes.", verdict["told"])
+    assert verdict["points"] == 0
 
 
 def by_name() -> str:

@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.notebook import text_of
 from autograder.authoring.sample_submissions import submission
 from autograder.grading import grade as grading
-from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, run
+from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, ran
 from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair
 from autograder.grading.sandbox import Limits
@@ -40,7 +40,8 @@ def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
 
 
 def outcomes(given: Submission) -> dict[str, object]:
-    return run(repair(given.notebook, given.lesson), given)["attend"]
+    with ran(repair(given.notebook, given.lesson), given) as (_, outcomes):
+        return outcomes["attend"]
 
 
 def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(package, right, names) -> None:

@@ -12,9 +12,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,13 @@ from nbformat.v4 import writes_json
 
 from .. import judging
 from ..errors import NoSandboxError, SandboxError
+from ..judging.answer_key import Run
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
+from ..judging.check import Check
 from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
-from ..judging.syntax import needs_names_of
+from ..judging.syntax import needs_names_of, top_level_names
+from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
@@ -40,6 +44,7 @@ from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, Session, 
 from .sandbox.session import error_output
 from .untrusted import printable
 
+Outcomes = Mapping[str, Mapping[str, Outcome]]
 LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found
 RUBRIC_TAG = "rubric"
@@ -47,6 +52,8 @@ NOT_DEFINED = ("NotDefined", "NameError")
 RELEASED_STUB = Raised("NotImplementedError", "", "raise NotImplementedError()")
 PROCESS_ENDED = Lost("The Python process had ended before.")
 NOT_RUN = Lost("It was not run, because others of this exercise's checks took too long.")
+MOST_TRIALS = 1000
+LONGEST_SEARCH = 20.0  # seconds by the clock, for a process that does not watch its own processor time
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
 
@@ -109,16 +116,16 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
     for last in (False, True):
         notebook, flags = repair(submission.notebook, submission.lesson), list[str]()
         try:
-            outcomes = run(notebook, submission, flags)
-            if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
-                forget_outputs(notebook)
+            with ran(notebook, submission, flags) as (runner, outcomes):
+                if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
+                    forget_outputs(notebook)
+                judge_exercises(notebook, submission, outcomes, runner, flags)
             break
         except NoSandboxError:
             raise
         except SandboxError:
             if last:
                 raise
-    judge_exercises(notebook, submission, outcomes, flags)
     graded = notebook.as_dict()
     add_rubrics(graded, submission.lesson)
     return graded
@@ -130,12 +137,13 @@ def forget_outputs(notebook: SubmittedNotebook) -> None:
         cell.outputs = []
 
 
-def run(
+@contextmanager
+def ran(
     notebook: SubmittedNotebook, submission: Submission, flags: list[str] | None = None
-) -> dict[str, dict[str, Outcome]]:
-    """Run the cells, then the visible checks, then the hidden ones; return each check's outcome by exercise.
+) -> Iterator[tuple[CheckRunner, Outcomes]]:
+    """Run the cells, then the visible checks, then the hidden ones; give each check's outcome by exercise.
 
-    What a person should know of how it ran is added to the flags.
+    The submission's processes end with the block. What a person should know of how it ran is added to the flags.
 
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
@@ -154,8 +162,8 @@ def run(
             every = {name: found | hidden[name] for name, found in outcomes.items()}
             if flags is not None:
                 flags += oddities(copies, every)
-            return every
-    raise AssertionError("the last round always returns")
+            yield runner, every
+            return
 
 
 def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping[str, Outcome]]) -> Iterator[str]:
@@ -308,12 +316,43 @@ class CheckRunner:
                 continue
             session = self._process(copies, hidden=hidden)
             seed, share = self._submission.seed, LATER_SHARE if self._overtime[exercise] else 1.0
-            names = key.boxes_of(check, seed)
-            boxes = Boxes(self._boxes, names) if names else None
-            outcome = session.check(check, sources, seed, boxes, share) if session else PROCESS_ENDED
+            outcome = session.check(check, sources, seed, self._boxes_of(check), share) if session else PROCESS_ENDED
             self._overtime[exercise] += isinstance(outcome, Lost) and outcome.overtime
             found[check.name] = outcome
         return found
+
+    def _boxes_of(self, check: Check) -> Boxes | None:
+        """Return the black boxes that a check may call, under the submission's names, whatever its inputs are."""
+        names = self._submission.lesson.key.boxes_of(check, self._submission.seed)
+        return Boxes(self._boxes, names) if names else None
+
+    @contextmanager
+    def trials(self, exercise: str) -> Iterator[Run]:
+        """Give what runs a check on an edited cell, in a copy of its own that ends with the block.
+
+        All checks have run by then, so a trial can change nothing that they gave.
+        """
+        key, copies = self._submission.lesson.key, self._copies.get(exercise)
+        visible, hidden = self._submission.lesson.sandbox_sources[exercise]
+        sessions: list[Session | None] = []
+        ends = time.monotonic() + LONGEST_SEARCH
+        left = count(MOST_TRIALS, -1)
+
+        def run(cell: str, check: Check, seed: int) -> Outcome:
+            if not sessions:  # most answers need none
+                process = self._process(copies, hidden=False) if copies else None
+                sessions.append(process.copy() if process else None)
+            session = sessions[0]
+            if session is None or session.lost or next(left) <= 0 or time.monotonic() > ends:
+                return NO_TIME_LEFT
+            sources = visible, hidden if check in key.hidden else ""
+            return session.trial(cell, check, sources, seed, self._boxes_of(check))
+
+        try:
+            yield run
+        finally:
+            for session in filter(None, sessions):
+                session.close()
 
     @staticmethod
     def _process(copies: Copies, *, hidden: bool) -> Session | None:
@@ -331,7 +370,8 @@ class CheckRunner:
 def judge_exercises(
     notebook: SubmittedNotebook,
     submission: Submission,
-    outcomes: Mapping[str, Mapping[str, Outcome]],
+    outcomes: Outcomes,
+    runner: CheckRunner,
     flags: Collection[str] = (),
 ) -> None:
     """Put a card with points into every check cell, and what a person should know into the notebook's record."""
@@ -341,7 +381,8 @@ def judge_exercises(
         if cell.role is not Role.CHECK:
             continue
         exercise = cell.exercise
-        verdict = verdict_of(submission, exercise, outcomes[exercise])
+        with runner.trials(exercise) as run:
+            verdict = verdict_of(submission, exercise, outcomes[exercise], cell_of(notebook, exercise), run)
         checks = submission.lesson.key.checks_of(exercise)
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
@@ -359,10 +400,19 @@ def card_of(verdict: Verdict) -> str:
     return Card(verdict, graded=True)._repr_html_()
 
 
-def verdict_of(submission: Submission, exercise: str, outcomes: Mapping[str, Outcome]) -> Verdict:
-    """Compare an exercise's values with the reference's."""
+def verdict_of(
+    submission: Submission, exercise: str, outcomes: Mapping[str, Outcome], cell: str = "", run: Run | None = None
+) -> Verdict:
+    """Compare an exercise's values with the reference's; where they differ, look for a repair of the cell."""
     key = submission.lesson.key
-    return key.verdict(exercise, submission.seed, [outcomes[check.name] for check in key.checks_of(exercise)])
+    values = [outcomes[check.name] for check in key.checks_of(exercise)]
+    return key.verdict(exercise, submission.seed, values, cell, run)
+
+
+def cell_of(notebook: SubmittedNotebook, exercise: str) -> str:
+    """Return the last cell that defines an exercise; '' where none does."""
+    sources = (cell.source for cell in reversed(notebook.code))
+    return next((source for source in sources if exercise in top_level_names(source)), "")
 
 
 def with_left_out(verdict: Verdict, outcomes: Sequence[Outcome]) -> Verdict:

@@ -33,11 +33,13 @@ from .mutant import Mutant
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .relations import facts_of
+from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .target import Target
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
+Run = Callable[[str, Check, int], Outcome]
 ROUNDING = 3
 MOST_TARGETS = 100
 Key = TypeVar("Key")
@@ -278,12 +280,37 @@ class AnswerKey:
             MistakeFingerprints(check, partial(self.slips_of, check.exercise), seed),
         )
 
-    def verdict(self, exercise: str, seed: int, outcomes: Sequence[Outcome], source: str = "") -> Verdict:
-        """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized."""
+    def verdict(
+        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str = "", run: Run | None = None
+    ) -> Verdict:
+        """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized.
+
+        Args:
+            exercise: its name.
+            seed: what the inputs were drawn from.
+            outcomes: what came out.
+            cell: the student's cell that defines it, where it is known.
+            run: runs a check on an edited cell, where a repair may be looked for.
+        """
         found = [check.summarise(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
         clauses = partial(self.clauses, exercise)
         targets, messages, hints = self.targets(exercise, seed), self.messages(exercise), self.hints(exercise)
-        return judge(exercise, targets, found, messages, hints, clauses, source)
+        repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
+        return judge(exercise, targets, found, messages, hints, clauses, cell, repair)
+
+    def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: Run) -> str:
+        """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
+        checks = self.checks_of(exercise)
+
+        def summarised(source: str, i: int, seed: int = seed) -> Outcome:
+            return checks[i].summarise(run(source, checks[i], seed))
+
+        def confirm(source: str) -> bool:
+            targets = self.targets(exercise, seed + 1)
+            return all(target.accepts(summarised(source, i, seed + 1)) for i, target in enumerate(targets))
+
+        repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarised, confirm).repairs())
+        return repairs[-1].sentence if repairs else ""
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.

@@ -22,6 +22,7 @@ class Case:
         hints: the number of the hint that fits a known mistake, where the author named one.
         clauses: returns what each slip is, by its name; asked only where one fits.
         source: the student's code, '' where that is not known.
+        repair: looks for an edit of the student's code that passes, and returns what a student reads about it, or ''.
     """
 
     targets: Sequence[Target]
@@ -31,6 +32,7 @@ class Case:
     hints: Mapping[str, int] = field(default_factory=dict)
     clauses: Callable[[], Mapping[str, str]] = dict
     source: str = ""
+    repair: Callable[[], str] = str
 
     @property
     def target(self) -> Target:

@@ -208,6 +208,20 @@ def changed_in_place(case: Case) -> Explanation | None:
     return Explanation(CHANGED, f"{DIFFERS} {CHANGED}", relation="changed", complete=True)
 
 
+def repair(case: Case) -> Explanation | None:
+    """An edit of the student's own code passes the check: it was run."""
+    sentence = case.repair()
+    if not sentence:
+        return None
+    message = " ".join(filter(None, [cause(case), sentence]))
+    return Explanation(message, f"{DIFFERS} {sentence}", relation="repair")
+
+
+def cause(case: Case) -> str:
+    """Return what an exception means, where it is known."""
+    return meaning(case.outcome) if isinstance(case.outcome, Raised) and not case.target.hidden else ""
+
+
 def slip(case: Case) -> Explanation | None:
     """A mutant of the solution, made by an operator with one edit, gives the same values."""
     names = mutants_that_fit(case, slips, OPERATORS)
@@ -258,6 +272,7 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     too_large,
     known_mistake,
     known_mistake_in_another_dtype,
+    repair,
     changed_in_place,
     slip,
     known_mistake_in_part,

@@ -57,6 +57,7 @@ def judge(
     hints: Mapping[str, int] | None = None,
     clauses: Callable[[], Mapping[str, str]] = dict,
     source: str = "",
+    repair: Callable[[], str] = str,
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -68,6 +69,7 @@ def judge(
         hints: the number of the hint that fits a known mistake, where the author named one.
         clauses: returns what each slip is, by its name; asked only where one fits.
         source: the student's code, where it is known; it decides nothing but words.
+        repair: looks for an edit of that code that passes, and returns what a student reads about it, or ''.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
@@ -77,7 +79,7 @@ def judge(
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
     try:
-        failure = explain(Case(targets, outcomes, first, messages, hints or {}, clauses, source))
+        failure = explain(Case(targets, outcomes, first, messages, hints or {}, clauses, source, repair))
     except SURVIVED as error:  # an explanation never decides about points
         words, problem = "It differs, in a way that could not be explained.", f"{type(error).__name__}: {error}"[:200]
         failure = Failure(targets[first].title, words, hidden=targets[first].hidden, problem=problem)

@@ -23,6 +23,7 @@ from ..judging.target import Target
 from ..judging.verdict import Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
+from .repairing import cell_of, repair_in_copy
 
 HINTS = 3
 _suggested: dict[str, list[int]] = {}
@@ -41,7 +42,7 @@ def check(work: Any) -> None:
     """
     files = ReleasedChecks.beside_the_notebook()
     exercise = files.checked_exercise(work, sys._getframe(1).f_globals)
-    verdict, hidden = files.judge(exercise, work)
+    verdict, hidden = files.judge(exercise, work, sys._getframe(1).f_globals)
     record_progress(exercise, verdict)
     if verdict.started:
         display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
@@ -86,19 +87,30 @@ class ReleasedChecks:
             return str(name)
         raise CourseError(f"{name!r} is not an exercise of this lesson. Exercises: {', '.join(self.exercises)}.")
 
-    def judge(self, exercise: str, work: Any) -> tuple[Verdict, int]:
-        """Run the visible checks; return the verdict and how many hidden checks there are."""
+    def judge(self, exercise: str, work: Any, names: Mapping[str, Any] | None = None) -> tuple[Verdict, int]:
+        """Run the visible checks; return the verdict and how many hidden checks there are.
+
+        Args:
+            exercise: its name.
+            work: the student's.
+            names: what the notebook has defined, where a repair of its cell may be looked for.
+        """
         known = self.exercises[exercise]
         record = bool(bans_of(self.shortcuts, exercise))
+        checks = [check for check in self.checks if check.exercise == exercise]
         targets, outcomes = [], []
-        for check in (c for c in self.checks if c.exercise == exercise):
+        for check in checks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarise(outcome))
         source = source_of(work)
         clauses: Mapping[str, str] = known.get("slips", {})
         messages, hints = known["messages"], known.get("hints")
-        verdict = judge(exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source))
+
+        def repair() -> str:
+            return repair_in_copy(cell_of(work), checks, targets, outcomes, names) if names is not None else ""
+
+        verdict = judge(exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source), repair)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 

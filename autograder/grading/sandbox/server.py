@@ -29,6 +29,7 @@ from ...judging import black_box
 from ...judging.black_box import black_boxes_in
 from ...judging.check import Check, checks_in, load_module
 from ...judging.modules import importable
+from ...judging.trial import Trials
 from ...judging.values import Outcome, Raised, text_of_error
 from .channel import ClosedError, receive, receive_descriptor, send
 from .codec import pack, pack_answer, pack_call, pack_outcome, unpack, unpack_answer, unpack_call
@@ -37,9 +38,11 @@ from .not_graded import refuse_input, replace_what_is_not_run
 from .shell import TOO_MUCH, GradingShell
 
 NO_SUCH_NAME = "NotDefined"
+LONGEST_TRIAL = 0.5  # seconds of processor time; one that is still in a call of C by then ends its process
 HELD_SECONDS = 1.0
 REST_SECONDS = 0.05  # of processor time: on a busy computer, a thread that does not run for a moment is not at rest
 _copies: list[int] = []
+_trials: list[Trials] = []
 
 
 def main(descriptor: int) -> None:
@@ -72,10 +75,7 @@ def serve(channel: socket.socket, shell: Any) -> None:
                 continue
         except ClosedError:
             return
-        if request["do"] == "answer":
-            send(channel, answer_calls(request, receive_line(channel)))
-        else:
-            send(channel, run_cell(shell, request) if request["do"] == "cell" else run_check(shell, request, channel))
+        send(channel, ANSWERS[request["do"]](shell, request, channel))
 
 
 def fork_copy(channel: socket.socket) -> socket.socket:
@@ -155,7 +155,7 @@ def redirect_standard_streams() -> None:
         os.dup2(nowhere, descriptor)
 
 
-def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
+def run_cell(shell: Any, request: dict[str, Any], _channel: socket.socket) -> bytes:
     """Run one cell and return its outputs as a message."""
     try:
         outputs, success = shell.run(request["source"], request["output_bytes"])
@@ -171,12 +171,33 @@ def run_cell(shell: Any, request: dict[str, Any]) -> bytes:
 def run_check(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Run one check and return what came out as a message."""
     builtins.input = refuse_input
-    if "line" not in request:
+    with boxes_reached(request, channel):
         return pack_outcome(outcome_of(shell.user_ns, request))
+
+
+def run_trial(shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
+    """Run one check on an edited cell and return what came out as a message. No copy of a process repairs two cells."""
+    if not _trials:
+        _trials.append(Trials(shell.user_ns, request["exercise"]))
+    with boxes_reached(request, channel):
+        check = load_checks(*request["sources"])[request["name"]]
+        signal.setitimer(signal.ITIMER_PROF, LONGEST_TRIAL)
+        try:
+            return pack_outcome(_trials[0].run(request["cell"], check, request["seed"]))
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+@contextlib.contextmanager
+def boxes_reached(request: dict[str, Any], channel: socket.socket) -> Iterator[None]:
+    """Have the black boxes that a check calls in the block computed elsewhere, where it may call any."""
+    if "line" not in request:
+        yield
+        return
     with receive_line(channel) as line:
         black_box.reach(partial(ask_judge, line))
         black_box.disguise(load_visible(request["sources"][0]), request["line"])
-        return pack_outcome(outcome_of(shell.user_ns, request))
+        yield
 
 
 def receive_line(channel: socket.socket) -> socket.socket:
@@ -190,12 +211,12 @@ def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) ->
     return unpack_answer(receive(line, Limits.reply_bytes))
 
 
-def answer_calls(request: dict[str, Any], line: socket.socket) -> bytes:
+def answer_calls(_shell: Any, request: dict[str, Any], channel: socket.socket) -> bytes:
     """Call black boxes for a submission's process until it has gone, or asks for what is not there."""
     boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
     limit_memory(request["memory"])
     offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
-    with line, contextlib.suppress(SandboxError, KeyError):
+    with receive_line(channel) as line, contextlib.suppress(SandboxError, KeyError):
         while True:
             name, arguments = unpack_call(receive(line, Limits.reply_bytes))
             send(line, pack_answer(black_box.answer_call(offered, name, arguments)))
@@ -245,6 +266,8 @@ def load_checks(visible_source: str, hidden_source: str) -> dict[str, Check]:
     hidden = load_module(hidden_source, "hidden.py", visible)
     return {c.name: c for c in (*checks_in(visible), *checks_in(hidden))}
 
+
+ANSWERS = {"cell": run_cell, "check": run_check, "trial": run_trial, "answer": answer_calls}
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...errors import SandboxError
 from ...judging.check import Check
+from ...judging.trial import NO_TIME_LEFT
 from ...judging.values import Lost, Outcome
 from .boxes import BOX_ENDED, BoxEndedError, Boxes
 from .channel import (
@@ -28,6 +29,7 @@ from .limits import Limits
 from .meter import Allowance, AsleepError, Meter
 
 COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
+TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watch its own processor time
 CELLS_FULL_OF_OUTPUT = 8
 SMALL = 64 * 2**10
 SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
@@ -185,6 +187,29 @@ class Session:
             asleep = f"It did nothing for {allowance.asleep:g} seconds: does it sleep, or wait for something?"
             reason = self._lose(error, slow, asleep, "The Python process ended in the middle of it.")
             return Lost(reason, overtime=isinstance(error, TooSlowError))
+
+    def trial(
+        self, cell: str, check: Check, sources: tuple[str, str], seed: int, boxes: Boxes | None = None
+    ) -> Outcome:
+        """Run one check on an edited cell, in this very process; NO_TIME_LEFT where it has ended.
+
+        Args:
+            cell: the definitions that take the place of the submission's own, in this trial alone.
+            check: which one.
+            sources: the visible checks, and the hidden ones where it is one of them.
+            seed: what its inputs are drawn from.
+            boxes: functions that it may have called elsewhere.
+        """
+        allowance = self._budget.allowance(TRIAL_SECONDS)
+        if not allowance:
+            return NO_TIME_LEFT
+        request = {"do": "trial", "sources": sources, "name": check.name, "exercise": check.exercise, "seed": seed}
+        try:
+            return unpack_outcome(self._ask({**request, "cell": cell}, allowance, boxes=boxes))
+        except SandboxError as error:
+            slow = "A trial took too long."
+            self._lose(error, slow, slow, "A trial ended the process.")
+            return NO_TIME_LEFT
 
     def answer(self, lesson: Mapping[str, Any], descriptor: int) -> None:
         """Have the process answer calls of a lesson's black boxes on a socket, until that is closed."""

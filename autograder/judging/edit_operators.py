@@ -1,0 +1,702 @@
+"""The operators that edit a student's code, one table.
+
+An operator looks at one node and yields changes of it. Where it does to a student's code what `mutations` does to a
+solution, it is taken from there; the words are others, because there an edit makes a mistake and here it undoes one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any
+
+from . import mutations
+from .mutations import ENDS, INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
+
+LONGEST_PIECE = 60
+ANOTHER_NUMBER = "with another number"
+IN_PLACE = "as a new tensor instead of in place"
+
+
+class Size(IntEnum):
+    """How much an edit changes; smaller ones are tried first."""
+
+    DELETION = 0
+    CONSTANT = 1
+    OPERATION = 2
+    REMOVAL = 3  # of more than a few nodes
+    NAME = 4
+
+
+@dataclass(frozen=True)
+class Site:
+    """A node, and what an operator may know of its surroundings.
+
+    Args:
+        node: the node.
+        parents: what it is in, nearest first.
+        names: parameters and variables of the function that it is in.
+        text: the student's cell.
+    """
+
+    node: ast.AST
+    parents: tuple[ast.AST, ...]
+    names: tuple[str, ...]
+    text: str = field(repr=False)
+
+    @property
+    def parent(self) -> ast.AST:
+        """The node that it is directly in."""
+        return self.parents[0]
+
+    @property
+    def line(self) -> int:
+        """The line that it begins in."""
+        return next(filter(None, map(line_of, (self.node, *self.parents))), 0)
+
+    @property
+    def in_method(self) -> bool:
+        """Whether it is in a function with `self`."""
+        functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
+        return any(function.args.args and function.args.args[0].arg == "self" for function in functions)
+
+    def code(self, node: ast.AST | None = None) -> str:
+        """Return a node as the student wrote it, on one line and not too long."""
+        node = self.node if node is None else node
+        return in_one_line(written(node, self.text) or ast.unparse(node))
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an operator proposes for a node.
+
+    Args:
+        new: what stands in the node's place.
+        piece: what the change is about, in the student's own words.
+        words: the kind of change as a clause; '' for a deletion.
+        line: where the piece is; 0 where the node begins.
+        after: the statement that takes the place of the next one.
+    """
+
+    new: ast.AST
+    piece: str
+    words: str = ""
+    line: int = 0
+    after: ast.stmt | None = None
+
+
+Operator = Callable[[Site], Iterator[Change]]
+
+
+def line_of(node: ast.AST) -> int:
+    """Return the line where a node begins; 0 for one that an edit has made."""
+    return getattr(node, "lineno", 0)
+
+
+def written(node: ast.AST, text: str) -> str:
+    """Return a node as it is written; '' for one that an edit has made."""
+    first, last = line_of(node), getattr(node, "end_lineno", None)
+    if not first or last is None or last > len(lines_of(text)):
+        return ""
+    start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None)
+    lines = lines_of(text)[first - 1 : last]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    return b"\n".join(lines).decode("utf-8", "replace")
+
+
+@lru_cache(maxsize=4)
+def lines_of(text: str) -> list[bytes]:
+    """Return a text's lines as the bytes that positions in a syntax tree count; kept for one search."""
+    return text.encode().split(b"\n")
+
+
+def in_one_line(code: str) -> str:
+    """Return code without line breaks, shortened in the middle."""
+    code = " ".join(code.split())
+    return code if len(code) <= LONGEST_PIECE else f"{code[: LONGEST_PIECE - 20]} … {code[-16:]}"
+
+
+def with_fields(node: Any, **fields: Any) -> Any:
+    """Return a node like another one with some fields replaced; the rest is shared."""
+    values = {name: getattr(node, name) for name in node._fields if hasattr(node, name)}
+    lines = {name: getattr(node, name) for name in node._attributes if hasattr(node, name)}
+    return type(node)(**{**values, **fields, **lines})
+
+
+def statements_of(body: list[ast.stmt]) -> ast.stmt:
+    """Return one statement that does what several do, or nothing."""
+    if not body:
+        return ast.Pass()
+    return body[0] if len(body) == 1 else ast.If(ast.Constant(True), body, [])
+
+
+def undoing(operator: mutations.Operator, words: str) -> Operator:
+    """Return one of the operators on solutions as one on a student's code, with words of its own."""
+    nothing_known = mutations.Scope({})
+
+    def undo(site: Site) -> Iterator[Change]:
+        for new, _ in operator(site.node, nothing_known):
+            yield Change(new, site.code(), words)
+
+    return undo
+
+
+def is_owner_of_functions(node: ast.AST) -> bool:
+    """Say whether an expression is a module or `self`: what stands before the dot is no argument."""
+    if isinstance(node, ast.Attribute):
+        return is_owner_of_functions(node.value)
+    return isinstance(node, ast.Name) and node.id in OWNERS
+
+
+OWNERS = (*MODULES, "self", "F", "numpy", "random", "einops")
+
+
+def is_method(call: ast.Call) -> bool:
+    """Say whether a call works on what stands before the dot."""
+    return isinstance(call.func, ast.Attribute) and not is_owner_of_functions(call.func.value)
+
+
+def call_deleted(site: Site) -> Iterator[Change]:
+    """`x.float()` becomes `x`; so does `F.dropout(x, 0.1)`."""
+    node = site.node
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT", "data", "H", "real"):
+        yield Change(node.value, f".{node.attr}")
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Attribute) and is_method(node):
+        owner, whole = site.code(node.func.value), site.code()
+        piece = whole[len(owner) :] if whole.startswith(owner) else f".{node.func.attr}(…)"
+        yield Change(node.func.value, piece, line=getattr(node.func, "end_lineno", 0) or 0)
+    elif node.args and not isinstance(node.args[0], ast.Starred):
+        yield Change(node.args[0], f"{ast.unparse(node.func)}(…)")
+
+
+def side_deleted(site: Site) -> Iterator[Change]:
+    """`a / b` becomes `a`, `a + b` becomes `b` too; `a and b` becomes `a`. Whoever writes `x * x` means both."""
+    node = site.node
+    if isinstance(node, ast.BinOp) and ast.dump(node.left) != ast.dump(node.right):
+        sign = SIGNS.get(type(node.op), "")
+        yield Change(node.left, f"{sign} {site.code(node.right)}", line=line_of(node.right))
+        if not isinstance(node.op, ast.Div | ast.FloorDiv | ast.Pow):
+            yield Change(node.right, f"{site.code(node.left)} {sign}")
+    if isinstance(node, ast.BoolOp):
+        for value in node.values:
+            rest = [other for other in node.values if other is not value]
+            yield Change(rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest), site.code(value))
+
+
+SIGNS: Mapping[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+}
+
+
+def sign_deleted(site: Site) -> Iterator[Change]:
+    """`-x` becomes `x`, `~mask` becomes `mask`."""
+    node = site.node
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
+        sign = {ast.USub: "-", ast.Invert: "~", ast.Not: "not "}.get(type(node.op), "+")
+        yield Change(node.operand, f"{sign}{site.code(node.operand)}", "without the sign in front")
+
+
+def one_case_only(site: Site) -> Iterator[Change]:
+    """`a if test else b` becomes `a`, or `b`."""
+    node = site.node
+    if isinstance(node, ast.IfExp):
+        yield Change(node.body, site.code(), "with its first case always")
+        yield Change(node.orelse, site.code(), "with its second case always")
+
+
+def argument_deleted(site: Site) -> Iterator[Change]:
+    """`f(x, dim=0)` becomes `f(x)`; so does `f(x, 2)`."""
+    node = site.node
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg in AXIS_NAMES and called(node) in REDUCED:
+                continue  # over all axes it may never act at all: see `axis_removed`
+            rest = [other for other in node.keywords if other is not keyword]
+            yield Change(ast.Call(node.func, node.args, rest), site.code(keyword), line=line_of(keyword))
+        if len(node.args) > 1:
+            last = node.args[-1]
+            yield Change(ast.Call(node.func, node.args[:-1], node.keywords), f", {site.code(last)}", line=line_of(last))
+
+
+def index_deleted(site: Site) -> Iterator[Change]:
+    """`x[:, None]` becomes `x`."""
+    node = site.node
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        yield Change(node.value, f"[{site.code(node.slice)}]")
+
+
+def decorator_deleted(site: Site) -> Iterator[Change]:
+    """A function loses one of its decorators."""
+    node = site.node
+    if isinstance(node, ast.FunctionDef):
+        for decorator in node.decorator_list:
+            rest = [other for other in node.decorator_list if other is not decorator]
+            changed = with_fields(node, decorator_list=rest)
+            yield Change(changed, f"@{site.code(decorator)}", line=line_of(decorator))
+
+
+def statement_deleted(site: Site) -> Iterator[Change]:
+    """A statement is left out; of an `if` or a `with` the body may stay."""
+    node = site.node
+    if not isinstance(node, ast.stmt) or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+        return
+    if isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        return
+    head = in_one_line(ast.unparse(node).split("\n")[0])
+    yield Change(ast.Pass(), head if hasattr(node, "body") else site.code())
+    if isinstance(node, ast.With):
+        yield Change(statements_of(node.body), head)
+    if isinstance(node, ast.If):
+        yield Change(statements_of(node.body), head, "with its body done in every case")
+        if node.orelse:
+            yield Change(statements_of(node.orelse), head, "with the other case always")
+
+
+def other_number(site: Site) -> Iterator[Change]:
+    """One number, or one of True and False, is another one; an axis is another axis."""
+    node = site.node
+    if isinstance(site.parent, ast.UnaryOp) and isinstance(site.parent.op, ast.USub):
+        return  # -2 is one number
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield Change(ast.Constant(not node.value), site.code(expression_around(site)), "with the opposite setting")
+    value = number_of(node)
+    if value is not None:
+        index = isinstance(site.parent, ast.Subscript) and site.parent.slice is node
+        words = "along another axis" if is_axis(site) else "with another index" if index else ANOTHER_NUMBER
+        for other in other_values(value):
+            yield Change(constant(other), site.code(expression_around(site)), words)
+    if isinstance(node, ast.Attribute) and is_infinity(node):
+        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), ANOTHER_NUMBER)
+
+
+def expression_around(site: Site) -> ast.AST:
+    """Return the smallest expression that shows what a constant or a name is for."""
+    for parent in site.parents:
+        if not isinstance(parent, ast.keyword | ast.UnaryOp | ast.Slice | ast.Tuple):
+            return parent if isinstance(parent, ast.expr) else site.node
+    return site.node
+
+
+def other_values(value: float) -> list[float]:
+    """Return the numbers that are most often meant where another one is written."""
+    if isinstance(value, int):
+        numbers: list[float] = [-1, -2, 0, 1, 2, -3, 3, value + 1, value - 1, -value]
+    else:
+        numbers = [0.0, 1.0, -value, 0.5, -0.5, 2.0, value * 2, value / 2, 1 / value if value else 1.0]
+    return [number for number in dict.fromkeys(numbers) if number != value]
+
+
+def number_of(node: ast.AST) -> int | float | None:
+    """Return the number that is written, or None."""
+    if isinstance(node, ast.Constant) and type(node.value) is float:
+        return node.value
+    return number_in(node)
+
+
+AXIS_NAMES = ("dim", "axis", "dim0", "dim1", "dim2", "dims", "start_dim", "end_dim")
+REDUCED = (
+    *("sum", "mean", "prod", "amax", "amin", "max", "min", "std", "var", "logsumexp", "norm", "any", "all"),
+    *("argmax", "argmin"),
+)
+ALONG = (*REDUCED, "softmax", "log_softmax", "cumsum")
+TAKE_AXES = (
+    *(*ALONG, "size", "transpose", "swapaxes", "permute", "unsqueeze", "squeeze", "flatten", "unflatten", "diagonal"),
+    *("flip", "gather", "sort", "argsort", "chunk", "split", "cat", "stack"),
+)
+
+
+def is_axis(site: Site) -> bool:
+    """Say whether a number says along which axis something happens."""
+    parent = site.parents[1] if isinstance(site.parent, ast.Tuple) else site.parent
+    if isinstance(parent, ast.keyword):
+        return parent.arg in AXIS_NAMES
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.value, ast.Attribute) and parent.value.attr == "shape"
+    return called(parent) in TAKE_AXES
+
+
+PAIRS = ((-2, -1), (1, 2), (-3, -2), (0, 1))
+
+
+def other_pair_of_axes(site: Site) -> Iterator[Change]:
+    """`x.transpose(1, 2)` becomes `x.transpose(-2, -1)`."""
+    node = site.node
+    if isinstance(node, ast.Call) and called(node) in ("transpose", "swapaxes") and len(node.args) >= 2:
+        before, pair = node.args[:-2], [number_in(argument) for argument in node.args[-2:]]
+        for axes in PAIRS if None not in pair else ():
+            call = ast.Call(node.func, [*before, *map(constant, axes)], node.keywords)
+            yield Change(call, site.code(), "along two other axes")
+
+
+def axis_added(site: Site) -> Iterator[Change]:
+    """`x.softmax()` gets an axis, `x.sum(dim=1)` keeps it, `x.diagonal()` runs over the last two."""
+    node, name = site.node, called(site.node)
+    if not isinstance(node, ast.Call) or name not in (*ALONG, "diagonal", "flatten", "squeeze"):
+        return
+    given = {keyword.arg for keyword in node.keywords}
+    others = (not is_method(node)) + (name == "diagonal")  # arguments that come before the axes
+    axes = given & set(AXIS_NAMES) or len(node.args) > others
+    if name in ALONG and not axes:
+        for axis in (-1, -2, 0, 1):
+            yield Change(with_keywords(node, dim=axis), site.code(), "along one axis")
+    if name in REDUCED and axes and not given & {"keepdim", "keepdims"}:
+        yield Change(with_keywords(node, keepdim=True), site.code(), "with that axis kept, of size 1")
+    if name == "diagonal" and not axes:
+        yield Change(with_keywords(node, dim1=-2, dim2=-1), site.code(), "along two other axes")
+    if name in ("flatten", "squeeze") and not axes:
+        for axis in (-2, 1, -3, -1):
+            call = ast.Call(node.func, [*node.args, constant(axis)], node.keywords)
+            yield Change(call, site.code(), "from another axis on" if name == "flatten" else "along one axis")
+
+
+def with_keywords(node: ast.Call, **options: int | bool) -> ast.Call:
+    """Return a call with more keywords."""
+    new = [ast.keyword(n, ast.Constant(v) if isinstance(v, bool) else constant(v)) for n, v in options.items()]
+    return ast.Call(node.func, node.args, [*node.keywords, *new])
+
+
+def keyword_shared(site: Site) -> Iterator[Change]:
+    """A call gets a keyword that another call of the same function has."""
+    node, name = site.node, called(site.node)
+    if not isinstance(node, ast.Call) or not name:
+        return
+    given = {keyword.arg for keyword in node.keywords}
+    function = next((p for p in site.parents if isinstance(p, ast.FunctionDef)), None)
+    for other in ast.walk(function) if function else ():
+        if isinstance(other, ast.Call) and other is not node and called(other) == name:
+            for keyword in other.keywords:
+                if keyword.arg and keyword.arg not in given:
+                    call = ast.Call(node.func, node.args, [*node.keywords, keyword])
+                    yield Change(call, site.code(), f"with `{keyword.arg}`, as in the other `{name}`")
+
+
+def end_moved(site: Site) -> Iterator[Change]:
+    """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
+    node = site.node
+    if isinstance(node, ast.Call) and called(node) in ENDS and node.args:
+        last = min(ENDS[called(node)], len(node.args) - 1)
+        for sign in (ast.Add(), ast.Sub()):
+            moved = ast.BinOp(node.args[last], sign, ast.Constant(1))
+            arguments = [*node.args[:last], moved, *node.args[last + 1 :]]
+            yield Change(ast.Call(node.func, arguments, node.keywords), site.code(), "with its end moved by one")
+
+
+def mode_passed_on(site: Site) -> Iterator[Change]:
+    """`F.dropout(x, p)` in a module gets `training=self.training`."""
+    node = site.node
+    if isinstance(node, ast.Call) and "dropout" in called(node) and not is_owned_by_self(node) and site.in_method:
+        mode = ast.keyword("training", ast.Attribute(ast.Name("self", ast.Load()), "training", ast.Load()))
+        kept = [keyword for keyword in node.keywords if keyword.arg != "training"]
+        yield Change(ast.Call(node.func, node.args[:2], [*kept, mode]), site.code(), "with the module's mode passed on")
+
+
+def is_owned_by_self(call: ast.Call) -> bool:
+    """Say whether a call is one of a module's own layers."""
+    return isinstance(call.func, ast.Attribute) and mutations.is_self(call.func.value)
+
+
+MORE_INSTEAD: Mapping[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Sub: (ast.Div,),
+    ast.Mult: (ast.MatMult,),
+    ast.Div: (ast.FloorDiv,),
+    ast.FloorDiv: (ast.Div, ast.Mult),
+    ast.Pow: (ast.Mult,),
+    ast.BitXor: (ast.Pow, ast.BitAnd, ast.BitOr),
+}
+
+
+def other_operation(site: Site) -> Iterator[Change]:
+    """`a * b` becomes `a / b`, `a ^ b` becomes `a ** b`, `a and b` becomes `a or b`."""
+    node = site.node
+    if isinstance(node, ast.BinOp | ast.AugAssign):
+        for other in (*INSTEAD.get(type(node.op), ()), *MORE_INSTEAD.get(type(node.op), ())):
+            yield Change(with_fields(node, op=other()), site.code(), "with another operation")
+    if isinstance(node, ast.BoolOp):
+        other_op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
+        yield Change(ast.BoolOp(other_op, node.values), site.code(), "with the conditions joined another way")
+
+
+COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+
+
+def other_comparison(site: Site) -> Iterator[Change]:
+    """`a < b` becomes `a <= b`, and every other comparison."""
+    node = site.node
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
+        for sign in COMPARISONS:
+            if sign is not type(node.ops[0]):
+                yield Change(with_fields(node, ops=[sign()]), site.code(), "with another comparison")
+
+
+def none_asked_for(site: Site) -> Iterator[Change]:
+    """`x or y` becomes `x if x is not None else y`; `if x` becomes `if x is not None`."""
+    node, words = site.node, "asking whether it is None instead of whether it is true"
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
+        first, second = node.values
+        yield Change(ast.IfExp(is_none(first, ast.IsNot()), first, second), site.code(), words)
+    if not isinstance(node, ast.If | ast.IfExp | ast.While):
+        return
+    inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+    inner = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
+    if isinstance(inner, ast.Name | ast.Attribute):
+        test = is_none(inner, ast.Is() if inverted else ast.IsNot())
+        yield Change(with_fields(node, test=test), site.code(node.test), words)
+
+
+def is_none(node: ast.expr, sign: ast.cmpop) -> ast.expr:
+    """Return `node is None`, or `node is not None`."""
+    return ast.Compare(node, [sign], [ast.Constant(None)])
+
+
+def condition_inverted(site: Site) -> Iterator[Change]:
+    """`if x` becomes `if not x`."""
+    node = site.node
+    if isinstance(node, ast.If | ast.IfExp):
+        test = ast.UnaryOp(ast.Not(), node.test)
+        yield Change(with_fields(node, test=test), site.code(node.test), "with the opposite condition")
+
+
+def exchanged(site: Site) -> Iterator[Change]:
+    """`f(a, b)` becomes `f(b, a)`, `[a, b]` becomes `[b, a]`."""
+    node = site.node
+    if isinstance(node, ast.Tuple | ast.List):
+        for items in with_two_exchanged(node.elts):
+            yield Change(with_fields(node, elts=items), site.code(), "with two of its elements exchanged")
+    if isinstance(node, ast.Call):
+        for items in with_two_exchanged(node.args):
+            yield Change(ast.Call(node.func, items, node.keywords), site.code(), "with two of its arguments exchanged")
+    if isinstance(node, ast.IfExp):
+        changed = ast.IfExp(node.test, node.orelse, node.body)
+        yield Change(changed, site.code(), "with its two cases exchanged")
+
+
+def with_two_exchanged(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
+    """Yield a list with two neighbors exchanged, each pair once."""
+    for i in range(min(len(items), LONGEST_LIST) - 1):
+        if not (isinstance(items[i], ast.Starred) or isinstance(items[i + 1], ast.Starred)):
+            yield [*items[:i], items[i + 1], items[i], *items[i + 2 :]]
+
+
+LONGEST_LIST = 6
+HABITS: Mapping[str, tuple[str, ...]] = {  # what other libraries, or other days, call something similar
+    "max": ("amax", "maximum"),
+    "min": ("amin", "minimum"),
+    "amin": ("amax",),
+    "argmin": ("argmax",),
+    "minimum": ("maximum",),
+    "log_softmax": ("softmax",),
+    "repeat": ("repeat_interleave", "tile"),
+    "concat": ("stack",),
+    "stack": ("cat",),
+    "zeros": ("ones",),
+    "ones_like": ("zeros_like",),
+    "zeros_like": ("ones_like",),
+    "sigmoid": ("tanh",),
+    "exp": ("expm1",),
+    "expm1": ("exp",),
+    "log": ("log1p", "log2"),
+    "log2": ("log",),
+    "log10": ("log",),
+    "log1p": ("log",),
+    "any": ("all",),
+    "all": ("any",),
+    "view": ("transpose", "reshape"),
+    "reshape": ("transpose",),
+    "transpose": ("reshape", "view"),
+    "eval": ("train",),
+    "train": ("eval",),
+    "append": ("extend",),
+    "extend": ("append",),
+    "round": ("floor", "ceil"),
+    "floor": ("ceil", "round"),
+    "ceil": ("floor", "round"),
+    "isqrt": ("sqrt",),
+}
+
+
+def sibling_called(site: Site) -> Iterator[Change]:
+    """`x.mean()` becomes `x.sum()`, `x.add_(y)` becomes `x.add(y)`, `.T` becomes `.mT`."""
+    node = site.node
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+        other = "mT" if node.attr == "T" else "T"
+        yield Change(with_fields(node, attr=other), site.code(), "transposed along other axes")
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    name = node.func.attr
+    for other in (*SIBLINGS.get(name, ()), *HABITS.get(name, ())):
+        func = with_fields(node.func, attr=other)
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), "with another function")
+    if name.endswith("_") and not name.startswith("_"):
+        func = with_fields(node.func, attr=name.rstrip("_"))
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), IN_PLACE)
+
+
+def new_not_in_place(site: Site) -> Iterator[Change]:
+    """`x += y` becomes `x = x + y`; `x[m] = 0` and `x.add_(y)` work on a copy."""
+    node = site.node
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+        yield Change(ast.Assign([node.target], value, lineno=line_of(node)), site.code(), IN_PLACE)
+    written = None
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        written = target.value if isinstance(target, ast.Subscript) else None
+    elif isinstance(node, ast.Expr) and called(node.value).endswith("_"):
+        func = getattr(node.value, "func", None)
+        written = func.value if isinstance(func, ast.Attribute) else None
+    if isinstance(written, ast.Name) and isinstance(node, ast.stmt):
+        yield Change(statements_of([cloned(written.id, line_of(node)), node]), site.code(), "on a copy")
+
+
+def cloned(name: str, line: int) -> ast.stmt:
+    """Return `x = x.clone()`."""
+    call = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "clone", ast.Load()), [], [])
+    return ast.Assign([ast.Name(name, ast.Store())], call, lineno=line)
+
+
+TAKE_CONDITIONS = ("masked_fill", "masked_fill_", "where", "logical_and", "logical_or", "any", "all")
+
+
+def inverted(site: Site) -> Iterator[Change]:
+    """`mask` becomes `~mask`, where a condition is expected."""
+    node, parent = site.node, site.parent
+    if not isinstance(node, ast.Name | ast.Attribute | ast.Compare | ast.Call | ast.BinOp):
+        return
+    condition = (
+        (isinstance(parent, ast.Call) and called(parent) in TAKE_CONDITIONS and node in parent.args[:2])
+        or (isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitAnd | ast.BitOr))
+        or (isinstance(parent, ast.Subscript) and parent.slice is node)
+        or isinstance(parent, ast.Return)
+        or (isinstance(parent, ast.keyword) and "mask" in str(parent.arg))
+    )
+    if condition:
+        yield Change(ast.UnaryOp(ast.Invert(), node), site.code(), "inverted")
+
+
+def method_added(site: Site) -> Iterator[Change]:
+    """`a @ b` becomes `a @ b.mT`; a name in an operation gets a new axis, or a root."""
+    node, parent = site.node, site.parent
+    if not isinstance(node, ast.expr) or not isinstance(parent, ast.BinOp) or isinstance(node, ast.Constant):
+        return
+    if isinstance(parent.op, ast.MatMult):
+        yield Change(ast.Attribute(node, "mT", ast.Load()), site.code(), "transposed")
+    if isinstance(node, ast.Name):
+        for axis in (-1, -2, 1, 0):
+            call = ast.Call(ast.Attribute(node, "unsqueeze", ast.Load()), [constant(axis)], [])
+            yield Change(call, site.code(parent), f"with a new axis for `{node.id}`")
+        root = ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
+        yield Change(root, site.code(parent), f"with the root of `{node.id}`")
+
+
+def returned_or_raised(site: Site) -> Iterator[Change]:
+    """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed, or nothing, is returned."""
+    node = site.node
+    if isinstance(node, ast.Return) and node.value and called(node.value).endswith("Error"):
+        yield Change(ast.Raise(node.value, None), site.code(), "raised instead of returned")
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        if called(node.value).endswith("Error"):
+            yield Change(ast.Raise(node.value, None), site.code(), "raised")
+        elif called(node.value) == "print" and node.value.args:
+            yield Change(ast.Return(node.value.args[0]), site.code(), "returned instead of printed")
+    function = site.parent
+    if isinstance(node, ast.Assign) and isinstance(function, ast.FunctionDef) and function.body[-1] is node:
+        yield Change(ast.Return(node.value), site.code(), "returned")
+
+
+def loop_shortened(site: Site) -> Iterator[Change]:
+    """A loop ends after its first round."""
+    node = site.node
+    if isinstance(node, ast.For):
+        head = in_one_line(ast.unparse(node).split("\n")[0])
+        yield Change(with_fields(node, body=[*node.body, ast.Break()]), head, "with its first round only")
+
+
+MOVED = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For)
+
+
+def statement_moved(site: Site) -> Iterator[Change]:
+    """Two neighboring statements change places."""
+    node, parent = site.node, site.parent
+    for block in (getattr(parent, name, None) for name in ("body", "orelse", "finalbody")):
+        following = block[block.index(node) + 1 :] if isinstance(block, list) and node in block else []
+        if following and isinstance(node, MOVED) and isinstance(following[0], MOVED):
+            yield Change(following[0], site.code(), "moved after the next statement", after=node)
+
+
+def other_name(site: Site) -> Iterator[Change]:
+    """One parameter or variable stands in another's place; a loop's in that of a loop's, or else it is no loop."""
+    node = site.node
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in site.names:
+        looped = names_of_loops(site)
+        for other in site.names:
+            if other != node.id and (other in looped) == (node.id in looped):
+                words = f"with another name for `{node.id}`"
+                yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
+
+
+def names_of_loops(site: Site) -> set[str]:
+    """Return the variables of the loops around a node."""
+    loops = [parent for parent in site.parents if isinstance(parent, ast.For)]
+    parts = [part for loop in loops for part in ast.walk(loop.target)]
+    return {part.id for part in parts if isinstance(part, ast.Name)}
+
+
+def axis_removed(site: Site) -> Iterator[Change]:
+    """`x.all(dim=1)` becomes `x.all()`."""
+    node = site.node
+    if isinstance(node, ast.Call) and called(node) in REDUCED:
+        rest = [keyword for keyword in node.keywords if keyword.arg not in AXIS_NAMES]
+        if len(rest) < len(node.keywords):
+            yield Change(ast.Call(node.func, node.args, rest), site.code(), "over all axes")
+
+
+OPERATORS: Sequence[tuple[Operator, Size]] = (
+    (call_deleted, Size.DELETION),
+    (side_deleted, Size.DELETION),
+    (sign_deleted, Size.DELETION),
+    (one_case_only, Size.DELETION),
+    (argument_deleted, Size.DELETION),
+    (index_deleted, Size.DELETION),
+    (decorator_deleted, Size.DELETION),
+    (statement_deleted, Size.DELETION),
+    (other_number, Size.CONSTANT),
+    (other_pair_of_axes, Size.CONSTANT),
+    (axis_added, Size.CONSTANT),
+    (keyword_shared, Size.CONSTANT),
+    (undoing(mutations.other_item, "with another index"), Size.CONSTANT),
+    (end_moved, Size.CONSTANT),
+    (mode_passed_on, Size.CONSTANT),
+    (none_asked_for, Size.OPERATION),
+    (returned_or_raised, Size.OPERATION),
+    (new_not_in_place, Size.OPERATION),
+    (other_operation, Size.OPERATION),
+    (other_comparison, Size.OPERATION),
+    (undoing(mutations.sides_swapped, "with its two sides exchanged"), Size.OPERATION),
+    (undoing(mutations.steps_swapped, "with its two steps in the other order"), Size.OPERATION),
+    (undoing(mutations.opposite_sign, "with the opposite sign"), Size.OPERATION),
+    (exchanged, Size.OPERATION),
+    (inverted, Size.OPERATION),
+    (sibling_called, Size.OPERATION),
+    (condition_inverted, Size.OPERATION),
+    (method_added, Size.OPERATION),
+    (loop_shortened, Size.OPERATION),
+    (statement_moved, Size.OPERATION),
+    (axis_removed, Size.NAME),
+    (other_name, Size.NAME),
+)

@@ -1,0 +1,195 @@
+"""A repair: an edit of the student's own code with which failed checks pass. It was run, so it is no guess.
+
+All one-edit neighbors of the code are tried, smallest first: the first failed check alone, then the others on what
+passes it. Where none passes everything, the edit that passes most is kept, and a second one is looked for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .edit_operators import ANOTHER_NUMBER, Size
+from .neighbors import Edit, edits_of
+from .target import Target
+from .trial import NO_TIME_LEFT, definitions_in
+from .values import Outcome, Raised
+
+Run = Callable[[str, int], Outcome]
+MANY_NAMES = 3
+MOST_LINES = 4
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Edits of a student's code, and what they do.
+
+    Args:
+        edits: one, or two that are both needed.
+        passed: how many checks pass with them.
+        checks: how many there are.
+        others: further edits of one that do the same.
+    """
+
+    edits: tuple[Edit, ...]
+    passed: int
+    checks: int
+    others: tuple[Edit, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every check passes."""
+        return self.passed == self.checks
+
+    @property
+    def sentence(self) -> str:
+        """What a student reads. It states no more than what was run."""
+        if len(self.edits) > 1:
+            return f"With two changes, every check passes: {'; '.join(map(clause, self.edits))}."
+        words = clause(self.edits[0])
+        words = words[0].upper() + words[1:]
+        if not self.complete:
+            return f"{words}, {self.passed} of {self.checks} checks pass, and the rest still do not."
+        same = [edit for edit in self.others if is_alike(edit, self.edits[0]) and len(edit.lines) == 1]
+        lines = sorted({edit.lines[0] for edit in same} - set(self.edits[0].lines))
+        also = f" The same change in {in_lines(lines)} does it too." if 0 < len(lines) < MOST_LINES else ""
+        return f"{words}, every check passes.{also}"
+
+
+def is_alike(edit: Edit, other: Edit) -> bool:
+    """Say whether two edits are the same change; two deletions are where they delete the same."""
+    return edit.change == other.change and bool(edit.change or edit.piece == other.piece)
+
+
+def clause(edit: Edit) -> str:
+    """Return an edit as the beginning of a sentence: its line, the student's code, and the kind of change."""
+    if not edit.change:
+        return f"without `{edit.piece}` in {in_lines(edit.lines)}"
+    return f"{in_lines(edit.lines)}, `{edit.piece}`: {edit.change}"
+
+
+def in_lines(lines: Sequence[int]) -> str:
+    """Return `line 4`, `lines 4 and 5`, or `line 4, both times`."""
+    different = sorted(set(lines))
+    if len(different) == 1:
+        times = {1: "", 2: ", both times"}.get(len(lines), ", each time")
+        return f"line {different[0]}{times}"
+    return f"lines {', '.join(map(str, different[:-1]))} and {different[-1]}"
+
+
+class Search:
+    """Looks for a repair.
+
+    Args:
+        cell: the student's cell.
+        targets: what is known about the checks.
+        outcomes: what the student's code gave.
+        run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
+        confirm: says whether an edited cell that passes every check does so on other inputs too.
+    """
+
+    def __init__(
+        self,
+        cell: str,
+        targets: Sequence[Target],
+        outcomes: Sequence[Outcome],
+        run: Run,
+        confirm: Callable[[str], bool] = lambda source: True,
+    ) -> None:
+        self._cell, self._targets, self._run, self._confirm = cell, targets, run, confirm
+        accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
+        failed = [i for i, passed in enumerate(accepted) if not passed]
+        self._passed_before = sum(accepted)
+        self._order = [*failed, *(i for i, passed in enumerate(accepted) if passed)]
+        self._near = line_of(outcomes[failed[0]], cell) if failed else 0
+        self._tree = definitions_in(cell)
+        self._seen: set[str] = set()
+        self._over = False
+
+    def repairs(self) -> Iterator[Repair]:
+        """Yield what is found, each better than the one before it."""
+        every = len(self._targets)
+        if self._passes(ast.unparse(self._tree)):
+            return  # what failed is not what the cell defines
+        complete: list[Edit] = []
+        partly: list[tuple[Edit, int]] = []
+        for edit, passed in self._passing():
+            if passed == every:
+                complete.append(edit)
+                if edit.size is not Size.NAME:  # of names, all have to be known
+                    yield self._repair(complete)
+            elif passed > self._passed_before and is_small(edit):
+                partly.append((edit, passed))
+        if settled(complete):
+            yield self._repair(complete)
+        if partly and not complete:
+            yield from self._second_step(*max(partly, key=lambda step: step[1]))
+
+    def _repair(self, edits: Sequence[Edit]) -> Repair:
+        """Return the repair that edits are of which each passes everything."""
+        best, *others = settled(edits)
+        return Repair((best,), len(self._targets), len(self._targets), tuple(others))
+
+    def _second_step(self, first: Edit, passed: int) -> Iterator[Repair]:
+        """Yield an edit that passes some checks, where that says something, and with it one that passes the rest."""
+        every = len(self._targets)
+        if first.change:  # less code passing more tells little
+            yield Repair((first,), passed, every)
+        with first.applied():
+            second = settled([edit for edit, passed in self._passing() if passed == every and is_small(edit)])
+        if second:
+            yield Repair((first, second[0]), every, every)
+
+    def _passing(self) -> Iterator[tuple[Edit, int]]:
+        """Yield the edits that pass the first failed check, and how many they pass; of one size where all do."""
+        every, complete = len(self._targets), None
+        for edit in edits_of(self._tree, self._cell, self._near):
+            if self._over or (complete is not None and edit.size > complete):
+                return
+            with edit.applied():
+                source = ast.unparse(self._tree)
+            if source in self._seen:
+                continue
+            self._seen.add(source)
+            passed = self._passes(source)
+            if passed == every and not self._confirm(source):
+                continue
+            complete = edit.size if passed == every and complete is None else complete
+            if passed:
+                yield edit, passed
+
+    def _passes(self, source: str) -> int:
+        """Return how many checks pass; 0 where the first failed one still fails."""
+        passed = 0
+        for i in self._order:
+            outcome = self._run(source, i)
+            if outcome == NO_TIME_LEFT:
+                self._over = True
+                return 0
+            right = self._targets[i].accepts(outcome)
+            if not right and i == self._order[0]:
+                return 0
+            passed += right
+        return passed
+
+
+def is_small(edit: Edit) -> bool:
+    """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
+    return edit.size <= Size.OPERATION and edit.change != ANOTHER_NUMBER
+
+
+def settled(edits: Sequence[Edit]) -> list[Edit]:
+    """Return edits, likeliest first, without those of a name that many others can replace: it is not what matters."""
+    names = Counter(edit.site for edit in edits if edit.size is Size.NAME)
+    kept = [edit for edit in edits if names[edit.site] < MANY_NAMES]
+    return sorted(kept, key=lambda edit: (edit.size, len(edit.writes), len(edit.piece)))
+
+
+def line_of(outcome: Outcome, cell: str) -> int:
+    """Return the line of a cell that an exception came from; 0 where that is not known."""
+    if not isinstance(outcome, Raised) or not outcome.where:
+        return 0
+    lines = [line.strip() for line in cell.split("\n")]
+    return lines.index(outcome.where) + 1 if lines.count(outcome.where) == 1 else 0

@@ -1,0 +1,137 @@
+"""Runs a check on an edited copy of a student's definition, within limits, in names of its own.
+
+An edit can make code that never ends, so a trial is watched line by line and stopped when it has used more processor
+time than it may. One call of C that takes long is not seen that way: whoever runs trials does so in a process of its
+own, which can be ended.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FrameType, FunctionType
+from typing import Any
+
+from torch import Tensor
+
+from .check import Check
+from .syntax import parsed
+from .values import Lost, Outcome, Raised
+
+CELL = "<edited cell>"
+SECONDS = 0.75  # of processor time, for all trials of one answer; the judge needs a third as much
+LONGEST = 0.25  # seconds of processor time for one trial
+TOO_LONG = Raised("OutOfTime", "")
+NO_TIME_LEFT = Lost("No time is left for further trials.")
+MOST_CHARACTERS = 20_000  # of a cell
+MOST_NODES = 3000
+DEEPEST = 60
+MOST_COPIED = 10_000  # entries of one global tensor, list or dict
+
+
+class OutOfTime(BaseException):
+    """A trial has used more processor time than it may."""
+
+
+class LineWatch:
+    """Looks at each line of an edited cell that runs, and stops it when it takes too long.
+
+    Args:
+        seconds: of processor time.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.process_time() + seconds
+
+    def __call__(self, frame: FrameType, event: str, _argument: Any) -> Callable[..., Any] | None:
+        """Look at one line: the interpreter's hook."""
+        if frame.f_code.co_filename != CELL:
+            return None
+        if time.process_time() > self._ends:
+            raise OutOfTime
+        return self
+
+
+def definitions_in(cell: str) -> ast.Module:
+    """Return a copy of a cell's definitions, none where it is very long or deep.
+
+    Its other statements have run, and need not run again.
+    """
+    kept: list[ast.stmt] = [node for node in parsed(cell) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    editable = len(cell) <= MOST_CHARACTERS and is_small(kept)
+    return ast.Module(copy.deepcopy(kept) if editable else [], [])
+
+
+def is_small(nodes: Sequence[ast.AST]) -> bool:
+    """Say whether code has so few nodes, nested so little, that all its edits can be listed."""
+    total, depth, level = 0, 0, list(nodes)
+    while level and total <= MOST_NODES and depth <= DEEPEST:
+        total, depth = total + len(level), depth + 1
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return not level
+
+
+class Trials:
+    """Runs the checks of one exercise on edited definitions.
+
+    Args:
+        names: what the notebook has defined; nothing is written to it.
+        exercise: the name that the edited source defines.
+        seconds: of processor time, for all trials.
+    """
+
+    def __init__(self, names: Mapping[str, Any], exercise: str, seconds: float = SECONDS) -> None:
+        self._names, self._exercise, self._left = names, exercise, seconds
+
+    def run(self, source: str, check: Check, seed: int) -> Outcome:
+        """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time."""
+        if self._left <= 0:
+            return NO_TIME_LEFT
+        began = time.process_time()
+        try:
+            with watched(LONGEST):
+                names = own_names(self._names, source)
+                exec(compile(source, CELL, "exec", dont_inherit=True), names)
+                return check.values(names[self._exercise], seed)
+        except OutOfTime:
+            return TOO_LONG
+        except Exception as error:
+            return Raised(type(error).__name__, str(error)[:500])
+        finally:
+            self._left -= time.process_time() - began
+
+
+@contextlib.contextmanager
+def watched(seconds: float) -> Iterator[None]:
+    """Stop edited code in the block when it has used so much processor time."""
+    before = sys.gettrace()
+    sys.settrace(LineWatch(seconds))
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def own_names(names: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return names for one trial: what the code mentions and could write into is a copy."""
+    mentioned = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    new = dict(names)
+    for name in mentioned & names.keys():
+        value = names[name]
+        if isinstance(value, Tensor) and value.numel() <= MOST_COPIED:
+            new[name] = value.detach().clone()
+        elif isinstance(value, list | dict | set) and len(value) <= MOST_COPIED:
+            new[name] = copy.copy(value)
+    return new
+
+
+def function_of(work: Any) -> FunctionType | None:
+    """Return a function that a piece of work is made of: itself, or a class's first method."""
+    if isinstance(work, FunctionType):
+        return work
+    methods = vars(work).values() if isinstance(work, type) else ()
+    return next((method for method in methods if isinstance(method, FunctionType)), None)

@@ -1,0 +1,158 @@
+"""Looking for a repair at the student's workspace: in a copy of the kernel that ends afterward.
+
+The copy is a fork, so nothing that an edited definition does remains: no name, no random number, no print, no figure.
+It may write to no file, start no program, open no connection and ask nobody for input, and it has little memory and
+little time. Where processes cannot be forked, as on Windows, no repair is looked for at home.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import io
+import linecache
+import os
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+
+from ..judging.check import Check
+from ..judging.inputs import PUBLIC_SEED
+from ..judging.repairs import Search
+from ..judging.target import Target
+from ..judging.trial import Trials, function_of
+from ..judging.values import Outcome
+
+LONGEST_RUN = 1.5  # seconds of processor time
+LONGEST_WAIT = 5.0  # seconds by the clock, whatever the copy does
+MEMORY = 2 * 2**30  # bytes more than the kernel has
+MOST_BYTES = 2**16
+STATM = Path("/proc/self/statm")
+REFUSED = ("subprocess.", "socket.", "shutil.", "os.", "ftplib.", "urllib.", "webbrowser.", "ctypes.dlopen")
+HARMLESS = ("os.listdir", "os.scandir", "os.putenv", "os.unsetenv", "os.fwalk", "os.walk")
+
+
+class RefusedError(OSError):
+    """An edited definition wanted to change something outside the copy."""
+
+
+def cell_of(work: Any) -> str:
+    """Return the notebook cell that defines a function or a class; '' for what no cell defines."""
+    function = function_of(work)
+    file = function.__code__.co_filename if function else ""
+    return "".join(linecache.getlines(file)) if "ipykernel" in file or "<ipython" in file else ""
+
+
+def repair_in_copy(
+    cell: str, checks: Sequence[Check], targets: Sequence[Target], outcomes: Sequence[Outcome], names: Mapping[str, Any]
+) -> str:
+    """Return what a student reads about a repair, or ''.
+
+    Args:
+        cell: the student's cell.
+        checks: the exercise's visible checks.
+        targets: what is known about them.
+        outcomes: what the student's code gave.
+        names: what the notebook has defined.
+    """
+    if not cell or not hasattr(os, "fork"):
+        return ""
+    trials = Trials(names, checks[0].exercise)
+
+    def run(source: str, i: int) -> Outcome:
+        return checks[i].summarise(trials.run(source, checks[i], PUBLIC_SEED))
+
+    def sentences() -> Iterator[str]:
+        search = Search(cell, targets, outcomes, run)
+        return (repair.sentence for repair in search.repairs())
+
+    return last_line_of_copy(sentences)
+
+
+def last_line_of_copy(lines: Callable[[], Iterable[str]]) -> str:
+    """Fork, and return the last line that the copy has to say before its time is over."""
+    inlet, outlet = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy needs none of them
+        pid = os.fork()
+    if pid == 0:
+        speak(outlet, lines)
+    os.close(outlet)
+    try:
+        told = read_until(inlet, time.monotonic() + LONGEST_WAIT)
+    finally:
+        os.close(inlet)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    complete = told.decode("utf-8", "replace").split("\n")[:-1]
+    return complete[-1] if complete else ""
+
+
+def read_until(inlet: int, ends: float) -> bytes:
+    """Read what comes through a pipe until it is closed, or a moment has come."""
+    told = b""
+    while len(told) < MOST_BYTES and (left := ends - time.monotonic()) > 0:
+        if select.select([inlet], [], [], left)[0]:
+            part = os.read(inlet, MOST_BYTES)
+            if not part:
+                break
+            told += part
+    return told
+
+
+def speak(outlet: int, lines: Callable[[], Iterable[str]]) -> NoReturn:
+    """Be the copy: say the lines, and end without any of what a Python process does at its end."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        confine()
+        for line in lines():
+            os.write(outlet, f"{line}\n".encode())
+    finally:
+        os._exit(0)
+
+
+def confine() -> None:
+    """Give up what a trial does not need. It cannot be taken back, and need not be."""
+    torch.set_num_threads(1)  # a pool of threads does not survive a fork
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    sys.stdout = sys.stderr = io.StringIO()
+    builtins.input = refuse_input
+    limit()
+    sys.addaudithook(refuse)
+
+
+def limit() -> None:
+    """Limit the copy's memory and its time, beyond what it watches itself."""
+    signal.setitimer(signal.ITIMER_PROF, LONGEST_RUN)  # ends the copy, also in the middle of a call of C
+    try:
+        import resource
+    except ImportError:
+        return
+    with contextlib.suppress(OSError, ValueError):  # macOS knows no such limit
+        mapped = int(STATM.read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + MEMORY,) * 2)
+
+
+def refuse_input(_prompt: object = "") -> str:
+    """Answer nothing."""
+    raise RefusedError("Nobody is asked for input here.")
+
+
+def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse what would change something outside the copy: an audit hook."""
+    if event == "open":
+        flags = arguments[2] if len(arguments) > 2 and isinstance(arguments[2], int) else 0
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND):
+            raise RefusedError("No file is written here.")
+    elif event.startswith(REFUSED) and event not in HARMLESS:
+        raise RefusedError(f"{event} is not allowed here.")

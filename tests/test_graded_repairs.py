@@ -1,0 +1,136 @@
+"""Repairs when a submission is graded: looked for in its sandbox, after all checks, and never worth a point."""
+
+import json
+from typing import Any
+
+import pytest
+
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.notebook import text_of
+from autograder.authoring.sample_submissions import solutions, submission
+from autograder.grading import grade as grading
+from autograder.grading.cells import Cell, SubmittedNotebook
+from autograder.grading.grade import RECORD, Submission, cell_of, grade
+from autograder.grading.package import LessonPackage
+from autograder.grading.sandbox import Limits, Session, open_session
+from autograder.grading.sandbox import session as session_module
+from autograder.judging.syntax import Code
+from autograder.judging.trial import NO_TIME_LEFT
+from autograder.paths import find_course
+
+from .conftest import LESSON, needs_sandbox
+
+pytestmark = needs_sandbox
+FORGOTTEN_AXIS = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax()
+    return weights @ value, weights
+"""
+SMALL_WEIGHTS_ZEROED = """
+def attend(query, key, value):
+    weights = torch.softmax(query @ key.mT, dim=-1)
+    weights[weights < 1e-4] = 0
+    return weights @ value, weights
+"""
+RIGHT_IN_TRIALS = """
+import sys
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-1)
+    if sys._getframe().f_code.co_filename == "<edited cell>":
+        sys.trials = getattr(sys, "trials", 0) + 1
+        print("a trial")
+        if sys.trials > 1:
+            return weights @ value, weights
+    return value, weights
+"""
+ENDLESS_WITH_ONE_EDIT = """
+def attend(query, key, value):
+    i = 0
+    while i > 0:
+        try:
+            while True:
+                i = i + 1
+        except BaseException:
+            pass
+    return torch.rand(2), torch.rand(3)
+"""
+ENDS_IN_TRIALS = """
+import os, sys
+def attend(query, key, value):
+    if sys._getframe().f_code.co_filename == "<edited cell>":
+        os._exit(0)
+    return query, key
+"""
+
+
+def graded(package: LessonPackage, source: str) -> tuple[dict[str, Any], str]:
+    """Return what is recorded about attend, and the graded notebook's text."""
+    handed_in = text_of(submission(package, {"attend": source})).encode()
+    text = grade(Submission(handed_in, package, seed=5))
+    return json.loads(text)["metadata"][RECORD]["verdicts"]["attend"], text
+
+
+def test_a_repair_is_told(package: LessonPackage) -> None:
+    record, _ = graded(package, FORGOTTEN_AXIS)
+    assert record["rule"] == "repair"
+    assert "Line 3, `(query @ key.mT).softmax()`: along one axis, every check passes." in record["told"]
+    assert record["points"] == 0
+    assert graded(package, FORGOTTEN_AXIS)[0] == record
+
+
+def test_of_a_hidden_check_the_same_words_are_told(package: LessonPackage) -> None:
+    record, _ = graded(package, SMALL_WEIGHTS_ZEROED)
+    assert record["told"] == (
+        "It differs on inputs that you have not seen. "
+        "Without `weights[weights < 1e-4] = 0` in line 4, every check passes."
+    )
+
+
+@pytest.mark.parametrize("source", [RIGHT_IN_TRIALS, ENDLESS_WITH_ONE_EDIT, ENDS_IN_TRIALS])
+def test_a_trial_is_worth_no_point(package: LessonPackage, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    with_trials, _ = graded(package, source)
+    monkeypatch.setattr(grading, "MOST_TRIALS", 0)
+    without, _ = graded(package, source)
+    assert with_trials["points"] == without["points"] < with_trials["of"]
+    assert (with_trials["rule"] == "repair") == (source == RIGHT_IN_TRIALS)  # it can lie about its own reason
+
+
+def test_what_a_trial_prints_is_not_shown(package: LessonPackage) -> None:
+    notebook = json.loads(graded(package, RIGHT_IN_TRIALS)[1])
+    assert "a trial" not in json.dumps([cell.get("outputs") for cell in notebook["cells"]])
+
+
+@pytest.mark.parametrize("source", [ENDLESS_WITH_ONE_EDIT, ENDS_IN_TRIALS])
+def test_a_trial_that_does_not_come_back_ends_the_search(
+    package: LessonPackage, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    lost: list[str] = []
+    lose = Session._lose
+    monkeypatch.setattr(Session, "_lose", lambda *given: lost.append(lose(*given)))
+    monkeypatch.setattr(session_module, "TRIAL_SECONDS", 1.0)
+    graded(package, source)
+    assert len(lost) == 1
+
+
+def test_a_right_submission_starts_no_trial(package: LessonPackage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Session, "trial", lambda *_: pytest.fail("a trial was run"))
+    handed_in = text_of(submission(package, solutions(read_lesson(find_course().lesson(LESSON))))).encode()
+    verdicts = json.loads(grade(Submission(handed_in, package, seed=5)))["metadata"][RECORD]["verdicts"]
+    assert all(verdict["passed"] for verdict in verdicts.values())
+
+
+def test_a_trial_that_breaks_the_protocol_ends_the_search(package: LessonPackage) -> None:
+    key = package.key
+    check = key.checks_of("attend")[0]
+    with open_session(package.files, key.source.checks, Limits(), allow_unsandboxed=False) as session:
+        session.run("def attend(query, key, value):\n    return query")
+        cell = "import os\nos._exit(3)"
+        assert session.trial(cell, check, package.sandbox_sources["attend"], 5) == NO_TIME_LEFT
+        assert session.lost
+
+
+def test_the_last_cell_that_defines_an_exercise_is_repaired() -> None:
+    sources = ["def f(): pass", "f = 1", "def g(): pass", "f()"]
+    notebook = SubmittedNotebook([Cell("code", Code(source)) for source in sources], {})
+    assert cell_of(notebook, "f") == "f = 1"
+    assert cell_of(notebook, "h") == ""

@@ -1,0 +1,163 @@
+"""Each operator on a student's code, by one example; edits leave the tree as it was."""
+
+import ast
+
+import pytest
+
+from autograder.judging.edit_operators import Size
+from autograder.judging.neighbors import Edit, edits_of
+from autograder.judging.trial import definitions_in
+
+
+def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
+    """Return a function's neighbors: what the edited function's body is, with the edit."""
+    cell = "\n    ".join([head, *body.split("\n")])
+    tree = definitions_in(cell)
+    found: dict[str, Edit] = {}
+    for edit in edits_of(tree, cell):
+        with edit.applied():
+            lines = ast.unparse(tree).split("\n")[head.count("\n") + 1 :]
+        found.setdefault("\n".join(line.removeprefix("    ") for line in lines), edit)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "piece", "change"),
+    [
+        ("return arange(x)", "return arange(x + 1)", "arange(x)", "with its end moved by one"),
+        ("return x.all(dim=1)", "return x.all()", "x.all(dim=1)", "over all axes"),
+        ("return x.float() @ y", "return x @ y", ".float()", ""),
+        ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),
+        ("return softmax(x)", "return x", "softmax(…)", ""),
+        ("return x.T", "return x", ".T", ""),
+        ("return x / 2", "return x", "/ 2", ""),
+        ("return 2 * x", "return x", "2 *", ""),
+        ("return f(x, scale=2)", "return f(x)", "scale=2", ""),
+        ("return f(x, 2)", "return f(x)", ", 2", ""),
+        ("return x[:, None]", "return x", "[:, None]", ""),
+        ("x = x * 2\nreturn x", "pass\nreturn x", "x = x * 2", ""),
+        ("with no_grad():\n    x = y\nreturn x", "x = y\nreturn x", "with no_grad():", ""),
+        ("return ~x", "return x", "~x", "without the sign in front"),
+        ("return x if y else 1", "return 1", "x if y else 1", "with its second case always"),
+        ("return x.softmax(dim=0)", "return x.softmax(dim=-1)", "x.softmax(dim=0)", "along another axis"),
+        ("return x.shape[1]", "return x.shape[-1]", "x.shape[1]", "along another axis"),
+        ("return x + 0.001", "return x + 1.0", "x + 0.001", "with another number"),
+        ("return f(x, causal=False)", "return f(x, causal=True)", "f(x, causal=False)", "with the opposite setting"),
+        ("return x.transpose(1, 2)", "return x.transpose(-2, -1)", "x.transpose(1, 2)", "along two other axes"),
+        ("return softmax(x)", "return softmax(x, dim=-1)", "softmax(x)", "along one axis"),
+        ("return x.sum(1)", "return x.sum(1, keepdim=True)", "x.sum(1)", "with that axis kept, of size 1"),
+        ("return x.diagonal()", "return x.diagonal(dim1=-2, dim2=-1)", "x.diagonal()", "along two other axes"),
+        (
+            "return ones(2) + ones(3, device=y)",
+            "return ones(2, device=y) + ones(3, device=y)",
+            "ones(2)",
+            "with `device`, as in the other `ones`",
+        ),
+        ("return x[-1]", "return x[0]", "x[-1]", "with another index"),
+        (
+            "return y or x",
+            "return y if y is not None else x",
+            "y or x",
+            "asking whether it is None instead of whether it is true",
+        ),
+        ("return ValueError('no')", "raise ValueError('no')", "return ValueError('no')", "raised instead of returned"),
+        ("print(x)", "return x", "print(x)", "returned instead of printed"),
+        ("x += 1\nreturn x", "x = x + 1\nreturn x", "x += 1", "as a new tensor instead of in place"),
+        ("x.relu_()\nreturn x", "x.relu()\nreturn x", "x.relu_()", "as a new tensor instead of in place"),
+        ("return x * y", "return x / y", "x * y", "with another operation"),
+        ("return x ^ 2", "return x ** 2", "x ^ 2", "with another operation"),
+        ("return x < y", "return x <= y", "x < y", "with another comparison"),
+        ("return x - y", "return y - x", "x - y", "with its two sides exchanged"),
+        ("return f(x, y)", "return f(y, x)", "f(x, y)", "with two of its arguments exchanged"),
+        ("return [x, y]", "return [y, x]", "[x, y]", "with two of its elements exchanged"),
+        (
+            "return (x / y).softmax(-1)",
+            "return x.softmax(-1) / y",
+            "(x / y).softmax(-1)",
+            "with its two steps in the other order",
+        ),
+        ("return x.masked_fill(y, 0)", "return x.masked_fill(~y, 0)", "y", "inverted"),
+        ("return x.max(-1)", "return x.amax(-1)", "x.max(-1)", "with another function"),
+        ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", "with another function"),
+        ("return x.view(2, 3)", "return x.transpose(2, 3)", "x.view(2, 3)", "with another function"),
+        ("return x.T", "return x.mT", "x.T", "transposed along other axes"),
+        ("return x @ y", "return x @ y.mT", "y", "transposed"),
+        ("return x * y", "return x * y.unsqueeze(-1)", "x * y", "with a new axis for `y`"),
+        ("return x / y", "return x / y ** 0.5", "x / y", "with the root of `y`"),
+        ("return x * y", "return y * y", "x * y", "with another name for `x`"),
+    ],
+)
+def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, change: str) -> None:
+    edit = neighbors(before)[after]
+    assert (edit.piece, edit.change, edit.lines) == (piece, change, (2,))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ("if y:\n    x = 1\nreturn x", "if y is not None:\n    x = 1\nreturn x", "asking whether it is None"),
+        ("if y:\n    x = 1\nreturn x", "if not y:\n    x = 1\nreturn x", "with the opposite condition"),
+        ("x[0] = 1\nreturn x", "if True:\n    x = x.clone()\n    x[0] = 1\nreturn x", "on a copy"),
+        ("for i in y:\n    x = i", "for i in y:\n    x = i\n    break", "with its first round only"),
+        ("x = y\ny = 2\nreturn x", "y = 2\nx = y\nreturn x", "moved after the next statement"),
+    ],
+)
+def test_an_operator_changes_statements(before: str, after: str, change: str) -> None:
+    assert neighbors(before)[after].change.startswith(change)
+
+
+def test_a_decorator_is_left_out() -> None:
+    cell = "@torch.no_grad()\ndef f(x):\n    return x"
+    tree = definitions_in(cell)
+    edit = next(edit for edit in edits_of(tree, cell) if edit.piece == "@torch.no_grad()")
+    with edit.applied():
+        assert ast.unparse(tree) == "def f(x):\n    return x"
+
+
+def test_the_same_edit_is_made_wherever_it_occurs() -> None:
+    edit = neighbors("a = x.float()\nreturn a @ y.float()")["a = x\nreturn a @ y"]
+    assert (edit.piece, edit.lines) == (".float()", (2, 3))
+
+
+def test_an_edit_is_taken_back() -> None:
+    cell = "def f(x, y):\n    for i in x:\n        y[i] += x.sum(dim=0) * 2\n    return y if y.any() else -x"
+    tree = definitions_in(cell)
+    before = ast.dump(tree)
+    for edit in edits_of(tree, cell):
+        with edit.applied():
+            ast.unparse(tree)
+        assert ast.dump(tree) == before
+
+
+def test_deletions_come_first_and_names_last() -> None:
+    sizes = [edit.size for edit in neighbors("return (x.abs() - y) / 2").values()]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (Size.DELETION, Size.NAME)
+
+
+def test_the_line_that_raised_comes_first() -> None:
+    cell = "def f(x):\n    x = x.abs()\n    return x.exp()"
+    assert edits_of(definitions_in(cell), cell, near=3)[0].lines == (3,)
+
+
+def test_the_order_is_always_the_same() -> None:
+    assert list(neighbors("return f(x, y) @ x.T")) == list(neighbors("return f(x, y) @ x.T"))
+
+
+def test_a_long_piece_is_shortened() -> None:
+    edit = neighbors(f"return f({', '.join('x' * 30)})[0]")
+    assert max(len(e.piece) for e in edit.values()) <= 62
+
+
+def test_dropout_gets_the_mode_of_its_module() -> None:
+    found = neighbors("return F.dropout(x, 0.1)", "class M:\n  def forward(self, x):")
+    assert any(edit.change == "with the module's mode passed on" for edit in found.values())
+
+
+def test_a_loop_is_not_left_by_a_name() -> None:
+    edits = neighbors("for z in x:\n    y = y + z\nreturn y").values()
+    assert not any(edit.piece == "y + z" and "name for `z`" in edit.change for edit in edits)
+
+
+def test_of_two_equal_sides_none_is_left_out() -> None:
+    assert all(edit.piece != "* x" for edit in neighbors("return x * x").values())

@@ -1,0 +1,256 @@
+"""A repair: what the student's own code passes with. It is run, it says the line, and not what to write instead."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.authoring.package import package_of
+from autograder.judging.answer_key import AnswerKey
+from autograder.judging.inputs import PUBLIC_SEED
+from autograder.judging.repairs import Repair, Search
+from autograder.judging.trial import NO_TIME_LEFT, Trials
+from autograder.paths import find_course
+
+
+@cache
+def key_of(lesson: str) -> AnswerKey:
+    return package_of(find_course(Path(__file__).parent).lesson(lesson)).key
+
+
+def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0) -> Repair | None:
+    """Look for a repair with the visible checks, as at home but with time enough on a busy computer."""
+    key = key_of(lesson)
+    checks = [check for check in key.visible if check.exercise == exercise]
+    targets = key.targets(exercise, PUBLIC_SEED)[: len(checks)]
+    names: dict[str, Any] = dict(key.reference)
+    exec(cell, names)
+    outcomes = [check.summarise(check.values(names[exercise], PUBLIC_SEED)) for check in checks]
+    trials = Trials(key.reference, exercise, seconds)
+
+    def run(source: str, i: int) -> Any:
+        return checks[i].summarise(trials.run(source, checks[i], PUBLIC_SEED))
+
+    found = list(Search(cell, targets, outcomes, run).repairs())
+    return found[-1] if found else None
+
+
+def sentence(lesson: str, exercise: str, cell: str) -> str:
+    found = repair(lesson, exercise, cell)
+    return found.sentence if found else ""
+
+
+WITHOUT_AN_AXIS = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax()
+    return weights @ value, weights
+"""
+JOINED_THE_OTHER_WAY = """
+def additive_scores(query, key, w_q, w_k, v):
+    l, s = query.shape[1], key.shape[1]
+    pairs = torch.cat([query[:, :, None].expand(-1, -1, s, -1), key[:, None].expand(-1, l, -1, -1)], dim=-1)
+    w = torch.cat([w_k, w_q], dim=-1)
+    return (pairs @ w.mT).tanh() @ v
+"""
+TWICE_THE_DIMENSION = """
+def scale_scores(scores, d_k):
+    return scores / math.sqrt(2 * d_k)
+"""
+DIAGONAL = """
+def previous_token_score(weights):
+    return weights.diagonal(-1).mean(dim=(0, 2))
+"""
+FALSE_LIKE_ZERO = """
+def scaled_attend(query, key, value, scale=None):
+    if not scale:
+        scale = query.size(-1) ** -0.5
+    weights = (query @ key.mT * scale).softmax(dim=-1)
+    return weights @ value, weights
+"""
+RETURNED_ERROR = """
+def temperature_softmax(x, temperature, dim=-1):
+    if temperature <= 0:
+        return ValueError("too cold")
+    x = x - x.amax(dim=dim, keepdim=True)
+    return (x / temperature).softmax(dim=dim)
+"""
+BOTH_SCALED = """
+def scaled_attend(query, key, value, scale=None):
+    scale = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    query = query * scale
+    key = key * scale
+    weights = (query @ key.mT).softmax(dim=-1)
+    return weights @ value, weights
+"""
+HAT = """
+def alibi_bias(num_heads, q_len, k_len):
+    slopes = 2.0 ^ (-8 * torch.arange(1, num_heads + 1) / num_heads)
+    queries = torch.arange(k_len - q_len, k_len)
+    distance = (queries[:, None] - torch.arange(k_len)).abs()
+    return -slopes[:, None, None] * distance
+"""
+TINY_CHANGE = """
+def leaks(attention, length, d_model):
+    x = torch.randn(1, length, d_model)
+    before = attention(x)
+    for t in range(1, length):
+        changed = x.clone()
+        changed[:, t] = x[:, t] + 0.001
+        if (attention(changed) - before)[:, :t].abs().max() > 0.001:
+            return True
+    return False
+"""
+OVER_SETS = """
+def repeat_kv(x, n_rep):
+    B, G, L, D = x.shape
+    return x.repeat_interleave(n_rep // G, dim=1)
+"""
+RELATIVE = """
+def max_difference(a, b, *, trials, seed):
+    generator = torch.Generator().manual_seed(seed)
+    largest = 0.0
+    for _ in range(trials):
+        inputs = random_inputs(generator)
+        x = a(*[t.clone() for t in inputs]).double()
+        y = b(*[t.clone() for t in inputs]).double()
+        if x.shape != y.shape or not x.isfinite().all() or not y.isfinite().all():
+            return float("inf")
+        difference = (x - y).abs() / y.abs().clamp(min=1e-8)
+        largest = max(largest, float(difference.max()))
+    return largest
+"""
+WRONG_SIZE = """
+def scaled_attend(query, key, value, scale=None):
+    if scale is None:
+        scale = 1 / math.sqrt(query.shape[1])
+    weights = (query @ key.mT * scale).softmax(dim=-1)
+    return weights @ value, weights
+"""
+FLOATS = """
+def attention_scores(query, key):
+    return query.float() @ key.float().mT
+"""
+DROPOUT = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-1)
+    weights = torch.nn.functional.dropout(weights, 0.1)
+    return weights @ value, weights
+"""
+TWO_SLIPS = """
+def attend(query, key, value):
+    scores = query.float() @ key.float().mT
+    weights = scores.softmax(dim=1)
+    return weights @ value, weights
+"""
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "cell", "said"),
+    [
+        ("02_queries_keys_values", "attend", WITHOUT_AN_AXIS, "Line 3, `(query @ key.mT).softmax()`: along one axis,"),
+        ("01_why_attention", "additive_scores", JOINED_THE_OTHER_WAY, "Line 5, `[w_k, w_q]`: with two of its elements"),
+        ("03_scaling", "scale_scores", TWICE_THE_DIMENSION, "Without `2 *` in line 3,"),
+        (
+            "09_train_and_look_inside",
+            "previous_token_score",
+            DIAGONAL,
+            "Line 3, `weights.diagonal(-1)`: along two other",
+        ),
+        ("03_scaling", "scaled_attend", FALSE_LIKE_ZERO, "Line 3, `not scale`: asking whether it is None"),
+        (
+            "04_softmax",
+            "temperature_softmax",
+            RETURNED_ERROR,
+            'Line 4, `return ValueError("too cold")`: raised instead',
+        ),
+        (
+            "03_scaling",
+            "scaled_attend",
+            BOTH_SCALED,
+            "Without `* scale` in line 4, every check passes. The same change",
+        ),
+        (
+            "07_position",
+            "alibi_bias",
+            HAT,
+            "Line 3, `2.0 ^ (-8 * torch.arange(1, num_heads + 1) / num_heads)`: with another op",
+        ),
+        ("05_masking", "leaks", TINY_CHANGE, "Line 7, `x[:, t] + 0.001`: with another number,"),
+        ("10_efficient_attention", "repeat_kv", OVER_SETS, "Without `// G` in line 4,"),
+        ("11_bug_hunt", "max_difference", RELATIVE, "Without `/ y.abs().clamp(min=1e-8)` in line 11,"),
+        ("03_scaling", "scaled_attend", WRONG_SIZE, "Line 4, `query.shape[1]`: along another axis,"),
+        ("02_queries_keys_values", "attention_scores", FLOATS, "Without `.float()` in line 3, both times,"),
+        ("02_queries_keys_values", "attend", DROPOUT, "Without `torch.nn.functional.dropout(…)` in line 4,"),
+        ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
+    ],
+)
+def test_a_fault_is_told_by_the_edit_that_passes(lesson: str, exercise: str, cell: str, said: str) -> None:
+    words = sentence(lesson, exercise, cell)
+    assert words.startswith(said)
+    assert "every check passes" in words
+
+
+def test_nothing_is_said_where_no_edit_passes() -> None:
+    assert repair("02_queries_keys_values", "attend", "def attend(query, key, value):\n    return value.sort()") is None
+
+
+def test_nothing_is_said_where_the_cell_does_not_define_what_failed() -> None:
+    cell = "def attend(query, key, value):\n    return 0\nattend = lambda query, key, value: 1"
+    assert repair("02_queries_keys_values", "attend", cell) is None
+
+
+def test_the_same_answer_is_told_the_same() -> None:
+    first, again = (repair("03_scaling", "scaled_attend", BOTH_SCALED) for _ in range(2))
+    assert first
+    assert again
+    assert first.sentence == again.sentence
+
+
+@pytest.mark.parametrize(
+    "body", ["while True:\n        pass", "for i in iter(int, 1):\n        x = i", "f = lambda: f()\n    return f()"]
+)
+def test_an_endless_neighbor_is_stopped(body: str) -> None:
+    check = next(check for check in key_of("03_scaling").visible if check.exercise == "scale_scores")
+    trials = Trials(key_of("03_scaling").reference, "scale_scores")
+    outcome = trials.run(f"def scale_scores(scores, d_k):\n    {body}", check, PUBLIC_SEED)
+    assert "Time" in repr(outcome) or "Recursion" in repr(outcome)
+
+
+def test_the_time_of_all_trials_is_limited() -> None:
+    check = next(check for check in key_of("03_scaling").visible if check.exercise == "scale_scores")
+    trials = Trials(key_of("03_scaling").reference, "scale_scores", seconds=0.01)
+    source = "def scale_scores(scores, d_k):\n    for i in range(300_000):\n        scores = scores\n    return scores"
+    outcomes = [trials.run(source, check, PUBLIC_SEED) for _ in range(2)]
+    assert outcomes[0] != NO_TIME_LEFT
+    assert outcomes[1] == NO_TIME_LEFT
+
+
+def test_a_search_ends_when_no_time_is_left() -> None:
+    assert repair("03_scaling", "scaled_attend", BOTH_SCALED, seconds=0.0) is None
+
+
+def test_a_trial_changes_no_name_and_no_random_number() -> None:
+    check = next(check for check in key_of("03_scaling").visible if check.exercise == "scale_scores")
+    names = dict(key_of("03_scaling").reference) | {"kept": {}, "table": torch.zeros(2)}
+    before, state = dict(names), torch.random.get_rng_state()
+    source = (
+        "def scale_scores(scores, d_k):\n    global kept\n    kept['x'] = 1\n    table.add_(1)\n"
+        "    torch.manual_seed(3)\n    kept = 2\n    return scores"
+    )
+    Trials(names, "scale_scores").run(source, check, PUBLIC_SEED)
+    assert names == before
+    assert names["kept"] == {}
+    assert names["table"].sum() == 0
+    assert torch.equal(torch.random.get_rng_state(), state)
+
+
+def test_a_very_long_cell_is_left_alone() -> None:
+    cell = "def scale_scores(scores, d_k):\n" + "    scores = scores + 1\n" * 2000 + "    return scores"
+    assert repair("03_scaling", "scale_scores", cell) is None
+
+
+def test_a_very_deep_cell_is_left_alone() -> None:
+    cell = f"def scale_scores(scores, d_k):\n    return scores{' + 1' * 900}"
+    assert repair("03_scaling", "scale_scores", cell) is None

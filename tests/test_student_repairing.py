@@ -1,0 +1,150 @@
+"""Repairs at the student's workspace: looked for in a fork, of which nothing remains but a sentence."""
+
+import linecache
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.authoring.package import package_of
+from autograder.judging.inputs import PUBLIC_SEED
+from autograder.judging.values import Outcome
+from autograder.paths import find_course
+from autograder.student import repairing
+from autograder.student.repairing import cell_of, last_line_of_copy, repair_in_copy
+
+KEY = package_of(find_course(Path(__file__).parent).lesson("03_scaling")).key
+CHECKS = [check for check in KEY.visible if check.exercise == "scale_scores"]
+TARGETS = KEY.targets("scale_scores", PUBLIC_SEED)[: len(CHECKS)]
+TWICE = "def scale_scores(scores, d_k):\n    return scores / math.sqrt(2 * d_k)\n"
+
+
+def defined(cell: str, names: dict[str, Any]) -> Any:
+    """Define an exercise as a notebook's cell does."""
+    file = "/tmp/ipykernel_1/1.py"
+    linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
+    exec(compile(cell, file, "exec"), names)
+    return names["scale_scores"]
+
+
+def told(cell: str, names: dict[str, Any] | None = None) -> str:
+    names = {**KEY.reference, **(names or {})}
+    work = defined(cell, names)
+    outcomes: list[Outcome] = [check.values(work, PUBLIC_SEED) for check in CHECKS]
+    return repair_in_copy(cell_of(work), CHECKS, TARGETS, outcomes, names)
+
+
+def test_a_repair_is_told() -> None:
+    assert told(TWICE) == "Without `2 *` in line 2, every check passes."
+
+
+def test_the_cell_is_that_of_a_class_too() -> None:
+    cell = "class scale_scores:\n    def forward(self):\n        return 0\n"
+    assert cell_of(defined(cell, {})) == cell
+
+
+def test_what_no_cell_defines_is_left_alone() -> None:
+    assert cell_of(told) == ""
+    assert cell_of(torch.add) == ""
+    assert repair_in_copy("", CHECKS, TARGETS, [], {}) == ""
+
+
+def test_where_processes_cannot_be_forked_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "fork")
+    assert told(TWICE) == ""
+
+
+def test_nothing_remains_of_the_trials(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    file = tmp_path / "kept"
+    names = {"seen": [], "random": random, "file": file}
+    cell = (
+        "def scale_scores(scores, d_k):\n    print('noise', flush=True)\n    seen.append(d_k)\n    torch.rand(3)\n"
+        "    random.random()\n    torch.Tensor.extra = 1\n    return scores / math.sqrt(2 * d_k)\n"
+    )
+    work = defined(cell, names | KEY.reference)
+    outcomes = [check.values(work, PUBLIC_SEED) for check in CHECKS]
+    capfd.readouterr()
+    before = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
+    words = repair_in_copy(cell, CHECKS, TARGETS, outcomes, names | KEY.reference)
+    after = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
+    del torch.Tensor.extra
+    assert words.startswith("Without `2 *` in line 7")
+    assert torch.equal(before[1], after[1])
+    assert (before[0], before[2:]) == (after[0], after[2:])
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda path: path.write_text("x"),
+        lambda path: path.unlink(),
+        lambda path: path.rename(path.with_suffix(".new")),
+        lambda path: path.with_suffix(".folder").mkdir(),
+        lambda path: os.system(f"rm {path}"),
+        lambda path: os.kill(os.getppid(), 9),
+        lambda path: input(),
+    ],
+    ids=["write", "unlink", "rename", "mkdir", "system", "kill", "input"],
+)
+def test_a_copy_changes_nothing_outside_itself(tmp_path: Path, act: Callable[[Path], Any]) -> None:
+    file = tmp_path / "kept"
+    file.write_text("before")
+
+    def lines() -> list[str]:
+        try:
+            act(file)
+        except OSError as error:
+            return [type(error).__name__]
+        return ["it was done"]
+
+    assert last_line_of_copy(lines) == "RefusedError"
+    assert file.read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_copy_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairing, "LONGEST_WAIT", 0.3)
+
+    def lines() -> Any:
+        yield str(os.getpid())
+        while True:
+            pass
+
+    pid = last_line_of_copy(lines)
+    assert not pid or not Path(f"/proc/{pid}").exists()
+
+
+def test_what_was_found_before_a_copy_ended_is_told() -> None:
+    def lines() -> Any:
+        yield "found"
+        os._exit(1)
+
+    assert last_line_of_copy(lines) == "found"
+
+
+def test_a_copy_has_little_memory() -> None:
+    def lines() -> list[str]:
+        try:
+            torch.zeros(2**31)
+        except RuntimeError:
+            return ["refused"]
+        return ["it was given"]
+
+    assert last_line_of_copy(lines) == "refused"
+
+
+def test_gradients_can_be_taken_in_a_copy() -> None:
+    x = torch.ones(3, requires_grad=True)
+    (x * x).sum().backward()
+
+    def lines() -> list[str]:
+        y = torch.ones(3, requires_grad=True)
+        (y * 3).sum().backward()
+        return [str(y.grad.tolist())]
+
+    assert last_line_of_copy(lines) == "[3.0, 3.0, 3.0]"
