@@ -125,7 +125,7 @@ def test_an_edit_of_one_exercise_proves_that_one_and_then_the_lesson_as_a_whole(
     monkeypatch.setattr(KeptKernel, "run", lambda *_: iter(()))
     with Watcher(scratch, lesson, jobs=1) as made:
         everything = said(made) and proofs[0][0]
-        text = lesson.text.read_text().replace("return query @ key.mT", "return query @ key.transpose(-2, -1)")
+        text = lesson.text.read_text().replace("return query @ key.mT", "return (query @ key.mT)")
         lesson.text.write_text(text)
         assert said(made) == ["proved attention_scores", f"built {LESSON}", "proved"]
     assert proofs == [(everything, True), (("attention_scores",), True), (everything, False)]
