@@ -38,8 +38,8 @@ def test_a_draft_runs_nowhere_until_its_author_has_moved_it(scratch: Course, han
 def test_a_draft_that_was_moved_is_a_mistake_that_the_lesson_knows(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     name = add_draft(scratch, lesson, "attend", WRONG)
-    text = lesson.hidden.read_text() + scratch.drafts(lesson).read_text()
-    lesson.hidden.write_text(text)
+    text = lesson.mistakes.read_text() + scratch.drafts(lesson).read_text()
+    lesson.mistakes.write_text(text)
     key = package_of(lesson).key
     (mine,) = [m for m in key.mistakes_of("attend") if m.name == name]
     assert mine.message == MESSAGE
@@ -49,7 +49,7 @@ def test_a_draft_that_was_moved_is_a_mistake_that_the_lesson_knows(scratch: Cour
 def test_drafts_of_one_lesson_have_names_of_their_own(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     assert len({add_draft(scratch, lesson, "attend", WRONG) for _ in range(3)}) == 3
-    assert scratch.drafts(lesson).read_text().count("hidden.py") == 1
+    assert scratch.drafts(lesson).read_text().count("mistakes.py") == 1
 
 
 def test_a_name_that_is_taken_is_not_used_again() -> None:
@@ -58,7 +58,7 @@ def test_a_name_that_is_taken_is_not_used_again() -> None:
 
 def test_helpers_and_imports_come_along_and_the_students_docstring_does_not() -> None:
     _, text = draft("attend", WRONG, ())
-    assert text.startswith("@mistake('attend')\ndef unnamed_1(query, key, value):")
+    assert text.startswith("unnamed_1 = solution('attend')\nunnamed_1.mutant('unnamed_1', code=")
     assert "def helper(x)" in text
     assert "import math" in text
     assert "My attention" not in text
@@ -66,7 +66,7 @@ def test_helpers_and_imports_come_along_and_the_students_docstring_does_not() ->
 
 def test_a_class_keeps_its_helpers_before_it() -> None:
     _, text = draft("Layer", "SIZE = 3\nclass Layer:\n    size = SIZE", ())
-    assert text.index("SIZE = 3") < text.index("@mistake('Layer')")
+    assert text.index("SIZE = 3") < text.index("class Layer")
 
 
 @pytest.mark.parametrize(

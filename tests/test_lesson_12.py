@@ -20,6 +20,7 @@ from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.grading.package import LessonPackage
+from autograder.judging.answer_key import load_answer_key
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
@@ -262,7 +263,7 @@ def without_keras(package: LessonPackage) -> LessonPackage:
     modules = tuple(
         (name, blocked + text if name == "frameworks.py" else text) for name, text in package.source.modules
     )
-    return replace(package, source=replace(package.source, modules=modules))
+    return replace(package, key=load_answer_key(replace(package.source, modules=modules)))
 
 
 @needs_sandbox

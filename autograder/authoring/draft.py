@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import textwrap
 from collections.abc import Collection
 from itertools import count
 
@@ -10,15 +12,16 @@ from ..errors import CourseError
 from ..paths import Course, Lesson
 
 HEADER = "# Drafts from what students wrote. Nothing loads this file: read a draft, then move it to {}."
+INDENT, NAME = "    ", re.compile(r"\bunnamed_\d+\b")
 MESSAGE = "TODO: what went wrong here, and where to look? At most three lines; never the answer."
 Definition = ast.FunctionDef | ast.ClassDef
 
 
 def add_draft(course: Course, lesson: Lesson, exercise: str, source: str) -> str:
-    """Append a `@mistake` to the lesson's drafts, a file that nothing loads; return its name.
+    """Append a mistake to the lesson's drafts, a file that nothing loads; return its name.
 
     What a student wrote is read here and not run. It runs with the author's rights once they have moved it to
-    hidden.py.
+    mistakes.py.
 
     Args:
         course: where the drafts are kept.
@@ -30,21 +33,19 @@ def add_draft(course: Course, lesson: Lesson, exercise: str, source: str) -> str
         CourseError: the cell does not define the exercise.
     """
     drafts = course.drafts(lesson)
-    drafted = (
-        drafts.read_text(encoding="utf-8") if drafts.is_file() else f"{HEADER.format(lesson.shown(lesson.hidden))}\n"
-    )
-    parsed = (ast.parse(text) for text in (drafted, lesson.hidden.read_text(encoding="utf-8")))
-    taken = {node.name for tree in parsed for node in tree.body if isinstance(node, Definition)}
-    name, text = draft(exercise, source, taken)
+    drafted = drafts.read_text(encoding="utf-8") if drafts.is_file() else ""
+    known = lesson.mistakes.read_text(encoding="utf-8") if lesson.mistakes.is_file() else ""
+    name, text = draft(exercise, source, NAME.findall(drafted + known))
     drafts.parent.mkdir(parents=True, exist_ok=True)
-    drafts.write_text(f"{drafted.rstrip()}\n\n\n{text}\n", encoding="utf-8")
+    before = drafted.rstrip() or HEADER.format(lesson.shown(lesson.mistakes))
+    drafts.write_text(f"{before}\n\n{text}\n", encoding="utf-8")
     return name
 
 
 def draft(exercise: str, source: str, taken: Collection[str]) -> tuple[str, str]:
-    """Return a name that is not taken, and the text of a `@mistake` under it, ready for a message.
+    """Return a name that is not taken, and the text of a mistake under it, ready for a message.
 
-    What else is in the cell, such as imports and helpers, goes into a function, and before a class.
+    All of the cell comes along, but for the student's own docstring. An author makes an edit of it where one will do.
     """
     try:
         statements = ast.parse(source).body
@@ -54,12 +55,10 @@ def draft(exercise: str, source: str, taken: Collection[str]) -> tuple[str, str]
     if not definitions:
         raise CourseError(f"The cell of {exercise} does not define it, so there is nothing to draft from.")
     wrong = definitions[-1]
-    others = [s for s in statements if s not in definitions]
-    wrong.name = next(n for n in (f"unnamed_{k}" for k in count(1)) if n not in taken)
-    wrong.decorator_list = [ast.parse(f"mistake({exercise!r})", mode="eval").body]
-    body = wrong.body[1:] if ast.get_docstring(wrong) is not None else wrong.body
-    before = others if isinstance(wrong, ast.ClassDef) else []
-    inside = [] if isinstance(wrong, ast.ClassDef) else others
-    message = ast.Expr(ast.Constant(MESSAGE))
-    wrong.body = [message, *inside, *body]
-    return wrong.name, "\n\n\n".join(ast.unparse(ast.fix_missing_locations(s)) for s in (*before, wrong))
+    if ast.get_docstring(wrong) is not None:
+        wrong.body = wrong.body[1:] or [ast.Pass()]
+    name = next(n for n in (f"unnamed_{k}" for k in count(1)) if n not in taken)
+    kept = [s for s in statements if s not in definitions[:-1]]
+    code = textwrap.indent("\n\n".join(ast.unparse(s) for s in kept), INDENT)
+    quoted = repr(code) if '"""' in code or "\\" in code else f'"""\n{code}"""'
+    return name, f"{name} = solution({exercise!r})\n{name}.mutant({name!r}, code={quoted},\n{INDENT}says={MESSAGE!r})"

@@ -217,10 +217,6 @@ normalise.mutant("loop_that_writes_into_x", hint=3, body="""
         x[i] = x[i] / x[i].sum()
     return x""", says="Two things: writing x[i] = ... changes the caller's tensor; and with axes in front, x[i] is "
     "no longer a row.")
-normalise.mutant("changed_through_data", hint=3, body="""
-    x.data /= x.data.sum(dim=-1, keepdim=True)
-    return x""", says="You changed the caller's tensor: `.data` is the same memory under another name. Make a new "
-    "tensor with `/`.")
 normalise.mutant("transposed_and_back", hint=2, body="""
     back = tuple(range(x.dim() - 1, -1, -1))
     return (x.permute(back) / x.sum(dim=-1)).permute(back)""", says="Right for a table. With axes in front, `.T` "
