@@ -201,7 +201,9 @@ def test_whatever_is_called_is_recorded_and_not_the_check_around_it(form: str) -
 
 def test_what_a_callable_object_has_can_be_asked_for() -> None:
     check = Check("double", "asks", 1, "Asks.", lambda double, draw: double.factor)
-    assert check.values(Doubling(), 1) == Returned(2)
+    outcome = check.values(Doubling(), 1)
+    assert isinstance(outcome, Returned)
+    assert outcome.tree == 2
 
 
 def test_a_class_whose_objects_run_unseen_is_said_to_be_odd() -> None:

@@ -67,7 +67,7 @@ def test_a_proof_in_which_anything_is_odd_is_none(scratch: Course) -> None:
 
 
 def test_a_mistake_is_judged_as_grading_would(scratch: Course) -> None:
-    lesson = spoil(scratch, "hidden.py", r"return key @ query\.mT", "return query @ key.mT")
+    lesson = spoil(scratch, "mistakes.py", r'"key @ query\.mT"', '"(query @ key.mT)"')
     problems = list(judged_mistake_problems(package_of(lesson).key))
     assert problems == ["attention_scores: the mistake keys_in_rows earns full points"]
 

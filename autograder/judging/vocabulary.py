@@ -98,9 +98,8 @@ def is_usual(name: str, own: Collection[str] = ()) -> bool:
     if name.startswith(CALLER):
         module = name.removeprefix(CALLER)
         top = module.split(".")[0]
-        return (
-            top in sys.stdlib_module_names or module in own or (is_in(module, USUAL) and not is_in(module, READY_MADE))
-        )
+        usual = module == "torch" or (is_in(module, USUAL) and not is_in(module, READY_MADE))
+        return usual or top in sys.stdlib_module_names or module in own
     if "::" not in name:
         return name not in FOR_NUMPY
     return name.startswith(PROFILER) or (name.startswith(ATEN) and bare(name) in ELEMENTARY)
