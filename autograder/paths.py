@@ -281,10 +281,18 @@ def packed_lessons() -> Path:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file at once: no reader ever sees half of it, and where that fails nothing is left behind."""
+    """Write a text file at once, as `replace_bytes` does."""
+    replace_bytes(path, text.encode("utf-8"))
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a file at once, also in place of a read-only one.
+
+    No reader ever sees half of it, and where that fails nothing is left behind.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        draft.write_text(text, encoding="utf-8")
+        draft.write_bytes(content)
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from traitlets.config import Config
 
 from ..errors import SubmissionError
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
-from ..paths import Course, Lesson, replace_text
+from ..paths import Course, Lesson, replace_bytes, replace_text
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 from .plain_files import read_below
@@ -200,15 +199,8 @@ def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> N
     for name in (TIMESTAMP, SECRET):
         with suppress(FileNotFoundError, SubmissionError):  # what is odd is left out
             source = course.submission(lesson, student).with_name(name)
-            put(path.with_name(name), read_below(course.submitted, source, MOST_BESIDE))
+            replace_bytes(path.with_name(name), read_below(course.submitted, source, MOST_BESIDE))
     replace_text(path, text)
-
-
-def put(path: Path, content: bytes) -> None:
-    """Write a file at once, also in place of one that nbgrader has made read-only."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(path)
 
 
 def read_record(path: Path, key: str) -> dict[str, Any]:
