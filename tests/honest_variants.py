@@ -602,17 +602,6 @@ def heads_by_reshape(x, num_heads):
     return x.reshape(b, length, num_heads, e // num_heads).permute(0, 2, 1, 3)
 
 
-@honest(SIX, "merge_heads")
-def merged_by_cat(x):
-    return torch.cat(list(x.unbind(dim=1)), dim=-1)
-
-
-@honest(SIX, "merge_heads")
-def merged_contiguously(x):
-    b, h, length, d = x.shape
-    return x.transpose(1, 2).contiguous().view(b, length, h * d)
-
-
 @honest(SIX, "MultiHeadAttention")
 class HeadByHead(nn.Module):
     def __init__(self, d_model, num_heads, *, dropout=0.0, bias=False):
@@ -657,17 +646,6 @@ def copied_by_a_state_dict(mine, reference):
             state |= {f"{n}.{kind}": part for n, part in zip(names, stacked.chunk(3), strict=True)}
             state[f"out_proj.{kind}"] = getattr(reference.out_proj, kind)
     mine.load_state_dict(state)
-
-
-@honest(SIX, "count_parameters")
-def counted_on_a_module(d_model, num_heads, bias):
-    layer = nn.Linear(d_model, d_model, bias=bias, device="meta")
-    return 4 * sum(p.numel() for p in layer.parameters())
-
-
-@honest(SIX, "count_parameters")
-def counted_by_hand(d_model, num_heads, bias):
-    return 4 * d_model**2 + bool(bias) * 4 * d_model
 
 
 # Lesson 7

@@ -62,11 +62,11 @@ def test_an_exercise_needs_those_whose_names_it_reads_or_that_overwrite_its_own(
 def test_a_part_is_proved_by_itself_and_a_gap_in_it_is_found(course: Course) -> None:
     lesson = course.lesson("06_multi_head_attention")
     cells, package = read_lesson(lesson), package_of(lesson)
-    part = part_of(package, cells, {"merge_heads"})
-    right = {"merge_heads": solutions(cells)["merge_heads"]}
+    part = part_of(package, cells, {"split_heads"})
+    right = {"split_heads": solutions(cells)["split_heads"]}
     mistakes = one_mistake_each(part, right)
     assert len(mistakes) > 5
     graded = graded_submission_problems(part, right, mistakes, 2, demonstrations=False)
     assert [*key_problems(part.key, cells, 2), *graded] == []
-    wrong = {"merge_heads": "def merge_heads(x):\n    return x"}
+    wrong = {"split_heads": "def split_heads(x, num_heads):\n    return x"}
     assert list(graded_submission_problems(part, wrong, [], 2, demonstrations=False))

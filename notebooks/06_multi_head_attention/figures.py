@@ -1,6 +1,9 @@
-"""The diagram of lesson 6. The notebook beside this file imports it."""
+"""The figures of lesson 6. The notebook beside this file imports it."""
+
+from matplotlib.figure import Figure
 
 from autograder import plot
+from autograder.plot.drawing import show
 
 STEPS = {
     "query (B, L, E)": (0, 6),
@@ -39,3 +42,33 @@ def module() -> None:
         "table of weights per head, the weights mix the values, the heads are merged, and out_proj mixes across them. "
         "The four projections, drawn dark, are all that is learned.",
     )
+
+
+def no_peak() -> None:
+    """Draw why no matrix names the digit whose weight is one third: a logit is a straight line in the weight."""
+    weights, wanted = [0, 1 / 3, 2 / 3], [0.0, 1.0, 0.0]
+    figure = Figure(figsize=(5, 2.6), layout="constrained")
+    axes = figure.subplots()
+    for slope, style in ((1.0, "-"), (0.0, "--"), (-1.0, ":")):
+        axes.plot(
+            [0, 2 / 3], [0.4 - slope / 3, 0.4 + slope / 3], style, color="#00204d"
+        )
+    axes.plot(weights, wanted, "o", color="#a66a00", markersize=9)
+    axes.set(
+        xticks=weights,
+        xticklabels=["0 (not there)", "⅓ (second)", "⅔ (first)"],
+        yticks=[],
+    )
+    axes.set(
+        xlabel="weight of a digit",
+        ylabel="its logit",
+        ylim=(-0.3, 1.3),
+        xlim=(-0.1, 0.77),
+    )
+    axes.set_title(
+        "Points: a logit that would name the second digit. Lines: what a matrix can do",
+        fontsize=9,
+    )
+    alt = "Three points, of which the middle one is highest, and three straight lines, rising, level and falling. "
+    alt += "None of the lines is highest in the middle."
+    show(figure, alt)

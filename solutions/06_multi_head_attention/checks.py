@@ -52,18 +52,6 @@ def widths_that_do_not_fit(split_heads: Any, draw: Inputs) -> Any:
     return {**refused, "5 heads": split_heads(x, 5)}
 
 
-@check("merge_heads", points=1, show=True)
-def numbered_heads(merge_heads: Any, draw: Inputs) -> Any:
-    """Two sentences, three heads of dimension 4, five tokens."""
-    return merge_heads(draw.give(numbered(2, 3, 5, 4) + draw.size(0, 1, 99)))
-
-
-@check("merge_heads", points=1, show=True)
-def as_many_heads_as_tokens(merge_heads: Any, draw: Inputs) -> Any:
-    """As many heads as tokens: two."""
-    return merge_heads(draw.give(numbered(1, 2, 2, 3) + draw.size(0, 1, 99)))
-
-
 def filled(module: nn.Module, draw: Inputs, bias: bool = False) -> nn.Module:
     """Draw float64 parameters for a module's four layers, and for no others."""
     module = module.double()
@@ -190,17 +178,4 @@ def four_biases(copy_torch_weights: Any, draw: Inputs) -> Any:
         **numbers,
         "each parameter is the object that it was before": same,
         "changing the reference afterward leaves the copy alone": own,
-    }
-
-
-@check("count_parameters", points=1)
-def two_sizes(count_parameters: Any, draw: Inputs) -> Any:
-    """Two model dimensions, with and without bias, with few heads and with many."""
-    few, many = 3 * draw.size(4, 5, 9), 8 * draw.size(8, 9, 15)
-    return {
-        f"count_parameters({width}, {heads}, {bias})": count_parameters(
-            width, heads, bias
-        )
-        for width, heads in ((few, 3), (many, 8))
-        for bias in (False, True)
     }

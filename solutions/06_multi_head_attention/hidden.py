@@ -28,24 +28,6 @@ def one_head_and_many(split_heads: Any, draw: Inputs) -> Any:
     return split_heads(x, 1), split_heads(x, 4), split_heads(draw.normal(1, 1, 8), 2)
 
 
-# Merge
-
-
-@check("merge_heads", points=1)
-def moved_heads(merge_heads: Any, draw: Inputs) -> Any:
-    """Heads that are not contiguous in memory, one head, heads of dimension 1, and gradients."""
-    moved, x = (
-        draw.give(draw.normal(2, 5, 3, 4).transpose(1, 2)),
-        draw.normal(1, 2, 3, 2).requires_grad_(),
-    )
-    (merge_heads(x) * draw.normal(1, 3, 4)).sum().backward()
-    return x.grad, (
-        merge_heads(moved),
-        merge_heads(draw.normal(2, 1, 3, 4)),
-        merge_heads(draw.normal(1, 4, 3, 1)),
-    )
-
-
 # The module
 
 
@@ -116,16 +98,3 @@ def same_objects(copy_torch_weights: Any, draw: Inputs) -> Any:
     learning = [p.requires_grad and p.is_leaf for p in now.values()]
     untouched = [bool(p.equal(kept[name])) for name, p in reference.named_parameters()]
     return same, learning, untouched, mine.v_proj.weight
-
-
-# Counting
-
-
-@check("count_parameters", points=1)
-def large_models(count_parameters: Any, draw: Inputs) -> Any:
-    """One head, and the sizes of well-known models."""
-    return [
-        count_parameters(width, heads, bias)
-        for width, heads in ((8, 1), (768, 12), (4096, 32))
-        for bias in (True, False)
-    ]

@@ -163,50 +163,6 @@ split.mutant("cut_off", body="""
     return x.detach().unflatten(-1, (num_heads, -1)).transpose(1, 2)""", says="The result is right, but no gradient "
     "reaches x: something on the way drops the graph, as detach, .data, torch.tensor and numpy do.")
 
-merge = solution("merge_heads")
-merge_in_steps = solution("merge_heads", spelled="""
-    def merge_heads(x: Tensor) -> Tensor:
-        b, h, length, d = x.shape
-        return x.transpose(1, 2).contiguous().view(b, length, h * d)
-    """)
-merge_in_steps.mutant("tokens_scrambled", "x.transpose(1, 2).contiguous().view", "x.reshape", hint=1,
-    says="The tokens are scrambled: rows mix entries of several. Move the heads next to the entries, then join.")
-merge.mutant("heads_added", "x.transpose(1, 2).flatten(2)", "x.sum(dim=1)", hint=1,
-    says="The heads were added up. They belong side by side: (B, L, H * D).")
-merge.mutant("sentences_side_by_side", "return x.transpose(1, 2).flatten(2)", "return torch.cat(list(x), dim=-1)",
-    says="The sentences ended up side by side, not the heads: a loop over a tensor runs along its first axis, the "
-    "batch.")
-merge.mutant("heads_averaged", "x.transpose(1, 2).flatten(2)", "x.mean(dim=1)", hint=1,
-    says="The heads were averaged. They belong side by side: (B, L, H * D).")
-merge_in_steps.mutant("view_of_moved_numbers", "x.transpose(1, 2).contiguous().view(b, length, h * d)",
-    "x.permute(0, 2, 1, 3).expand(b, length, h, d).view(b, length * h * d // (h * d), h * d) if h > 1 else x[:, 0]",
-    hint=3, says="It stopped: after a transpose the entries are no longer in memory order, which `view` needs. Use "
-    "`reshape` or `flatten`.")
-merge.mutant("numbers_interleaved_back", "x.transpose(1, 2)", "x.permute(0, 2, 3, 1)", hint=1,
-    says="The entries of the heads are interleaved. All entries of head 0 come first, then those of head 1.")
-merge.mutant("tokens_behind", "x.transpose(1, 2).flatten(2)", "x.transpose(1, 2).flatten(2).mT", hint=2,
-    says="The tokens came last. The result is (B, L, E), one row per token.")
-merge.mutant("moved_only", "x.transpose(1, 2).flatten(2)", "x.transpose(1, 2)", hint=2,
-    says="The axes were moved but not joined: the result has four axes and should have three.")
-merge.mutant("first_head_only", "x.transpose(1, 2).flatten(2)", "x[:, 0]",
-    says="Only one head came out. All of them belong side by side.")
-merge.mutant("joined_along_tokens", "x.transpose(1, 2).flatten(2)", "torch.cat(list(x.unbind(dim=1)), dim=1)", hint=1,
-    says="The heads were joined along the tokens, one below the other. They belong side by side, along the last "
-    "axis.")
-merge.mutant("everything_joined", "x.transpose(1, 2).flatten(2)", "x.transpose(1, 2).flatten(1)", hint=1,
-    says="Too many axes were joined. Sentences and tokens stay separate axes.")
-merge_in_steps.mutant("numbers_and_tokens_swapped", "x.transpose(1, 2).contiguous().view", "x.transpose(2, 3).reshape",
-    hint=1, says="Tokens and entries were swapped before joining. Swap heads and tokens instead: move the heads next "
-    "to the entries.")
-merge_in_steps.mutant("sentences_moved", "x.transpose(1, 2).contiguous().view", "x.transpose(0, 1).reshape", hint=2,
-    says="Sentences and heads were swapped. Heads and tokens should be: axes 1 and 2, counted from 0.")
-merge.mutant("cut_off_from_heads", "x.transpose", "x.detach().transpose", says="The result is right, but no gradient "
-    "reaches x: something on the way drops the graph, as detach, .data, torch.tensor and numpy do.")
-merge_in_steps.mutant("axes_misnamed", "b, h, length, d = x.shape", "h, length, b, d = x.shape",
-    "2).contiguous().view(b, length, h", "2).reshape(h, length, b",
-    says="The sizes of tokens and heads changed places. Which order do the axes have on the line that names them? x "
-    "comes in as (B, H, L, D), and a transpose makes it (B, L, H, D).")
-
 attention = solution("MultiHeadAttention")
 attention_in_steps = solution("MultiHeadAttention", spelled="""
     class MultiHeadAttention(nn.Module):
@@ -273,7 +229,7 @@ attention_in_steps.mutant("NoOutputProjection", "self.out_proj(x)", "x",
 attention_in_steps.mutant("MergedWithoutMoving", method="merge", body="""
     b, h, n, d = x.shape
     return x.reshape(b, n, h * d)""", says="The tokens were scrambled when the heads were merged: move the heads "
-    "next to the entries first (exercise 6.2).")
+    "next to the entries first.")
 attention_in_steps.mutant("SequenceCut", method="split",
     body="return x.reshape(x.size(0), self.num_heads, x.size(1), -1)",
     says="The sequence was split instead of the model dimension: a head holds pieces of a few tokens (exercise 6.1).")
@@ -564,61 +520,3 @@ weights.mutant("wrong_direction", "layer.weight.copy_(weight)", "layer.weight", 
 weights.mutant("names_that_fit", hint=1, body="mine.load_state_dict(reference.state_dict(), strict=False)",
     says="Only out_proj was copied. `strict=False` passes over names that do not match, and in_proj_weight has no "
     "counterpart here: cut it in three yourself.")
-
-parameters = solution("count_parameters")
-parameters.mutant("three_matrices", "return 4 * per_layer", "return 3 * per_layer", hint=1,
-    says="Three matrices were counted. There is a fourth: out_proj.")
-parameters.mutant("times_heads", hint=1, body="return 4 * num_heads * (d_model * d_model + d_model * bias)",
-    says="Each head was counted as if it had matrices of full size. The heads share four E × E matrices.")
-parameters.mutant("three_biases", hint=2, body="return 4 * d_model * d_model + 3 * d_model * bias",
-    says="Three biases were counted. out_proj has one too.")
-parameters.mutant("one_bias", hint=2, body="return 4 * d_model * d_model + d_model * bias",
-    says="One bias was counted. Each of the four layers has its own.")
-parameters.mutant("biases_for_each_head", hint=2, body="return 4 * d_model * d_model + num_heads * 4 * d_model * bias",
-    says="Four biases were counted for each head. There are four in all, with one entry per output of their layer.")
-parameters.mutant("one_head", hint=1, body="return 4 * (d_model // num_heads) ** 2 + 4 * (d_model // num_heads) * bias",
-    says="This counts D × D matrices, with the dimension of one head. The layers go from E to E.")
-parameters.mutant("narrow_inputs", hint=1, body="return 4 * d_model * (d_model // num_heads) + 4 * d_model * bias",
-    says="This counts E × D per layer, for one head only. All heads together have dimension E.")
-parameters.mutant("three_narrow_layers", hint=1,
-    body="return (3 * (d_model // num_heads) + d_model) * (d_model + bias)",
-    says="q_proj, k_proj and v_proj were counted for one head only, E × D. For all heads together they are E × E.")
-parameters.mutant("matrices_times_heads", hint=1, body="return 4 * num_heads * d_model * d_model + 4 * d_model * bias",
-    says="The matrices were counted once per head. The heads share four E × E matrices, cut into strips.")
-parameters.mutant("projection_matrices_times_heads", hint=1,
-    body="return (3 * num_heads + 1) * d_model * d_model + 4 * d_model * bias", says="The matrices of q_proj, k_proj "
-    "and v_proj were counted once per head. Each is one E × E matrix that all heads share, cut into strips.")
-parameters.mutant("narrow_out", hint=1,
-    body="return d_model * (3 * d_model + d_model // num_heads) + 4 * d_model * bias",
-    says="out_proj was counted as D × E. It reads all heads side by side, so it is E × E.")
-parameters.mutant("projections_times_heads", hint=1,
-    body="return (3 * num_heads + 1) * (d_model * d_model + d_model * bias)", says="q_proj, k_proj and v_proj were "
-    "counted once per head. Each is one E × E matrix that all heads share, cut into strips.")
-parameters.mutant("square_heads", "d_model * d_model", "3 * num_heads * (d_model // num_heads) ** 2",
-    "d_model if bias else 0", "d_model * d_model", "4 * per_layer", "per_layer + 4 * d_model * bias", hint=1,
-    says="Each head was given D × D matrices. A head reads all E entries of a token, so its part of a layer is E × "
-    "D.")
-parameters.mutant("caret", body="return (4 * d_model ^ 2) + 4 * d_model * bias",
-    says="In Python `^` is not a power but a bitwise operation: 12 ^ 2 is 14. A square is written d_model ** 2.")
-parameters.mutant("bias_ignored", hint=2, body="return 4 * d_model * d_model",
-    says="Right without bias. With bias there are four more vectors.")
-parameters.mutant("bias_always", body="return 4 * d_model * d_model + 4 * d_model",
-    says="Biases were counted although there are none.")
-parameters.mutant("one_number_per_bias", hint=2, body="return 4 * d_model * d_model + 4 * bias",
-    says="A bias was counted as a single number. It has one entry per output of its layer.")
-parameters.mutant("bias_as_a_matrix", hint=2, body="return 4 * d_model * d_model * (2 if bias else 1)",
-    says="A bias was counted like a matrix, E × E. It is a vector: one entry per output of its layer.")
-parameters.mutant("sides_added", hint=1, body="return 8 * d_model + 4 * d_model * bias",
-    says="The two sides of a matrix were added. A matrix with E rows and E columns has E times E entries.")
-parameters.mutant("bytes_not_numbers", hint=3, body="return 16 * (d_model * d_model + d_model * bias)",
-    says="These are bytes, four per number. Count the numbers themselves.")
-parameters.mutant("a_float", body="return 4.0 * (d_model * d_model + d_model * bias)",
-    says="The right number, but as a float. A count is an int: use // instead of /, or leave out the division.")
-parameters.mutant("precedence", body="return 4 * d_model * d_model + 4 * d_model if bias else 0",
-    says="0 without a bias: Python reads `a + b if bias else 0` as `(a + b) if bias else 0`. Put the condition in "
-    "parentheses.")
-parameters.mutant("tensors_counted", hint=3, body="return 8 if bias else 4",
-    says="The tensors were counted. How many numbers does each one hold?")
-parameters.mutant("whole_layer", hint=1, body="return 12 * d_model * d_model + 4 * d_model * bias",
-    says="The feed-forward network of a transformer layer was counted too. This module has attention's matrices "
-    "only.")
