@@ -1,7 +1,5 @@
 """Lesson 5's reference against independent oracles, and the numbers in its prose."""
 
-import re
-
 import pytest
 import torch
 from hypothesis import given
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.authoring.notebook import read_notebook
 from autograder.authoring.package import package_of
 from autograder.paths import find_course
 
@@ -63,15 +60,6 @@ def test_nothing_leaks_through_a_causal_mask() -> None:
 def test_no_mask_stays_no_mask() -> None:
     assert REFERENCE["combine_masks"]() is None
     assert REFERENCE["combine_masks"](None, None) is None
-
-
-def test_the_measured_results_are_those_of_the_prose() -> None:
-    cells = [c for c in read_notebook(LESSON.solved).cells if c.cell_type == "code"]
-    printed = "".join(o.get("text", "") for c in cells for o in c.outputs)
-    assert re.findall(r"(\d+) of 21 survive", printed) == ["12", "9", "8", "2", "0"]
-    assert "['fill_minus_1e9', 'fill_minus_inf']" in printed
-    assert "right: 100%" in printed
-    assert "right: 0.5" in printed
 
 
 def test_the_numbers_in_the_text_are_right() -> None:

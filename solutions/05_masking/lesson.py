@@ -1,18 +1,18 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide padding and the future from a query, test for leaks, and read the four conventions in which masks are written. You need lesson 4. About 135 minutes.
+# After this lesson you can hide padding and the future from a query, read the four conventions in which masks are written, and write a test that finds every leak. You should have done lesson 4. About 110 minutes.
 #
 # ## The idea
 #
-# A fair coin is flipped eight times. A small model reads the flips and says, at each one, what the *next* will be.
+# A fair coin is flipped eight times. A small model reads the flips and says, after each of them, what the *next* one will be.
 
 # %% setup
 import math
 from collections.abc import Callable
 
+import figures
 import torch
-import wrong
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -33,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence. The model is the attention of lessons 2 and 3, with two tables in front of it and a matrix behind it. The tables turn a flip and its position into a vector; the matrix turns the output into two logits, one for each side of the coin. PyTorch's own `scaled_dot_product_attention` does the middle part.
+# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, with two tables in front of it, which turn a flip and its position into a vector, and a matrix behind it, which turns the output into two logits, one for each side of the coin. The part in the middle is PyTorch's own `scaled_dot_product_attention`.
 
 
 # %%
@@ -51,7 +51,7 @@ class Guesser(nn.Module):
 
 
 # %% [markdown]
-# It trains for 200 steps, each on 64 fresh sequences. Then we count how often it is right on 2000 more sequences, freshly flipped. The last flip has no next one, so seven guesses per sequence count.
+# The model learns for 200 steps, each with 64 fresh sequences. Then we count how often it is right on 2000 more sequences, freshly flipped. Seven guesses per sequence count, because the last flip has no next one.
 
 
 # %%
@@ -83,14 +83,14 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# It predicts a fair coin, every time, on fresh flips. Do not bet on it yet. Let it guess as it would have to at the table, where the later flips have not happened. Show it the first five and ask for the sixth:
+# It predicts a fair coin, every time, on fresh flips. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
 print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
 
 # %% [markdown]
-# Half, like anybody else. In training the model could see the whole sequence, so the answer to each question was in its input, one place further on. The attention weights, averaged over the 2000 sequences, show what the model learned:
+# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so that the answer to each question was contained in its input, one place further on. What it has learned can be seen in its attention weights, averaged over the 2000 sequences:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -105,9 +105,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# It copied its neighbor. This is what a *leak* looks like: perfect in training, worthless in use, and no error anywhere. An *autoregressive* model, one that writes text token by token, is trained in exactly this way, on sentences whose ends are known, so it must be kept from looking ahead.
+# Each flip copies its neighbor. This is what a *leak* looks like: the model is perfect in training and worthless in use, and there is no error anywhere. An *autoregressive* model, which writes a text token by token, is trained in exactly this way, on sentences whose ends are known, and so it must be kept from looking ahead.
 #
-# You can test for a leak without training. Change the last flip. The outputs *before* it must not move:
+# You can test for a leak without any training. Change the last flip, and the outputs *before* it must not move:
 
 
 # %%
@@ -121,11 +121,13 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Everything moved, in a model that has not even been trained. That is the *leak test*, in its simplest form. Only the last output was allowed to move. It can be fooled. Exercise 5.6 shows how, and asks you for a better one.
+# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. It can be fooled, and the lesson ends with an attention that fools it and with a better test, which you will write.
 #
 # ## By hand
 #
-# The scores of one query are 0, ln 2 and ln 3, and its weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. Three ways suggest themselves. The first: set the key's weight to 0.
+# ### Three ways to hide a key
+#
+# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The first way that suggests itself is to set the weight of that key to 0.
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -133,9 +135,9 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, and the rest sum to a half. Its exponential was in the sum that the others were divided by, so the *sizes* of the remaining weights tell you how large it was. It shaped the result without being seen. (Dividing the row by its new sum repairs this on paper. On a computer it gives 0/0 when the hidden score is so large that the other weights round to 0.)
+# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so that the *sizes* of the remaining weights tell you how large it was. It has shaped the result without being seen.
 #
-# The second: set its score to 0, before softmax. **Predict** the weight of the hidden key.
+# The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
 # %%
 predict("hidden by a score of 0", options=("0", "1/6", "1/4"))
@@ -145,27 +147,40 @@ reveal("hidden by a score of 0", "1/4")
 scores.masked_fill(~may_look, 0.0).softmax(dim=-1)
 
 # %% [markdown]
-# A quarter. A score of 0 is a score like any other: $e^0 = 1$, so the exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`; `~` inverts a boolean mask.)
+# It gets a quarter, because a score of 0 is a score like any other. Since $e^0 = 1$, the three exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`, and `~` inverts a boolean mask.)
 #
-# What score has the exponential 0? On paper, no finite one. So take −∞. What weights do the scores 0, ln 2 and −∞ give, and what output, if the values are [6, 0], [0, 6] and [12, 12]?
+# Which score has the exponential 0? On paper there is no finite one, so take −∞. Work out which weights the scores 0, ln 2 and −∞ give, and which output, if the values are [6, 0], [0, 6] and [12, 12].
 
 # %%
 weights = scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# One third and two thirds of the first two values: [2, 4]. It is as if the third key did not exist, which is what hiding means. Its own score can be anything; it no longer matters.
+# The weights are one third and two thirds, and the output is [2, 4], as if the third key did not exist. That is what hiding means, and whatever score the key had of its own no longer matters.
+#
+# The first way could have been repaired by dividing each row by its new sum. On paper this gives the same numbers, because both divide the exponentials 1 and 2 by 3. On a computer it does so only as long as the hidden score is not too large:
+
+# %%
+for hidden in (math.log(3), 200.0):
+    scores[2] = hidden
+    kept = scores.softmax(dim=-1) * may_look
+    print(kept / kept.sum(), scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1))
+
+# %% [markdown]
+# With a hidden score of 200, the weights of the visible keys round to 0 before anybody can divide them by their sum, which is then 0 too. Hiding with −∞ removes the large score before it can do any damage.
 #
 # ## In PyTorch
 #
-# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means: this query may look at this key**. `scaled_dot_product_attention` reads masks this way too. To rule out looking ahead, query i may look at keys 0 to i. That makes a triangle, called a *causal mask*.
+# ### The future
+#
+# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means that this query may look at this key**. `scaled_dot_product_attention` reads masks in the same way. If no query may look ahead, query i may look at keys 0 to i, which makes a triangle that is called a *causal mask*.
 
 # %%
 causal = torch.ones(3, 3, dtype=torch.bool).tril()
 causal
 
 # %% [markdown]
-# Three tokens, few enough to follow. Queries and keys are the same here, and the scores are divided by $\sqrt2$ before anything is hidden.
+# Three tokens are few enough to follow every number. Queries and keys are the same here, and the scores are divided by $\sqrt2$ before anything is hidden.
 
 # %%
 q = k = torch.tensor([[1.0, 0], [0, 1], [1, 1]])
@@ -182,9 +197,9 @@ plot.heatmap(
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
-# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. Token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything.
+# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. Token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything anyway.
 #
-# Now train the coin model again, with the mask, and put it through both tests.
+# Now train the coin model again, this time with the mask, and put it through both tests.
 
 # %%
 mask = torch.ones(8, 8, dtype=torch.bool).tril()
@@ -194,9 +209,9 @@ print(f"right: {accuracy:.1f}")
 moved(honest, mask)
 
 # %% [markdown]
-# Half, as it should be. And in the leak test only the last output moved, the one at the changed flip itself.
+# It is right half of the time, as it should be, and in the leak test only the last output has moved, the one that belongs to the changed flip itself.
 #
-# When a model writes, it keeps the keys and values of all earlier tokens in a *KV cache* and computes queries only for the new ones. Then there are fewer queries than keys, and the *last* query belongs to the *last* key. The staircase then ends in the bottom right corner:
+# When a model writes, it keeps the keys and values of all earlier tokens in a *KV cache* and computes queries for the new tokens only. There are then fewer queries than keys, and since the *last* query belongs to the *last* key, the staircase ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -211,7 +226,7 @@ plot.masks(
 # %% [markdown]
 # ### Exercise 5.1: the causal mask
 #
-# Make the mask for any number of queries and keys. `device` is the device to create the tensor on; PyTorch's functions that create tensors take an argument of that name.
+# Make the mask for any number of queries and keys. `device` is the device to create the tensor on, and PyTorch's functions that create tensors take an argument of that name.
 
 # %% hints causal_mask [markdown]
 # Write down which keys the *first* of 2 new queries may see if there are 5 keys. How many more is that than the first of 5 queries may see?
@@ -242,9 +257,9 @@ def causal_mask(
 # %% [markdown]
 # ### Sentences of different lengths
 #
-# A batch is a rectangle, but its sentences differ in length. The short ones are extended with *padding*, a symbol that means nothing and that no query may look at.
+# A batch is a rectangle, but its sentences differ in length. The short ones are therefore extended with *padding*, a symbol that means nothing and that no query may look at.
 #
-# A table that says which positions are tokens has the shape `(B, S)`, one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. PyTorch aligns shapes from the right, so a `(B, S)` table would be read as `(L, S)`, one row per query. If B happens to equal L, there is not even an error:
+# A table that says which positions are tokens has the shape `(B, S)`, with one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. Because PyTorch aligns shapes from the right, a `(B, S)` table is read as `(L, S)`, as if it had one row per query, and if B happens to equal L there is not even an error:
 
 # %%
 two_by_two = torch.tensor([[True, False], [True, True]])  # lengths 1 and 2
@@ -254,7 +269,7 @@ with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
 as_it_is[0, 0], with_axes[0, 0]
 
 # %% [markdown]
-# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table, query 1 still sees it. For the second, the mask has the shape `(B, 1, 1, S)`: one row of keys per sentence, the same for all heads and all queries.
+# Sentence 0 has one real token, so that its column 1 must be hidden from *both* queries, but in the first table query 1 still sees it. In the second table the mask has the shape `(B, 1, 1, S)`, which is one row of keys per sentence, the same for all heads and all queries.
 #
 # ### Exercise 5.2: the padding mask
 #
@@ -286,14 +301,12 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at once: no future *and* no padding. Say it as a sentence and you have the operator: a query may look at a key if the first rule allows it **and** the second does.
+# Often two rules hold at the same time, so that there may be neither a look at the future *nor* one at padding. If you say this as a sentence, you have the operator: a query may look at a key if the first rule allows it **and** the second one does.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
 padding = torch.tensor([[True, True, True, False, False]]).expand(5, 5)
-window = torch.ones(5, 5, dtype=torch.bool).triu(
-    -1
-)  # the token before, and all later ones
+window = torch.ones(5, 5, dtype=torch.bool).triu(-1)  # one back, and all later ones
 plot.masks(
     [
         ("causal", causal),
@@ -305,11 +318,11 @@ plot.masks(
 )
 
 # %% [markdown]
-# The last one, a *sliding window*, lets each query see itself and the token before it. In the third mask, queries 3 and 4 are padding, and what they get is ignored later. All other rows are those of the causal mask, because padding at the end is in the future of every token. The padding rule makes a difference only where padding comes first, or where there is no causal mask.
+# The last one is called a *sliding window*, in which each query sees itself and the token before it. In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
 #
 # ### Exercise 5.3: combine masks
 #
-# Combine any number of masks. `None` means "no rule", and an axis of size 1 means "the same for all".
+# Combine any number of masks. `None` means that there is no rule, and an axis of size 1 means that the rule is the same for all.
 
 # %% hints combine_masks [markdown]
 # If one of the masks is `None`, what does it forbid? If all of them are `None`, or no masks were given at all, what should come back?
@@ -341,7 +354,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# Combine rules, and sooner or later a row has no `True` left: an empty sentence in a batch is enough. Its scores are all −∞. **Predict** what softmax makes of them.
+# When rules are combined, sooner or later a row has no `True` left, for which an empty sentence in a batch is enough. All its scores are −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))
@@ -352,7 +365,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# `nan`: every exponential is 0, and 0/0 is not a number. One such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and see where its weight goes:
+# It makes `nan`, because every exponential is 0 and 0/0 is not a number, and one such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
 # %%
 three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
@@ -362,9 +375,9 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. No `nan`, but something worse: the query looks at all the *hidden* keys equally. Padding enters the output, and nothing complains. (In float16, where the largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so that padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
 #
-# The honest answer is that with nothing to look at, nothing gets weight, and the output is 0. In the version of PyTorch that this course uses, its function agrees (earlier ones returned `nan`):
+# The honest answer is that a query with nothing to look at gives weight to nothing, so that its output is 0. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -372,7 +385,7 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. The tempting fix is to let softmax produce its `nan` and then replace it by 0. Does the gradient survive that? Try it on an empty row, hidden in two ways: first −∞ is *added* to the scores, then it is *written over* them.
+# Query 1 gets zeros. To reach them, it is tempting to let softmax produce its `nan` and to replace it by 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways. First −∞ is *added* to the scores, and then it is *written over* them.
 
 # %%
 everything = torch.ones(3, dtype=torch.bool)
@@ -383,13 +396,17 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
     print(weights.detach(), scores.grad)
 
 # %% [markdown]
-# The weights are right both times. The first gradient is `nan`, and one optimizer step later the model is `nan` as well. On its way back, a gradient passes first through softmax, where it meets the `nan` that was replaced too late, and then through the step that hid the scores. An addition passes on whatever arrives. `masked_fill` passes on *nothing* to the entries that it overwrote: their gradient is exactly 0.
-#
-# So hide scores with `masked_fill`. The gradient is then safe, and the `nan` in the weights is all that is left to remove.
+# The weights are right both times, but the first gradient is `nan`, and one optimizer step later the model is `nan` as well. The figure shows the way there and the way back:
+
+# %%
+figures.there_and_back()
+
+# %% [markdown]
+# Replacing the `nan` stops it on the way forward only. On the way back the gradient passes through softmax, whose formula multiplies by the weights that came out of it, and these are still `nan`. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so that the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
 #
 # ### Exercise 5.4: masked softmax
 #
-# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros. Gradients are finite everywhere. You may use PyTorch's softmax, but its ready-made attention is not allowed here: the steps are the exercise.
+# Write a softmax in which hidden keys get exactly 0 and the visible ones share 1. A row with no visible keys is all zeros, and gradients are finite everywhere. You may use PyTorch's softmax, but its ready-made attention is not allowed here, because the steps are the exercise.
 
 # %% hints masked_softmax [markdown]
 # Which steps does a row with at least one visible key need? What is different about a row with none, and at which point can you still tell the two apart?
@@ -418,9 +435,13 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% check masked_softmax
 
 # %% [markdown]
+# ### Everything together
+#
+# Scores, scale, mask, softmax, values: these are all the steps of attention as it is used today, and nothing that you will meet in later lessons changes them.
+#
 # ### Exercise 5.5: scaled dot-product attention
 #
-# Put everything so far into one function: scores, scale, mask, softmax, values. It is PyTorch's function of the same name, except that it returns the weights as well. You may use what you wrote in exercise 5.4. PyTorch's own attention is not allowed here: the steps are the exercise.
+# Put the steps into one function. It is PyTorch's function of the same name, except that it returns the weights as well. You may use what you wrote in exercise 5.4, but PyTorch's own attention is not allowed here, because the steps are the exercise.
 
 # %% hints scaled_dot_product_attention [markdown]
 # Does it matter whether the mask or the scale comes first? Try minus infinity times a scale of 0. And what did lesson 3 divide the scores by? That is your default.
@@ -455,9 +476,79 @@ def scaled_dot_product_attention(
 # %% check scaled_dot_product_attention
 
 # %% [markdown]
-# ### Exercise 5.6: the leak test
+# ## What can go wrong
 #
-# The test at the start of this lesson changed the last flip and asked which earlier outputs moved. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
+# ### Four conventions
+#
+# The same rule is written in four ways, and every library takes its own for granted:
+#
+# | | where | hidden is | from ours |
+# |---|---|---|---|
+# | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
+# | boolean, hide | `nn.MultiheadAttention`, much older code | `True` | `~mask` |
+# | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
+# | added to the scores | also accepted by both of PyTorch's | −∞ | zeros, filled with −∞ where `~mask` |
+#
+# What happens if a mask in one convention meets a function that expects another? There are three traps, and you should make up your mind about each before you look.
+#
+# **Predict.** First, our causal mask is passed to `nn.MultiheadAttention` as it is. What does the model see?
+
+# %%
+predict("our mask, PyTorch's module", options=("the past", "the future", "an error"))
+
+# %%
+torch.manual_seed(0)
+module = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
+tokens, causal = torch.randn(1, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
+for mask in (causal, ~causal):
+    print(module(tokens, tokens, tokens, attn_mask=mask)[1][0].detach() > 0)
+reveal("our mask, PyTorch's module", "the future")
+
+# %% [markdown]
+# The first table is the opposite of causal. Token 0 looks at tokens 1 and 2, and the last token, for which nothing is left to see, looks at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table, with the mask inverted, is right.
+#
+# **Predict.** Second, the causal mask is converted to floats, 0 and 1, and passed to `scaled_dot_product_attention`. Does the future leak?
+
+# %%
+predict("a mask of floats", options=("no", "a part of it", "an error"))
+
+# %%
+sdpa = functional.scaled_dot_product_attention
+q = k = torch.zeros(1, 3, 4)
+v = torch.eye(3)[None]  # with these values the output is the table of weights
+print(sdpa(q, k, v, causal.float())[0])
+reveal("a mask of floats", "a part of it")
+
+# %% [markdown]
+# Floats are read in the fourth convention and added to the scores, so that the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This is the most treacherous of the three, because the table looks a little causal and the model learns a little too well. A mask of integers, on the other hand, is rejected:
+
+# %%
+try:
+    sdpa(q, k, v, causal.int())
+except RuntimeError as error:
+    print(str(error)[:44])
+
+# %% [markdown]
+# (Integers hold a trap of their own, since `~` flips their bits: `~torch.tensor([1, 0])` is [−2, −1], and both of these count as true.)
+#
+# **Predict.** Third, `scaled_dot_product_attention` has an argument `is_causal=True`, a shortcut for a causal mask. One new query meets five keys in a KV cache. Which of them may it see?
+
+# %%
+predict("is_causal, 1 query and 5 keys", options=("all five", "the last", "the first"))
+
+# %%
+q, k, v = torch.zeros(1, 1, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
+reveal("is_causal, 1 query and 5 keys", "the first")
+sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
+
+# %% [markdown]
+# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query then sees only the first key, which is the oldest of all. It should have seen all five, as in the second result, where there is no mask.
+#
+# One thing no convention does for you. A mask decides what is seen and not who sees: padding is hidden as *keys*, but the queries at padding positions still produce outputs, which you have to leave out of the loss and of everything else.
+#
+# ### The test that was fooled
+#
+# The test at the beginning of this lesson changes the last flip and asks which earlier outputs move. Here is an attention that passes it. Its mask is causal, except that query 0 may also look at key 2:
 
 # %%
 hole = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -469,7 +560,11 @@ x = torch.cat([x, other])
 functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 
 # %% [markdown]
-# The first four outputs (their first entries are shown) are the same both times. Yet output 0 depends on token 2, because the mask lets query 0 look there. A test that can be trusted asks about *every* later token and *every* earlier output. It also has to forgive: two ways of computing the same number may differ in the last digits, and that is not a leak.
+# The first four outputs, of which the first entries are shown, are the same both times, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also has to forgive, because two ways of computing the same number may differ in the last digits, which is not a leak.
+#
+# ### Exercise 5.6: the leak test
+#
+# Write a leak test that finds every leak. It is the tool to reach for whenever a model learns suspiciously well, and it will serve you in the lessons on caches and on bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?
@@ -501,91 +596,6 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% check leaks
 
 # %% [markdown]
-# ## What can go wrong
-#
-# ### The test that accepts too much
-#
-# Suppose you had checked your function as most people do, on one small example, against the right numbers. How many *wrong* functions would have passed? `wrong.py` beside this notebook has 21, each with one fault: six in the scale, five in the softmax, eight in the mask, and two in the inputs. A wrong function *survives* an example if it gives the right output there; one that stops with an error does not. (Lesson 11 takes this up again.)
-#
-# Here are five examples, from the one that everybody writes first to one with all the trimmings. **Predict** for the first, a sentence of four tokens whose queries, keys and values are all the same, with no mask: how many of the 21 does it let through?
-
-# %%
-predict("survivors of the first example", options=("none", "about 5", "about 12"))
-
-# %%
-torch.manual_seed(0)
-same = torch.randn(1, 4, 4)
-t, v3 = torch.tensor([[[1.0, 0], [0, 1], [1, 1]]]), torch.arange(1.0, 10).view(1, 3, 3)
-q, k, v = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 7, 4), torch.randn(2, 3, 7, 6)
-holes = torch.rand(2, 1, 5, 7) < 0.6
-holes[..., 0] = True  # no row is empty
-empty = holes.clone()
-empty[0, 0, 2] = False
-for example, inputs in {
-    "a sentence with itself, L = D": (same, same, same),
-    "the three tokens from above": (t, t, v3),
-    "every size different": (q, k, v),
-    "the same, with a mask": (q, k, v, holes),
-    "the same, with an empty row": (q, k, v, empty),
-}.items():
-    alive = wrong.unnoticed(*inputs)
-    print(f"{len(alive):2} of 21 survive: {example}", alive if len(alive) < 5 else "")
-reveal("survivors of the first example", "about 12")
-
-# %% [markdown]
-# The first example lets 12 of the 21 through. It has no mask, so it cannot see a fault in the mask. Its queries, keys and values are equal, so it cannot see them swapped. And L = D = 4, so it cannot see one size used for the other. With a different size everywhere, only the mask faults are left, all eight. A mask with holes leaves two of those, and a single empty row catches them.
-#
-# ### Four conventions
-#
-# The same rule is written in four ways, and each library is sure of its own:
-#
-# | | where | hidden is | from ours |
-# |---|---|---|---|
-# | boolean, may look | these lessons, `scaled_dot_product_attention` | `False` | as it is |
-# | boolean, hide | `nn.MultiheadAttention`, much older code | `True` | `~mask` |
-# | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
-# | added to the scores | also accepted by both of PyTorch's | −∞ | zeros, filled with −∞ where `~mask` |
-#
-# A mask in the wrong convention rarely raises an error. Here is our causal mask, passed to PyTorch's module as it is, and then inverted:
-
-# %%
-torch.manual_seed(0)
-module = nn.MultiheadAttention(4, num_heads=1, batch_first=True)
-tokens, causal = torch.randn(1, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
-for mask in (causal, ~causal):
-    print(module(tokens, tokens, tokens, attn_mask=mask)[1][0].detach() > 0)
-
-# %% [markdown]
-# The first table is the opposite of causal: token 0 looks at tokens 1 and 2, and the last token, with nothing left to see, at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table is right.
-#
-# The most treacherous mistake is a mask of *floats*, 0 and 1, passed to `scaled_dot_product_attention`. Floats are read in the fourth convention and added: allowed scores rise by 1, hidden ones stay as they are. A mask of integers is rejected:
-
-# %%
-sdpa = functional.scaled_dot_product_attention
-q = k = torch.zeros(1, 3, 4)
-v = torch.eye(3)[None]  # with these values the output is the table of weights
-print(sdpa(q, k, v, causal.float())[0])
-try:
-    sdpa(q, k, v, causal.int())
-except RuntimeError as error:
-    print(str(error)[:44])
-
-# %% [markdown]
-# Token 0 gives 0.576 to itself and 0.212 to each token in its future: $e / (e + 2)$ and $1 / (e + 2)$. Integers hold one more trap. `~` flips their bits, so `~torch.tensor([1, 0])` is [−2, −1], and both count as true.
-#
-# **`is_causal=True` starts at the top left.** This argument of `scaled_dot_product_attention` is a shortcut for a causal mask, but it lines up the *first* query with the *first* key. With as many queries as keys there is no difference. With one new query and five keys in the KV cache, it lets the query see only the *first* key:
-
-# %%
-q, k, v = torch.zeros(1, 1, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
-sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
-
-# %% [markdown]
-# **A mask decides what is seen, not who sees.** Padding masks hide padding as *keys*. The queries at padding positions still produce outputs, and it is up to you to leave those out of the loss and of everything else.
-
-# %%
-recap()
-
-# %% [markdown]
 # ## What you learned
 #
 # | | rule | what to remember |
@@ -597,7 +607,11 @@ recap()
 # | empty row | weights 0, output 0 | finite in value *and* gradient |
 # | leak test | change each token in turn | earlier outputs must not move, trained or not |
 #
-# Were you right about the coin? A perfect score on something that cannot be predicted is not success: it is the first sign of a leak.
+# %%
+recap()
+
+# %% [markdown]
+# If you expected the model to be right about the coin half of the time, you were right about coins. A perfect score on something that cannot be predicted is not a success, it is the first sign of a leak.
 #
 # ## Questions
 #
