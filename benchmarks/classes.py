@@ -97,7 +97,7 @@ class Classes:
         found: dict[str, dict[str, object]] = {}
         for exercise in key.exercises:
             for check in key.checks_of(exercise):
-                outcome = check.summarise(check.values(key.reference[exercise], SEED))
+                outcome = check.summarize(check.values(key.reference[exercise], SEED))
                 assert isinstance(outcome, Returned)
                 found[check.name] = {leaf.path: leaf.value for leaf in outcome.leaves()}
         return found

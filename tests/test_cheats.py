@@ -140,7 +140,7 @@ def test_unstopped_all_later_cells_are_lost(unstopped: Path, name: str) -> None:
 
 
 def test_unstopped_the_grader_is_lost(unstopped: Path) -> None:
-    assert not (unstopped / "parent_signalled" / LESSON / "grader_survived").exists()
+    assert not (unstopped / "parent_signaled" / LESSON / "grader_survived").exists()
     assert (unstopped / "shortcut" / LESSON / "grader_survived").exists()
 
 

@@ -147,7 +147,7 @@ def visible(name: str) -> Check:
 
 
 def told(*parts: Any) -> str:
-    outcome = visible("all_mistakes").summarise(Returned(parts))
+    outcome = visible("all_mistakes").summarize(Returned(parts))
     return "" if isinstance(outcome, Returned) else outcome.reason
 
 
@@ -307,12 +307,12 @@ def test_suspects_are_called_in_an_order_that_is_drawn(check: Check) -> None:
 )
 def test_what_is_no_set_of_labels_is_said_in_a_sentence(answer: Any, words: str) -> None:
     check = visible("five_teams")
-    assert words in check.summarise(check.values(lambda attention: answer, 1)).reason
+    assert words in check.summarize(check.values(lambda attention: answer, 1)).reason
 
 
 def test_a_tester_that_returns_nothing_for_a_right_attention_is_told() -> None:
     check = visible("five_teams")
-    outcome = check.summarise(check.values(lambda attention: REFERENCE["find_bugs"](attention) or None, 1))
+    outcome = check.summarize(check.values(lambda attention: REFERENCE["find_bugs"](attention) or None, 1))
     assert "None came back" in outcome.reason
 
 

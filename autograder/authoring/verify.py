@@ -141,7 +141,7 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
         targets = key.targets(exercise, PUBLIC_SEED)
         visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
         for mistake in key.mistakes_of(exercise):
-            outcomes = [c.summarise(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
+            outcomes = [c.summarize(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
             clauses = partial(key.clauses, exercise)
             verdict = judge(
                 exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise), clauses

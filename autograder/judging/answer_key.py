@@ -109,7 +109,7 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
         return once(self._known, name, lambda: self._fingerprint(self.works()[name]))
 
     def _fingerprint(self, work: Any) -> Fingerprint:
-        return fingerprint(self._check.summarise(self._check.values(work, self._seed)))
+        return fingerprint(self._check.summarize(self._check.values(work, self._seed)))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the mistakes' names."""
@@ -258,7 +258,7 @@ class AnswerKey:
 
     def _target(self, check: Check, seed: int) -> Target:
         outcome, inputs = check.trace(self.reference[check.exercise], seed, record=True)
-        right = check.summarise(outcome)
+        right = check.summarize(outcome)
         if not isinstance(right, Returned):
             why = right.text if isinstance(right, Raised) else right.reason
             problem = f"the solution of {check.exercise} gives nothing in check {check.name}:"
@@ -292,7 +292,7 @@ class AnswerKey:
             cell: the student's cell that defines it, where it is known.
             run: runs a check on an edited cell, where a repair may be looked for.
         """
-        found = [check.summarise(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
+        found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
         clauses = partial(self.clauses, exercise)
         targets, messages, hints = self.targets(exercise, seed), self.messages(exercise), self.hints(exercise)
         repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
@@ -302,14 +302,14 @@ class AnswerKey:
         """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
         checks = self.checks_of(exercise)
 
-        def summarised(source: str, i: int, seed: int = seed) -> Outcome:
-            return checks[i].summarise(run(source, checks[i], seed))
+        def summarized(source: str, i: int, seed: int = seed) -> Outcome:
+            return checks[i].summarize(run(source, checks[i], seed))
 
         def confirm(source: str) -> bool:
             targets = self.targets(exercise, seed + 1)
-            return all(target.accepts(summarised(source, i, seed + 1)) for i, target in enumerate(targets))
+            return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
-        repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarised, confirm).repairs())
+        repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarized, confirm).repairs())
         return repairs[-1].sentence if repairs else ""
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:

@@ -90,7 +90,7 @@ class Check:
             outcome = watched.explain(outcome)
         return outcome, draw.given
 
-    def summarise(self, outcome: Outcome) -> Outcome:
+    def summarize(self, outcome: Outcome) -> Outcome:
         """Return what is compared. A summary's ValueError is a sentence for the student."""
         if self.summary is None or not isinstance(outcome, Returned):
             return outcome

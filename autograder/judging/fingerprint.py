@@ -2,7 +2,7 @@
 
 A tensor becomes its dtype, its shape, how many of its entries are not finite, its norm, and four inner products with
 fixed random vectors. Where entries are not finite, one more product for each kind of them says which entries they are.
-That is enough to recognise an answer and too little to read it off.
+That is enough to recognize an answer and too little to read it off.
 
 One strictness: `tolerance_of` says how far apart two values may be, relative to their size, and both sides use it, the
 student's desk on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that

@@ -428,7 +428,7 @@ def one_part(mine: Tensor, known: Known, axis: int, place: str) -> Iterator[Rela
 
 
 def is_telling(part: Tensor) -> bool:
-    """Say whether a part holds enough to be recognised by: two numbers other than 0 and 1."""
+    """Say whether a part holds enough to be recognized by: two numbers other than 0 and 1."""
     return part.dtype != torch.bool and int(((part != 0) & (part != 1)).sum()) > 1
 
 

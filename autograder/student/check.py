@@ -102,7 +102,7 @@ class ReleasedChecks:
         for check in checks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
-            outcomes.append(check.summarise(outcome))
+            outcomes.append(check.summarize(outcome))
         source = source_of(work)
         clauses: Mapping[str, str] = known.get("slips", {})
         messages, hints = known["messages"], known.get("hints")

@@ -67,7 +67,7 @@ def repair_in_copy(
     trials = Trials(names, checks[0].exercise)
 
     def run(source: str, i: int) -> Outcome:
-        return checks[i].summarise(trials.run(source, checks[i], PUBLIC_SEED))
+        return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
     def sentences() -> Iterator[str]:
         search = Search(cell, targets, outcomes, run)

@@ -31,7 +31,7 @@ from .codec import pack, pack_outcome, unpack
 from .confine import confine, fork_in_new_namespace
 from .huge_pages import collapse_huge_pages
 from .limits import Limits
-from .server import initialise, load_visible, redirect_standard_streams, serve
+from .server import initialize, load_visible, redirect_standard_streams, serve
 from .shell import GradingShell
 from .usage import replace_getrusage
 from .watch import Watch
@@ -82,7 +82,7 @@ def main(descriptor: int, groups: Sequence[MemoryGroup]) -> None:
 
 def preload() -> Any:
     """Import and touch what every submission needs, with one thread, and keep it out of the garbage collector's way."""
-    initialise()
+    initialize()
     replace_getrusage()
     shell = GradingShell.instance()
     shell.run(FIRST_CELL, 2**16)
@@ -141,7 +141,7 @@ def start_submission(shell: Any, request: dict[str, Any], files: Mapping[str, Te
         os.chdir(WORK)
         sys.path.append(str(WORK))  # where a lesson's own modules are
         if os.fork() == 0:
-            initialise()
+            initialize()
             serve(socket.socket(fileno=3), shell)
             os._exit(0)
         os.close(3)

@@ -47,12 +47,12 @@ _trials: list[Trials] = []
 
 def main(descriptor: int) -> None:
     """Answer requests until the other side has gone."""
-    initialise()
+    initialize()
     redirect_standard_streams()
     serve(socket.socket(fileno=descriptor), GradingShell.instance())
 
 
-def initialise() -> None:
+def initialize() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     replace_what_is_not_run()
     torch.set_num_threads(1)
