@@ -14,7 +14,7 @@ import nbformat
 import torch
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import read_notebook, text_of
+from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
 from autograder.authoring.source import ensure_source
@@ -89,7 +89,7 @@ class Classes:
         for cell in notebook.cells:
             if exercise := checked_exercise(cell):
                 cell.source = f'from plain_asserts import assert_passes\n\nassert_passes("{exercise}", {exercise})'
-        path.write_text(text_of(notebook), encoding="utf-8")
+        path.write_text(notebook_text(notebook), encoding="utf-8")
 
     def expected(self) -> dict[str, dict[str, object]]:
         """Return what the solutions give, by check and path."""
@@ -106,7 +106,7 @@ class Classes:
         """Put a notebook where submissions are."""
         folder = root / "submitted" / student / self.lesson.name
         folder.mkdir(parents=True)
-        (folder / self.lesson.notebook).write_text(text_of(notebook), encoding="utf-8")
+        (folder / self.lesson.notebook).write_text(notebook_text(notebook), encoding="utf-8")
 
 
 def nbgrader(root: Path, command: str, lesson: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import run, submissions
 from autograder.classroom.run import grade_lesson
@@ -50,7 +50,7 @@ STATEMENTS = {
 
 
 def handed_in(package, edits: dict[str, str] | None = None) -> Notebook:
-    return json.loads(text_of(submission(package, edits or {})))
+    return json.loads(notebook_text(submission(package, edits or {})))
 
 
 def code(source: str) -> Notebook:

@@ -29,7 +29,7 @@ from autograder.authoring.notebook import read_notebook
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import StudentResult, grade_lesson
-from autograder.classroom.writer import read_record
+from autograder.classroom.writer import read_notebook_record
 from autograder.errors import SandboxError
 from autograder.grading.grade import RECORD
 from autograder.grading.sandbox import Limits, shared_sandbox
@@ -238,7 +238,7 @@ def test_a_cheat_earns_what_its_honest_part_earns(
     assert result.status == "graded", result.note
     assert result.score in {"full": {FULL}, "rest": {FULL - ATTEND}, "any": range(FULL + 1)}[earns]
     if RIGHT not in CHEATS[name]:
-        record = read_record(classroom.graded_notebook(classroom.lesson(LESSON), name), RECORD)
+        record = read_notebook_record(classroom.graded_notebook(classroom.lesson(LESSON), name), RECORD)
         assert record["verdicts"]["attend"]["points"] == 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, upload_of
 from autograder.classroom.collect import collect
@@ -24,7 +24,7 @@ HOSTILE = Path(__file__).parent / "hostile"
 
 @pytest.fixture(scope="module")
 def notebook(package) -> bytes:
-    return text_of(submission(package, {})).encode()
+    return notebook_text(submission(package, {})).encode()
 
 
 def archive(path: Path, files: dict[str, bytes]) -> Path:

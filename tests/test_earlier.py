@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.paths import find_course
@@ -28,7 +28,7 @@ def neighbor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def hand_in(path: Path, cells: dict[str, str]) -> None:
-    path.write_text(text_of(submission(package_of(COURSE.lesson(BLOCK)), cells)), encoding="utf-8")
+    path.write_text(notebook_text(submission(package_of(COURSE.lesson(BLOCK)), cells)), encoding="utf-8")
 
 
 def test_work_that_passes_is_returned(neighbor: Path) -> None:

@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.run import grade_lesson
@@ -68,7 +68,7 @@ def prof(people: list[Account]) -> Account:
 
 @pytest.fixture(scope="module")
 def notebook(package) -> bytes:
-    return text_of(submission(package, {})).encode()
+    return notebook_text(submission(package, {})).encode()
 
 
 @pytest.fixture

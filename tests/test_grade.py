@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, ran
@@ -42,7 +42,7 @@ def attend(query, key, value):
 
 
 def submitted(package: LessonPackage, edits: dict[str, str], **how: Any) -> Submission:
-    return Submission(text_of(submission(package, edits)).encode(), package, seed=5, **how)
+    return Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, **how)
 
 
 def timeless(text: str) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def test_a_solution_may_use_what_a_demonstration_defined(package: LessonPackage,
 def test_an_exercise_that_was_deleted_is_said_to_be_missing(package, right) -> None:
     notebook = submission(package, right)
     notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "attend"]
-    found = outcomes(Submission(text_of(notebook).encode(), package, seed=5))["attend"]
+    found = outcomes(Submission(notebook_text(notebook).encode(), package, seed=5))["attend"]
     assert all(isinstance(o, Raised) and "attend is not defined" in o.text for o in found.values())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.errors import CourseError
 from autograder.paths import Course
@@ -33,7 +33,7 @@ def desk(scratch: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
 def write(course: Course, package, edits: dict[str, str]) -> Path:
     lesson = course.lesson(LESSON)
     path = lesson.released / lesson.notebook
-    path.write_text(text_of(submission(package, edits)), encoding="utf-8")
+    path.write_text(notebook_text(submission(package, edits)), encoding="utf-8")
     return path
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.authoring.notebook import read_notebook, text_of
+from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.classroom.run import StudentResult, grade_lesson
 from autograder.paths import Course
 
@@ -20,7 +20,7 @@ FULL = 12
 def edit(path: Path, change) -> None:
     notebook = read_notebook(path)
     change(notebook)
-    path.write_text(text_of(notebook), encoding="utf-8")
+    path.write_text(notebook_text(notebook), encoding="utf-8")
 
 
 def cell(notebook, grade_id: str):

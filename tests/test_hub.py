@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import mistake_cell, submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
@@ -56,7 +56,7 @@ def press(teacher: User, button: str) -> None:
 
 
 def save(user: User, notebook: object) -> None:
-    content = {"type": "notebook", "format": "json", "content": json.loads(text_of(notebook))}
+    content = {"type": "notebook", "format": "json", "content": json.loads(notebook_text(notebook))}
     user.ask("PUT", f"api/contents/{NOTEBOOK}", json=content)
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade, ran
@@ -382,7 +382,7 @@ def hidden_points(verdict: Verdict) -> int:
 
 
 def graded(source: str, seed: int) -> Verdict:
-    given = Submission(text_of(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
+    given = Submission(notebook_text(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
     with ran(repair(given.notebook, given.lesson), given) as (_, every):
         outcomes = every["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
@@ -425,7 +425,7 @@ def test_an_answer_without_a_test_earns_nothing(name: str) -> None:
 def test_a_repair_of_a_tester_calls_the_suspects_though_nobody_can_read_them() -> None:
     right = solutions(read_lesson(find_course().lesson("11_bug_hunt")))["find_bugs"]
     wrong = right.replace(".double()\n\n", ".sum().double()\n\n", 1)
-    graded = grade(Submission(text_of(submission(PACKAGE, {"find_bugs": wrong})).encode(), PACKAGE, 5))
+    graded = grade(Submission(notebook_text(submission(PACKAGE, {"find_bugs": wrong})).encode(), PACKAGE, 5))
     verdict = json.loads(graded)["metadata"][RECORD]["verdicts"]["find_bugs"]
     assert verdict["rule"] == "repair"
     assert re.search(r"Without `.sum\(…\)` in line \d+, every check passes.", verdict["told"])

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade
@@ -234,7 +234,7 @@ from torch import from_numpy as into
 
 
 def graded(package: LessonPackage, edits: dict[str, str], **how: Any) -> dict[str, Any]:
-    given = Submission(text_of(submission(package, edits)).encode(), package, seed=5, **how)
+    given = Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, **how)
     notebook: dict[str, Any] = json.loads(grade(given))
     return notebook
 

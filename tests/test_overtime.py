@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading import grade as grading
 from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, ran
@@ -36,7 +36,7 @@ def names(package: LessonPackage) -> list[str]:
 
 
 def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
-    return Submission(text_of(submission(package, edits)).encode(), package, seed=5, limits=LIMITS)
+    return Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, limits=LIMITS)
 
 
 def outcomes(given: Submission) -> dict[str, object]:

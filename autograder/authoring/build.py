@@ -21,7 +21,7 @@ from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson,
 from .located import located
 from .manifest import refuse_edited, replace_generated
 from .nbgrader_course import open_nbgrader, raise_on_failure
-from .notebook import read_notebook, solved_notebook, text_of, tidy
+from .notebook import notebook_text, read_notebook, solved_notebook, tidy
 from .source import source_files, write_source
 
 CELL_SECONDS = 600
@@ -65,7 +65,7 @@ def build(
     shutil.rmtree(staging, ignore_errors=True)
     (publish or release)(course, lesson, staging)
     released = {path: (staging / path.name).read_bytes() for path in generated(lesson) if path != lesson.solved}
-    replace_generated(lesson, {lesson.solved: text_of(solved).encode(), **released})
+    replace_generated(lesson, {lesson.solved: notebook_text(solved).encode(), **released})
 
 
 def fingerprints_text(key: AnswerKey) -> str:
@@ -112,7 +112,7 @@ def release(course: Course, lesson: Lesson, folder: Path) -> None:
     result = nbgrader.generate_assignment(lesson.name, force=True)
     raise_on_failure(result, f"{lesson.name} was not released")
     path = folder / lesson.notebook
-    path.write_text(text_of(tidy(read_notebook(path))), encoding="utf-8")
+    path.write_text(notebook_text(tidy(read_notebook(path))), encoding="utf-8")
 
 
 def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:

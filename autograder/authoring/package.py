@@ -10,7 +10,7 @@ from ..judging.answer_key import AnswerKey, load_answer_key
 from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import Lesson, digest
 from .lesson import LessonCell, lesson_source, read_lesson
-from .notebook import released_notebook, text_of
+from .notebook import notebook_text, released_notebook
 
 
 def package_of(lesson: Lesson) -> LessonPackage:
@@ -33,6 +33,6 @@ def _package(lesson: Lesson, _digest: str) -> LessonPackage:
 
 def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, bytes]) -> LessonPackage:
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
-    released = text_of(released_notebook(cells, key.points()))
+    released = notebook_text(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
     return LessonPackage(key, released, rubrics, data)

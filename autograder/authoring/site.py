@@ -16,7 +16,7 @@ from ..errors import CourseError, LessonError
 from ..paths import Course
 from .bundle import README as FOR_STUDENTS
 from .lesson import read_lesson, title_of
-from .notebook import text_of
+from .notebook import notebook_text
 from .site_pages import lesson_page, relinked
 
 OWN = Path(__file__).parent / "website"
@@ -71,7 +71,7 @@ def pages(course: Course) -> dict[str, str]:
     made = {FRONT: front_page(course, there)}
     for lesson in course.lessons():
         home = lesson.released.relative_to(course.root)
-        made[there[f"{home}/{lesson.notebook}"]] = text_of(lesson_page(lesson, there, FOR_STUDENTS))
+        made[there[f"{home}/{lesson.notebook}"]] = notebook_text(lesson_page(lesson, there, FOR_STUDENTS))
     for path in documents(course):
         name = path.relative_to(course.root).as_posix()
         made[there[name]] = relinked(path.read_text(encoding="utf-8"), name, there)

@@ -14,7 +14,7 @@ from nbformat.v4 import new_output
 from ..errors import LessonError, command
 from ..paths import Lesson
 from .lesson import LessonCell, exercises_in, read_lesson
-from .notebook import Notebook, notebook_of, read_notebook, released_notebook, solved_cell
+from .notebook import Notebook, join_cells, read_notebook, released_notebook, solved_cell
 
 DEMONSTRATIONS = ("demo", "measured")
 YOURS = "*What comes out here depends on your own solution. Run the lesson to see it.*"
@@ -49,7 +49,7 @@ def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> No
     to_read = TO_READ.format(posixpath.relpath(there[setting_up], posixpath.dirname(there[own])))
     released.cells[0].source = released.cells[0].source.replace("\n## ", f"\n{to_read}\n\n## ", 1)
     answers = {i for i, cell in enumerate(cells) if cell.kind == "question"}  # boxes to write in
-    return notebook_of([cell for i, cell in enumerate(released.cells) if i not in answers])
+    return join_cells([cell for i, cell in enumerate(released.cells) if i not in answers])
 
 
 def page_metadata(cell: LessonCell, outputs: list[Any]) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import shutil
 from ..judging.answer_key import AnswerKey
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson
-from .notebook import source_notebook, text_of
+from .notebook import notebook_text, source_notebook
 from .package import package_of
 
 
 def source_files(lesson: Lesson, cells: list[LessonCell], key: AnswerKey, fingerprints: str) -> dict[str, bytes]:
     """Return nbgrader's source folder, by file name. It holds only what is named here: students get all of it."""
-    notebook = text_of(source_notebook(cells, key.points()))
+    notebook = notebook_text(source_notebook(cells, key.points()))
     made = {f"{lesson.name}.ipynb": notebook.encode(), lesson.fingerprints.name: fingerprints.encode()}
     return made | {path.name: path.read_bytes() for path in lesson.beside}
 

@@ -28,7 +28,7 @@ from ..judging.verdict import judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
 from .located import located
-from .notebook import text_of
+from .notebook import notebook_text
 from .package import package_of
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
@@ -203,7 +203,7 @@ def graded_submission_problems(
 
 def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
     """Grade one submission. These are our own, so they may run where nothing can be isolated."""
-    content = text_of(submission(package, edits)).encode()
+    content = notebook_text(submission(package, edits)).encode()
     text = grade(Submission(content, package, SEED, demonstrations=demonstrations, allow_unsandboxed=True))
     notebook: Notebook = json.loads(text)
     return notebook

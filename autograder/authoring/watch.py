@@ -24,7 +24,7 @@ from .build import build, fingerprints_text, refuse_broken_syntax
 from .kernel import KeptKernel, Ran, fill_in
 from .lesson import LessonCell, at_line, is_code, lesson_source, read_lesson, solution_of
 from .located import located
-from .notebook import Notebook, released_notebook, solved_notebook, text_of, tidy
+from .notebook import Notebook, notebook_text, released_notebook, solved_notebook, tidy
 from .package import package_with
 from .part import Bases, part_of, proof_bases
 from .sample_submissions import one_mistake_each, solutions
@@ -193,7 +193,7 @@ class Watcher:
         cells = read_lesson(lesson)
         shutil.copytree(lesson.source, folder)
         points = self.key.points() if self.key else {}
-        text = text_of(released_notebook(cells, points))
+        text = notebook_text(released_notebook(cells, points))
         (folder / lesson.notebook).write_text(text, encoding="utf-8")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import CourseError, SubmissionError, command, options
-from ..grading.cells import BUDGET, TOO_LARGE, cells_in
+from ..grading.cells import BUDGET, NOTEBOOK_TOO_LARGE, cells_in
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
@@ -247,7 +247,7 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
     if len(name) > LONGEST_NAME:
         return "its name is too long"
     if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
-        return TOO_LARGE
+        return NOTEBOOK_TOO_LARGE
     try:
         cells = cells_in(content)
     except ValueError:

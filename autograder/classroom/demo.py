@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..authoring.lesson import read_lesson
-from ..authoring.notebook import text_of
+from ..authoring.notebook import notebook_text
 from ..authoring.package import package_of
 from ..authoring.sample_submissions import mistake_cell, one_mistake_each, solutions, submission
 from ..judging.cell_metadata import QUESTION_PREFIX
@@ -99,7 +99,7 @@ def deliveries(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
         special = {"ines": {**right, first: right[first] + ODD}, "kofi": {first: CHEAT}}
         edits = special.get(student, ordinary[number % 4])
         edits = {name: text.replace("EXERCISE", first) for name, text in edits.items()}
-        notebook = text_of(submission(package, {**edits, **answers})).encode()
+        notebook = notebook_text(submission(package, {**edits, **answers})).encode()
         late = "LATE_" if number % 5 == 4 else ""
         content = notebook[: len(notebook) // 2] if number == len(NAMES) - 1 else notebook
         yield f"{student}_{late}{100 + number}_{900 + number}_{lesson.notebook}", content

@@ -211,10 +211,10 @@ def unavailable_reason() -> str:
         trial = subprocess.run(bubblewrap_command(["/usr/bin/true"]), env={}, stdout=errors, stderr=errors, check=False)
         errors.seek(0)
         words = errors.read().decode(errors="replace").strip().splitlines()
-    return "" if trial.returncode == 0 else explained(words[-1] if words else "no reason given")
+    return "" if trial.returncode == 0 else bwrap_error_text(words[-1] if words else "no reason given")
 
 
-def explained(words: str) -> str:
+def bwrap_error_text(words: str) -> str:
     """Say what is wrong with bubblewrap here, in words that help.
 
     Args:

@@ -39,7 +39,7 @@ from .target import Target
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
-Run = Callable[[str, Check, int], Outcome]
+RunOnCheck = Callable[[str, Check, int], Outcome]
 ROUNDING = 3
 MOST_TARGETS = 100
 Key = TypeVar("Key")
@@ -281,7 +281,7 @@ class AnswerKey:
         )
 
     def verdict(
-        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str = "", run: Run | None = None
+        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str = "", run: RunOnCheck | None = None
     ) -> Verdict:
         """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized.
 
@@ -298,7 +298,7 @@ class AnswerKey:
         repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
         return judge(exercise, targets, found, messages, hints, clauses, cell, repair)
 
-    def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: Run) -> str:
+    def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck) -> str:
         """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
         checks = self.checks_of(exercise)
 
@@ -369,7 +369,7 @@ def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[s
     data["slips"] = compact({name: target.slips[name] for name in slips}, target.right)
     data["facts"] = target.facts
     if target.expected is not None:
-        data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
+        data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
     return data
 
 
@@ -378,7 +378,7 @@ def expected_of(right: Returned) -> dict[str, Tensor]:
     return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
 
 
-def rounded(tensor: Tensor) -> Any:
+def as_rounded_lists(tensor: Tensor) -> Any:
     """Return a tensor as nested lists with three decimals."""
     return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
 

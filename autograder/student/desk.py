@@ -53,7 +53,7 @@ def update_lessons(course: Course) -> list[str]:
     """
     if not packed_lessons().is_file() or (course.root / CONFIG_NAME).is_file():
         return []
-    before = read_record(course.release_record)
+    before = read_release_record(course.release_record)
     after, lines = dict[str, str](), []
     with zipfile.ZipFile(packed_lessons()) as archive:
         for name in archive.namelist():
@@ -82,7 +82,7 @@ def new_version(course: Course, path: Path) -> list[str]:
     return [f"{name} has a new version. Yours was not changed; `{swap}` takes the new one and keeps yours."]
 
 
-def read_record(path: Path) -> dict[str, str]:
+def read_release_record(path: Path) -> dict[str, str]:
     """Return each file's checksum as it was last released; nothing where the file is missing or damaged."""
     try:
         return {str(name): str(value) for name, value in dict(json.loads(path.read_text(encoding="utf-8"))).items()}

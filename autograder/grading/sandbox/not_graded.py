@@ -33,7 +33,7 @@ def without_magic_around(source: str) -> str:
     return "\n".join(lines[1:])
 
 
-def explained(error: BaseException | None) -> str:
+def why_not_here(error: BaseException | None) -> str:
     """Say why a cell may stop here that does not stop at home, or return ''."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"`{error.name}` is not installed where submissions are graded."

@@ -195,7 +195,7 @@ def boxes_reached(request: dict[str, Any], channel: socket.socket) -> Iterator[N
         yield
         return
     with receive_line(channel) as line:
-        black_box.reach(partial(ask_judge, line))
+        black_box.install_transport(partial(ask_judge, line))
         black_box.disguise(load_visible(request["sources"][0]), request["line"])
         yield
 
