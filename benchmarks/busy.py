@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from autograder.authoring.lesson import read_lesson
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.paths import Lesson, find_course

@@ -22,8 +22,8 @@ from typing import Any
 import psutil
 
 from autograder.authoring.lesson import read_lesson
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.classroom.gradebook import open_gradebook, standings_by_student
 from autograder.classroom.writer import read_notebook_record

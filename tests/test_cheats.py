@@ -92,14 +92,14 @@ def unstopped(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Itera
     for name in having("mark", "points", "process", "grader", "same", "value", "summary"):
         folder = submitted / name / LESSON
         folder.mkdir(parents=True)
-        shutil.copy(course.lesson(LESSON).checks, folder)
+        shutil.copy(course.lesson(LESSON).checks_py, folder)
     (submitted / "victim" / LESSON).mkdir(parents=True)
     (submitted / "victim" / LESSON / "victim.ipynb").touch()
     with listening() as server:
         for folder in submitted.glob("*/*"):
             if folder.parent.name != "victim":
                 (folder / "cheat.py").write_text(source_of(folder.parent.name, server), encoding="utf-8")
-        command = [sys.executable, "-m", "tests.control", str(submitted)]
+        command = [sys.executable, "-m", "tests.unprotected_run", str(submitted)]
         variables = {**os.environ, "LEAKED_SECRET": "LEAKED"}
         with (root / "said").open("w") as said:  # no pipe, which a daemon would keep open
             subprocess.run(
@@ -160,7 +160,7 @@ def test_unstopped_a_right_submission_passes_and_a_wrong_one_does_not(unstopped:
 
 def sent(course: Course, name: str) -> tuple[int, dict[str, Any]]:
     """Return what a cheat's process sends as an answer: the announced size, and the header if there is one."""
-    text = course.lesson(LESSON).checks.read_text()
+    text = course.lesson(LESSON).checks_py.read_text()
     check = next(c for c in checks_in(load_module(text, "checks.py")) if c.exercise == "attend")
     check_request = {"do": "check", "sources": (text, ""), "name": check.name, "exercise": "attend", "seed": 0}
     cell_request = {"do": "cell", "source": CHEATS[name], "output_bytes": 1}

@@ -189,7 +189,7 @@ def test_the_same_person_in_two_uploads_that_a_teacher_has_named_needs_a_person(
 def test_a_link_in_the_folder_is_not_followed(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
     inbox = put(tmp_path / "inbox", {f"ann/{LESSON}.ipynb": notebook})
     (inbox / "mallory").mkdir()
-    (inbox / "mallory" / "work.ipynb").symlink_to(scratch.lesson(LESSON).solved)
+    (inbox / "mallory" / "work.ipynb").symlink_to(scratch.lesson(LESSON).solved_ipynb)
     (inbox / "mallory" / "all").symlink_to(scratch.root)
     os.mkfifo(inbox / "eve.zip")
     students, left_out = collected(scratch, inbox)

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from autograder.authoring.lesson import read_lesson
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.paths import find_course
 from autograder.student.earlier import earlier
@@ -22,7 +22,7 @@ RIGHT = solutions(read_lesson(COURSE.lesson(BLOCK)))
 def neighbor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two released lessons side by side; the notebook of the later one is running."""
     for lesson in ("07_position", BLOCK):
-        shutil.copytree(COURSE.lesson(lesson).released, tmp_path / lesson)
+        shutil.copytree(COURSE.lesson(lesson).released_dir, tmp_path / lesson)
     monkeypatch.chdir(tmp_path / "07_position")
     return tmp_path / BLOCK / f"{BLOCK}.ipynb"
 

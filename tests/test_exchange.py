@@ -136,7 +136,7 @@ def test_a_link_to_the_solutions_earns_nothing(scratch: Course, exchange: Path, 
     deliver(exchange, ada, notebook)
     lesson = scratch.lesson(LESSON)
     folder = deliver(exchange, mallory, b"")
-    replace_notebook(folder, mallory, lambda path: path.symlink_to(lesson.solved))
+    replace_notebook(folder, mallory, lambda path: path.symlink_to(lesson.solved_ipynb))
     (line,) = collect(scratch, exchange)
     assert "mallory" in line
     assert "is a symbolic link, not a file" in line

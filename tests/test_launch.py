@@ -93,9 +93,9 @@ print(found)
 
 
 @needs_sandbox
-@pytest.mark.parametrize("room", ["authoring", "classroom", "student.check", "grading.grade", "judging.nothing"])
-def test_what_no_submission_imports_is_not_there(room: str) -> None:
-    code = f"try:\n    import autograder.{room}\nexcept ModuleNotFoundError:\n    print('missing')"
+@pytest.mark.parametrize("layer", ["authoring", "classroom", "student.check", "grading.grade", "judging.nothing"])
+def test_what_no_submission_imports_is_not_there(layer: str) -> None:
+    code = f"try:\n    import autograder.{layer}\nexcept ModuleNotFoundError:\n    print('missing')"
     assert inside(code) == "missing\n"
 
 

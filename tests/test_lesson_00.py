@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.card import Card
 from autograder.judging.verdict import Verdict
@@ -25,7 +25,7 @@ FRONT = st.lists(st.integers(1, 3), max_size=3)
 
 
 def judged(answers: object) -> Verdict:
-    """Judge an answer to `shapes` as a student's desk does."""
+    """Judge an answer to `shapes` as a student's workspace does."""
     released = json.loads(json.dumps(KEY.fingerprints()))["exercises"]
     return ReleasedChecks(KEY.visible, released, KEY.shortcuts).judge("shapes", lambda: answers)[0]
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
 

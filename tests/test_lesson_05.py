@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import read_notebook
-from autograder.authoring.package import package_of
 from autograder.paths import find_course
 
 LESSON = find_course().lesson("05_masking")
@@ -66,7 +66,7 @@ def test_no_mask_stays_no_mask() -> None:
 
 
 def test_the_measured_results_are_those_of_the_prose() -> None:
-    cells = [c for c in read_notebook(LESSON.solved).cells if c.cell_type == "code"]
+    cells = [c for c in read_notebook(LESSON.solved_ipynb).cells if c.cell_type == "code"]
     printed = "".join(o.get("text", "") for c in cells for o in c.outputs)
     assert re.findall(r"(\d+) of 21 survive", printed) == ["12", "9", "8", "2", "0"]
     assert "['fill_minus_1e9', 'fill_minus_inf']" in printed

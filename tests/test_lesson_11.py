@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade, ran
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.judging.check import Check
 from autograder.judging.proofs import Rights
 from autograder.judging.values import Returned
@@ -383,7 +383,7 @@ def hidden_points(verdict: Verdict) -> int:
 
 def graded(source: str, seed: int) -> Verdict:
     given = Submission(notebook_text(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
-    with ran(repair(given.notebook, given.lesson), given) as (_, every):
+    with ran(repair_submission(given.notebook, given.lesson), given) as (_, every):
         outcomes = every["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
 

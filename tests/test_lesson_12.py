@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.grading.package import LessonPackage
@@ -142,7 +142,7 @@ def test_any_other_name_is_a_value_error(pair: tuple[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def frameworks() -> Any:
-    with importable(KEY.source.modules, KEY.source.place):
+    with importable(KEY.source.modules, KEY.source.folder):
         import frameworks
 
         yield frameworks

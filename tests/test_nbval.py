@@ -46,16 +46,16 @@ def place(course: Course, root: Path, variant: str) -> None:
 def place_lesson(course: Course, root: Path) -> None:
     """Put a lesson, cut off after its first demonstration, whose solved notebook shows another number."""
     lesson = Lesson(SITE, root)
-    for path in (lesson.released, lesson.folder):
+    for path in (lesson.released_dir, lesson.folder):
         path.mkdir(parents=True)
     original = course.lesson(LESSON)
-    text = original.text.read_text("utf-8")
-    lesson.text.write_text(text[: text.index("# %%\nscores = ")] + "# %%\nscores = 1.5\nscores\n")
+    text = original.lesson_py.read_text("utf-8")
+    lesson.lesson_py.write_text(text[: text.index("# %%\nscores = ")] + "# %%\nscores = 1.5\nscores\n")
     solved = solved_notebook(read_lesson(lesson))
-    (lesson.released / lesson.notebook).write_text(notebook_text(solved))
+    (lesson.released_dir / lesson.notebook_name).write_text(notebook_text(solved))
     solved.cells[-1].update(outputs=[new_output("execute_result", {"text/plain": "1.25"})], execution_count=1)
     solved.cells[-1].metadata["tags"] = ["nbval-ignore-output"]  # it is the released one that must tell
-    lesson.solved.write_text(notebook_text(solved))
+    lesson.solved_ipynb.write_text(notebook_text(solved))
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from autograder.authoring.sample_submissions import submission
 from autograder.grading import grade as grading
 from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, ran
 from autograder.grading.package import LessonPackage
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox import Limits
 from autograder.judging.values import Lost, Returned
 
@@ -40,7 +40,7 @@ def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
 
 
 def outcomes(given: Submission) -> dict[str, object]:
-    with ran(repair(given.notebook, given.lesson), given) as (_, outcomes):
+    with ran(repair_submission(given.notebook, given.lesson), given) as (_, outcomes):
         return outcomes["attend"]
 
 

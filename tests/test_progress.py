@@ -129,7 +129,7 @@ def test_the_start_page_shows_every_lesson(course: Course, monkeypatch, capsys) 
     progress()
     shown = capsys.readouterr().out
     for lesson in course.lessons():
-        title = json.loads((lesson.released / "fingerprints.json").read_text())["title"]
+        title = json.loads((lesson.released_dir / "fingerprints.json").read_text())["title"]
         assert title in shown
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.package import package_of
 from autograder.authoring.sample_submissions import submission
 from autograder.errors import SubmissionError
 from autograder.grading.package import LessonPackage

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.repairs import Repair, Search

@@ -1,4 +1,4 @@
-"""Repairs at the student's workspace: looked for in a fork, of which nothing remains but a sentence."""
+"""Repairs in the student's workspace: looked for in a fork, of which nothing remains but a sentence."""
 
 import linecache
 import os
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.values import Outcome
 from autograder.paths import find_course

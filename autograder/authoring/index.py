@@ -37,6 +37,6 @@ def index_cell(cell: Any, course: Course) -> Any:
 
 def fresh_overview(course: Course) -> Overview:
     """Return the table for a student who has not begun."""
-    prints = [lesson.released / "fingerprints.json" for lesson in course.lessons()]
+    prints = [lesson.released_dir / "fingerprints.json" for lesson in course.lessons()]
     found = [json.loads(path.read_text(encoding="utf-8")) for path in prints if path.exists()]
     return Overview([lesson_progress(data, {}) for data in found])

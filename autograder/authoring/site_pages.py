@@ -39,7 +39,7 @@ def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> No
     """
     cells = read_lesson(lesson)
     released = released_notebook(cells, dict.fromkeys(exercises_in(cells), 0))
-    own = (lesson.released / lesson.notebook).relative_to(lesson.root).as_posix()
+    own = (lesson.released_dir / lesson.notebook_name).relative_to(lesson.root).as_posix()
     for cell, page_cell, outputs in zip(cells, released.cells, unsolved_outputs(lesson, cells), strict=True):
         page_cell.metadata = page_metadata(cell, outputs)
         if page_cell.cell_type == "code":
@@ -63,10 +63,10 @@ def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[A
 
     Raises LessonError where the solved notebook is another lesson's, or an older one.
     """
-    solved = read_notebook(lesson.solved).cells if lesson.solved.is_file() else []
+    solved = read_notebook(lesson.solved_ipynb).cells if lesson.solved_ipynb.is_file() else []
     if [c.source for c in solved] != [solved_cell(c).source for c in cells]:
         remedy = f"`{command(f'build --lesson {lesson.name}')}` first."
-        raise LessonError(lesson.shown(lesson.solved), "this is not what the lesson says now.", remedy)
+        raise LessonError(lesson.shown(lesson.solved_ipynb), "this is not what the lesson says now.", remedy)
     for cell, solved_one, depends in zip(cells, solved, needs_solution(cells), strict=True):
         if cell.kind not in DEMONSTRATIONS:
             yield []

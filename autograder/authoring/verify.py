@@ -27,9 +27,9 @@ from ..judging.target import Target
 from ..judging.verdict import judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
+from .lesson_package import package_of
 from .located import located
 from .notebook import notebook_text
-from .package import package_of
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
 SEED, SEEDS = 20260101, 20
@@ -96,7 +96,7 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
         for hidden in (False, True):
             if not any(t.hidden is hidden for t in targets):
                 kind, file = ("hidden", "hidden.py") if hidden else ("visible", "checks.py")
-                yield f"{exercise} has no {kind} check: add one to {key.source.place}/{file}"
+                yield f"{exercise} has no {kind} check: add one to {key.source.folder}/{file}"
         for target in targets:
             if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"

@@ -239,9 +239,8 @@ def mistake(course: Course, options: argparse.Namespace) -> int:
     lesson = course.lesson(options.lesson or "")
     name = add_draft(course, lesson, options.exercise, exercise_cell(course, lesson, options.student, options.exercise))
     print(f"Drafted {name} in {lesson.shown(course.drafts(lesson))}, which nothing loads: it is a student's code.")
-    print(
-        f"Read it, move it to {lesson.shown(lesson.mistakes)} and give it a name and a message. It runs from then on."
-    )
+    mistakes_py = lesson.shown(lesson.mistakes_py)
+    print(f"Read it, move it to {mistakes_py} and give it a name and a message. It runs from then on.")
     print(f"Then `{command(f'build --lesson {lesson.name}')}` and `{command('verify')}`.")
     return 0
 

@@ -16,9 +16,9 @@ from typing import Any
 from tqdm import tqdm
 from traitlets.config import Config
 
+from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.package import package_of
-from ..authoring.source import ensure_source
+from ..authoring.source import ensure_nbgrader_source
 from ..errors import (
     ClusterError,
     CourseError,
@@ -95,7 +95,7 @@ def grade_lesson(
     package = package_of(lesson)
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
-        ensure_source(lesson)
+        ensure_nbgrader_source(lesson)
         known = standings_by_student(gradebook, lesson.name).keys()
         blank = settings.submission(b"", package)
         current = partial(is_current, course, lesson, package=package, rules=blank.rules)
@@ -134,7 +134,7 @@ def register(course: Course, lesson: Lesson) -> None:
     """Enter a lesson into the gradebook, and give nbgrader the source that it lists."""
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package_of(lesson))
-        ensure_source(lesson)
+        ensure_nbgrader_source(lesson)
 
 
 def merged(config: Config, options: Mapping[str, Any]) -> Config:

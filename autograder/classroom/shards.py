@@ -17,9 +17,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.package import package_of
-from ..authoring.source import ensure_source
+from ..authoring.source import ensure_nbgrader_source
 from ..errors import CourseError, SubmissionError, command, escaped, options
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
@@ -171,7 +171,7 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
     package, report, stale = package_of(lesson), MergeReport(lesson.name), dict[str, str]()
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
-        ensure_source(lesson)
+        ensure_nbgrader_source(lesson)
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         merging = Merging(course, lesson, package, writer, standings_by_student(gradebook, lesson.name).keys(), force)
         for student, shard, path in merging.results(shards):
@@ -223,7 +223,7 @@ class Merging:
 
     def results(self, shards: Sequence[Shard]) -> list[tuple[str, Shard, Path]]:
         """Return all shards' graded notebooks by student, in the order in which one run would have written them."""
-        pattern = f"*/{self.lesson.name}/{self.lesson.notebook}"
+        pattern = f"*/{self.lesson.name}/{self.lesson.notebook_name}"
         folders = ((shard, replace(self.course, shard=shard.name).autograded) for shard in shards)
         found = [(path.parents[1].name, shard, path) for shard, folder in folders for path in folder.glob(pattern)]
         return sorted(found, key=lambda result: result[0])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-from ..authoring.package import package_of
+from ..authoring.lesson_package import package_of
 from ..errors import CourseError, SubmissionError, escaped
 from ..grading.cells import BUDGET
 from ..grading.package import LessonPackage
@@ -39,9 +39,9 @@ def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
     try:
         with open_folder(course.submitted, (student, lesson.name)) as folder:
             try:
-                return read_plain(folder, lesson.notebook, BUDGET.bytes)
+                return read_plain(folder, lesson.notebook_name, BUDGET.bytes)
             except FileNotFoundError as error:
-                raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
+                raise SubmissionError(f"no {lesson.notebook_name}; the folder holds {listing(folder)}") from error
     except FileNotFoundError as error:
         raise SubmissionError(f"{escaped(student)} has not handed in {lesson.name}") from error
 

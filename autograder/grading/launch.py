@@ -23,7 +23,7 @@ SCRATCH = "/scratch"  # all that an isolated submission may write to
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = "/course"
 PACKAGES = ("/packages", "/packages-of-the-platform")  # what is installed; its own place may be in the checkout
-# what runs beside a submission, and what a lesson imports. Whatever asks at a student's desk is not run when graded
+# what runs beside a submission, and what a lesson imports. What asks a student something is not run when graded
 OWN = (
     *("__init__.py", "checks.py", "errors.py", "judging", "plot", "student/__init__.py", "student/predict.py"),
     *("grading/__init__.py", "grading/cgroup.py", "grading/launch.py", "grading/sandbox", "grading/untrusted.py"),

@@ -52,7 +52,7 @@ class LessonSource:
 
     Args:
         name: the lesson's name.
-        place: the lesson's folder, as messages show it.
+        folder: the lesson's folder, as messages show it.
         title: its heading.
         minutes: how long it takes.
         exercises: the exercises' names in order.
@@ -64,7 +64,7 @@ class LessonSource:
     """
 
     name: str
-    place: str
+    folder: str
     title: str
     minutes: int
     exercises: tuple[str, ...]
@@ -175,8 +175,8 @@ class AnswerKey:
         return once(self.cache.reference, self.source.reference, self._run_reference)
 
     def _run_reference(self) -> dict[str, Any]:
-        with running_lesson(self.source.modules, self.source.place) as names:
-            exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
+        with running_lesson(self.source.modules, self.source.folder) as names:
+            exec(compile(self.source.reference, f"{self.source.folder}/lesson.py", "exec"), names)
         return names
 
     def checks_of(self, exercise: str) -> list[Check]:
@@ -198,7 +198,7 @@ class AnswerKey:
     def define(self, source: str, exercise: str) -> Any:
         """Return what a source defines under an exercise's name, among the solutions' names; None where it fails."""
         names = dict(self.reference)
-        with running_lesson(self.source.modules, self.source.place):
+        with running_lesson(self.source.modules, self.source.folder):
             try:
                 exec(compile(source, "mutant", "exec", dont_inherit=True), names)
             except Exception:
@@ -213,7 +213,7 @@ class AnswerKey:
                 for name, source in sources_of(solution, wording, self.source.reference, self.source.mistakes):
                     mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
             except EditError as error:
-                where = f"{self.source.place}/mistakes.py:{wording.line}"
+                where = f"{self.source.folder}/mistakes.py:{wording.line}"
                 remedy = f"It is an edit of the solution of {solution.exercise}."
                 raise LessonError(where, f"{wording.name}: {error}.", remedy) from error
         return mutants
@@ -262,7 +262,7 @@ class AnswerKey:
         if not isinstance(right, Returned):
             why = right.text if isinstance(right, Raised) else right.reason
             problem = f"the solution of {check.exercise} gives nothing in check {check.name}:"
-            raise LessonError(f"{self.source.place}/lesson.py", problem, why)
+            raise LessonError(f"{self.source.folder}/lesson.py", problem, why)
         known = MistakeFingerprints(check, partial(self.mistakes_of, check.exercise), seed)
         return Target(
             check.name,
@@ -385,10 +385,10 @@ def as_rounded_lists(tensor: Tensor) -> Any:
 
 def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
-    with running_lesson(source.modules, source.place):
-        checks = load_module(source.checks, f"{source.place}/checks.py")
-        hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
-        mistakes = load_module(source.mistakes, f"{source.place}/mistakes.py", checks)
+    with running_lesson(source.modules, source.folder):
+        checks = load_module(source.checks, f"{source.folder}/checks.py")
+        hidden = load_module(source.hidden, f"{source.folder}/hidden.py", checks)
+        mistakes = load_module(source.mistakes, f"{source.folder}/mistakes.py", checks)
     key = AnswerKey(
         source,
         tuple(checks_in(checks)),
@@ -404,7 +404,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(
-            f"{source.place}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
+            f"{source.folder}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
         )
     declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances, *key.permissions]
     for item in declared:
@@ -412,5 +412,5 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
             file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
             what = getattr(item, "name", f"a {type(item).__name__.lower()}")
             problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
-            raise LessonError(f"{source.place}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
+            raise LessonError(f"{source.folder}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
     return key

@@ -1,8 +1,8 @@
 """Functions of a lesson that a student's code may call and must not read: what a tester is tried on.
 
-At a student's desk, and wherever the judge itself runs a check, a black box is an ordinary function. A submission's
-process knows only a name that says nothing. There a call goes out as data, a process of the judge's own computes it,
-and the result comes back as data, so that nobody can learn from a box more than what it answers.
+In a student's workspace, and wherever the judge itself runs a check, a black box is an ordinary function. A
+submission's process knows only a name that says nothing. There a call goes out as data, a process of the judge's own
+computes it, and the result comes back as data, so that nobody can learn from a box more than what it answers.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ fixed random vectors. Where entries are not finite, one more product for each ki
 That is enough to recognize an answer and too little to read it off.
 
 One strictness: `tolerance_of` says how far apart two values may be, relative to their size, and both sides use it, the
-student's desk on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that
+student's workspace on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that
 nobody who was told "right" at home, where a distance is only estimated, loses the point on other inputs.
 """
 

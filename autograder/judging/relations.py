@@ -2,7 +2,7 @@
 
 Some relations can be undone, such as a transpose: then the student's own tensor is turned back and compared with the
 fingerprint of the right one. For the others `facts_of` keeps, beside that fingerprint, what the first sentence alone,
-a sum, or a shift would look like. Both work at a student's desk, where the right values are not known.
+a sum, or a shift would look like. Both work in a student's workspace, where the right values are not known.
 """
 
 from __future__ import annotations

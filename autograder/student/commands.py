@@ -10,7 +10,7 @@ from ..paths import Course
 
 def lab(course: Course, options: argparse.Namespace) -> int:
     """Open JupyterLab on the lessons; put them here first where there are none."""
-    from .desk import open_lab, update_lessons
+    from .workspace import open_lab, update_lessons
 
     print("\n".join(update_lessons(course)), flush=True)
     open_lab(course, course.lesson(options.lesson) if options.lesson else None, options.further)
@@ -19,7 +19,7 @@ def lab(course: Course, options: argparse.Namespace) -> int:
 
 def hub(course: Course, options: argparse.Namespace) -> int:
     """Start the server of a JupyterHub's user, with the lessons put in place first."""
-    from .desk import serve_hub, update_lessons
+    from .workspace import serve_hub, update_lessons
 
     try:
         print("\n".join(update_lessons(course)), flush=True)
@@ -31,7 +31,7 @@ def hub(course: Course, options: argparse.Namespace) -> int:
 
 def update(course: Course, _options: argparse.Namespace) -> int:
     """Put the lessons here, or bring them up to date; no work is overwritten."""
-    from .desk import update_lessons
+    from .workspace import update_lessons
 
     print("\n".join(update_lessons(course)) or "The lessons are up to date.")
     return 0

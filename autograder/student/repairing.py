@@ -1,4 +1,4 @@
-"""Looking for a repair at the student's workspace: in a copy of the kernel that ends afterward.
+"""Looking for a repair in the student's workspace: in a copy of the kernel that ends afterward.
 
 The copy is a fork, so nothing that an edited definition does remains: no name, no random number, no print, no figure.
 It may write to no file, start no program, open no connection and ask nobody for input, and it has little memory and

@@ -102,7 +102,7 @@ class PolicyWithoutSockets(asyncio.DefaultEventLoopPolicy):
 
 
 def replace_what_is_not_run() -> None:
-    """Let what only a notebook can do say so and do nothing: the desk, typed answers, the compiler, sockets."""
+    """Let what only a notebook can do say so and do nothing: prompts, typed answers, the compiler, sockets."""
     for function in (check, earlier, progress):
         module = ModuleType(f"autograder.student.{function.__name__}")
         setattr(module, function.__name__, function)

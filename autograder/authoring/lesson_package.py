@@ -21,14 +21,17 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(lesson, digest(lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data))
+    return _package(
+        lesson,
+        digest(lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files),
+    )
 
 
 @lru_cache(maxsize=8)
 def _package(lesson: Lesson, _digest: str) -> LessonPackage:
     cells = read_lesson(lesson)
     key = load_answer_key(lesson_source(lesson, cells))
-    return package_with(key, cells, {path.name: path.read_bytes() for path in lesson.data})
+    return package_with(key, cells, {path.name: path.read_bytes() for path in lesson.data_files})
 
 
 def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, bytes]) -> LessonPackage:
