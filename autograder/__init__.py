@@ -1,6 +1,6 @@
 """What a lesson imports: `check`, `earlier`, `plot`, `predict`, `progress`, `recap` and `reveal`.
 
-The package has six rooms. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
+The package has six layers. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
 `authoring`; all may import `errors`, and all but
 `judging`, `plot` and `grading` may import `paths`. docs/glossary.md explains the words that they share.
 

@@ -11,16 +11,17 @@ from importlib.util import find_spec
 from .errors import CourseError
 from .paths import Course, find_course
 from .student.commands import COMMANDS as FOR_STUDENTS
-from .student.desk import find_desk, hub_desk
+from .student.workspace import find_workspace, hub_workspace
 
 Command = Callable[[Course, argparse.Namespace], int]
-DESKS = {"lab": find_desk, "update": find_desk, "hub": hub_desk}  # commands that put the lessons where there are none
-SERVERS = ("lab", "hub")  # commands that pass on what they do not know to JupyterLab
-OF_MANY_THREADS = (*SERVERS, "pretrain")
+# commands that put the lessons where there are none
+COURSE_FINDERS = {"lab": find_workspace, "update": find_workspace, "hub": hub_workspace}
+PASS_THROUGH = ("lab", "hub")  # commands that pass on what they do not know to JupyterLab
+MULTITHREADED = (*PASS_THROUGH, "pretrain")
 
 
 def commands() -> dict[str, Command]:
-    """Return the commands that this copy has: a student's copy lacks the instructor's rooms."""
+    """Return the commands that this copy has: a student's copy lacks the instructor's layers."""
     if find_spec("autograder.classroom") is None:
         return dict(FOR_STUDENTS)
     from .classroom.commands import COMMANDS
@@ -49,13 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = commands()
     reader = parser(known)
     options, further = reader.parse_known_args(arguments)
-    if further and options.command not in SERVERS:
+    if further and options.command not in PASS_THROUGH:
         reader.error(f"unrecognized arguments: {' '.join(further)}")
     options.further = further
-    if options.command not in OF_MANY_THREADS:
+    if options.command not in MULTITHREADED:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # on a check's few numbers, threads wait longer than they work
     try:
-        course = DESKS.get(options.command, find_course)()
+        course = COURSE_FINDERS.get(options.command, find_course)()
         return known[options.command](course, options)
     except CourseError as error:
         print(f"error: {error}", file=sys.stderr)

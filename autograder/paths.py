@@ -32,48 +32,48 @@ class Lesson:
         return self.root / "solutions" / self.name
 
     @property
-    def text(self) -> Path:
+    def lesson_py(self) -> Path:
         """The lesson itself, a jupytext percent script."""
         return self.folder / "lesson.py"
 
     @property
-    def checks(self) -> Path:
+    def checks_py(self) -> Path:
         """The checks that a student can run."""
         return self.folder / "checks.py"
 
     @property
-    def hidden(self) -> Path:
+    def hidden_py(self) -> Path:
         """The hidden checks."""
         return self.folder / "hidden.py"
 
     @property
-    def mistakes(self) -> Path:
+    def mistakes_py(self) -> Path:
         """The known mistakes, as edits of the solutions; a lesson may do without."""
         return self.folder / "mistakes.py"
 
     @property
-    def secret(self) -> list[Path]:
+    def secret_files(self) -> list[Path]:
         """What no student gets to see and the answer key is made of."""
-        return [path for path in (self.hidden, self.mistakes) if path.is_file()]
+        return [path for path in (self.hidden_py, self.mistakes_py) if path.is_file()]
 
     @property
-    def modules(self) -> list[Path]:
+    def module_files(self) -> list[Path]:
         """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
-        own = {self.text.name, self.checks.name, self.hidden.name, self.mistakes.name}
+        own = {self.lesson_py.name, self.checks_py.name, self.hidden_py.name, self.mistakes_py.name}
         return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
 
     @property
-    def data(self) -> list[Path]:
+    def data_files(self) -> list[Path]:
         """What the notebook reads and students get: a text to learn from, a model's parameters. Never code."""
         return sorted(path for path in self.folder.glob("*") if path.suffix in DATA_SUFFIXES)
 
     @property
-    def beside(self) -> list[Path]:
+    def released_files(self) -> list[Path]:
         """Every file that lies beside the released notebook as its author wrote it."""
-        return [self.checks, *self.modules, *self.data]
+        return [self.checks_py, *self.module_files, *self.data_files]
 
     @property
-    def solved(self) -> Path:
+    def solved_ipynb(self) -> Path:
         """The solved notebook, with outputs."""
         return self.folder / f"{self.name}.ipynb"
 
@@ -88,22 +88,22 @@ class Lesson:
         return self.root / "build" / "replacing" / f"{self.name}.json"
 
     @property
-    def source(self) -> Path:
+    def nbgrader_source_dir(self) -> Path:
         """The folder from which nbgrader releases the lesson."""
         return self.root / "build" / "source" / self.name
 
     @property
-    def released(self) -> Path:
+    def released_dir(self) -> Path:
         """The folder that students get."""
         return self.root / "notebooks" / self.name
 
     @property
-    def fingerprints(self) -> Path:
+    def fingerprints_json(self) -> Path:
         """What students are given of the answers."""
-        return self.released / "fingerprints.json"
+        return self.released_dir / "fingerprints.json"
 
     @property
-    def notebook(self) -> str:
+    def notebook_name(self) -> str:
         """The file name of the notebook, which students hand in."""
         return f"{self.name}.ipynb"
 
@@ -152,11 +152,11 @@ class Course:
 
     def submission(self, lesson: Lesson, student: str) -> Path:
         """A student's notebook as it was handed in."""
-        return self.submitted / student / lesson.name / lesson.notebook
+        return self.submitted / student / lesson.name / lesson.notebook_name
 
     def graded_notebook(self, lesson: Lesson, student: str) -> Path:
         """A student's graded notebook."""
-        return self.autograded / student / lesson.name / lesson.notebook
+        return self.autograded / student / lesson.name / lesson.notebook_name
 
     def feedback_page(self, lesson: Lesson, student: str) -> Path:
         """A student's feedback."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.grading.package import LessonPackage
 from autograder.paths import Course, find_course
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.paths import Lesson, find_course
@@ -39,7 +39,7 @@ def busy_processes(count: int) -> Iterator[None]:
 def points(lesson: Lesson) -> dict[str, int]:
     """Return what a lesson's own solutions get, by exercise."""
     package = package_of(lesson)
-    handed_in = text_of(submission(package, solutions(read_lesson(lesson)))).encode()
+    handed_in = notebook_text(submission(package, solutions(read_lesson(lesson)))).encode()
     record = json.loads(grade(Submission(handed_in, package, SEED)))["metadata"][RECORD]
     return {name: verdict["points"] for name, verdict in record["verdicts"].items()}
 

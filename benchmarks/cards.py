@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from matplotlib.figure import Figure
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.card import Card
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.paths import Course
@@ -26,7 +26,7 @@ def waiting(course: Course) -> list[str]:
     rows = []
     for lesson in course.lessons():
         key, place = package_of(lesson).key, Path.cwd()
-        os.chdir(lesson.released)
+        os.chdir(lesson.released_dir)
         try:
             files = ReleasedChecks.beside_the_notebook()
         finally:

@@ -14,10 +14,10 @@ import nbformat
 import torch
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import read_notebook, text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.authoring.sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
-from autograder.authoring.source import ensure_source
+from autograder.authoring.source import ensure_nbgrader_source
 from autograder.classroom.run import register
 from autograder.errors import CourseError
 from autograder.grading.package import LessonPackage
@@ -54,7 +54,7 @@ class Classes:
 
     def ours(self, size: int, root: Path) -> Path:
         """Make a course of ours with a class's submissions, and its gradebook."""
-        for part in (self.lesson.folder, self.lesson.released):
+        for part in (self.lesson.folder, self.lesson.released_dir):
             shutil.copytree(part, root / part.relative_to(self.course.root))
         shutil.copy(self.course.root / CONFIG_NAME, root)
         register(Course(root), Course(root).lesson(self.lesson.name))
@@ -65,16 +65,16 @@ class Classes:
     def stock(self, size: int, root: Path) -> Path:
         """Make a stock course: the same notebook without demonstrations, its checks replaced by asserts."""
         source = root / "source" / self.lesson.name
-        ensure_source(self.lesson)
-        shutil.copytree(self.lesson.source, source)
+        ensure_nbgrader_source(self.lesson)
+        shutil.copytree(self.lesson.nbgrader_source_dir, source)
         shutil.copy(PLAIN, source / "plain_asserts.py")
         hidden = "\n".join(self.package.key.sandbox_source(name)[1] for name in self.package.key.exercises)
         (source / "hidden_checks.py").write_text(hidden, encoding="utf-8")
         torch.save(self.expected(), source / "expected.pt")
         (root / CONFIG_NAME).write_text(STOCK_CONFIG, encoding="utf-8")
-        self.with_asserts(source / self.lesson.notebook)
+        self.with_asserts(source / self.lesson.notebook_name)
         nbgrader(root, "generate_assignment", self.lesson.name)
-        released = (root / "release" / self.lesson.name / self.lesson.notebook).read_text(encoding="utf-8")
+        released = (root / "release" / self.lesson.name / self.lesson.notebook_name).read_text(encoding="utf-8")
         for student, edits in self.edits(size):
             notebook = nbformat.reads(released, as_version=4)
             for cell in notebook.cells:
@@ -89,7 +89,7 @@ class Classes:
         for cell in notebook.cells:
             if exercise := checked_exercise(cell):
                 cell.source = f'from plain_asserts import assert_passes\n\nassert_passes("{exercise}", {exercise})'
-        path.write_text(text_of(notebook), encoding="utf-8")
+        path.write_text(notebook_text(notebook), encoding="utf-8")
 
     def expected(self) -> dict[str, dict[str, object]]:
         """Return what the solutions give, by check and path."""
@@ -97,7 +97,7 @@ class Classes:
         found: dict[str, dict[str, object]] = {}
         for exercise in key.exercises:
             for check in key.checks_of(exercise):
-                outcome = check.summarise(check.values(key.reference[exercise], SEED))
+                outcome = check.summarize(check.values(key.reference[exercise], SEED))
                 assert isinstance(outcome, Returned)
                 found[check.name] = {leaf.path: leaf.value for leaf in outcome.leaves()}
         return found
@@ -106,7 +106,7 @@ class Classes:
         """Put a notebook where submissions are."""
         folder = root / "submitted" / student / self.lesson.name
         folder.mkdir(parents=True)
-        (folder / self.lesson.notebook).write_text(text_of(notebook), encoding="utf-8")
+        (folder / self.lesson.notebook_name).write_text(notebook_text(notebook), encoding="utf-8")
 
 
 def nbgrader(root: Path, command: str, lesson: str) -> None:

@@ -22,11 +22,11 @@ from typing import Any
 import psutil
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.classroom.gradebook import open_gradebook, standings_by_student
-from autograder.classroom.writer import read_record
+from autograder.classroom.writer import read_notebook_record
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
@@ -51,11 +51,14 @@ def class_of(course: Course, lesson: Lesson, size: int) -> Iterator[tuple[str, s
     for number, (student, edits) in enumerate(Classes(course, lesson).edits(size)):
         turn, odd = divmod(number, EVERY)
         if odd:
-            yield f"honest_{student}", text_of(submission(package, edits))
+            yield f"honest_{student}", notebook_text(submission(package, edits))
         elif turn % 5 == 4:
             yield f"broken_{student}", BROKEN[turn % len(BROKEN)]
         else:
-            yield f"hostile_{student}", text_of(submission(package, {**right, "attend": hostile[turn % len(hostile)]}))
+            yield (
+                f"hostile_{student}",
+                notebook_text(submission(package, {**right, "attend": hostile[turn % len(hostile)]})),
+            )
 
 
 def make_course(course: Course, name: str, size: int, root: Path) -> Course:
@@ -82,7 +85,7 @@ def found_in(course: Course, lesson: Lesson) -> Found:
     found: Found = {}
     for path in course.autograded.glob(f"*/{lesson.name}/*.ipynb"):
         json.loads(path.read_bytes())  # no half files
-        student, record = path.parent.parent.name, read_record(path, RECORD)
+        student, record = path.parent.parent.name, read_notebook_record(path, RECORD)
         found[student] = {key: record[key] for key in ("verdicts", "flags", "submission")} | {"row": rows[student]}
     assert {student for student, points in rows.items() if points is not None} >= found.keys()
     return found

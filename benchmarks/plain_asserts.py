@@ -27,7 +27,7 @@ def assert_passes(exercise: str, work: Any) -> None:
     for check in checks:
         if check.exercise != exercise:
             continue
-        outcome = check.summarise(check.values(work, SEED))
+        outcome = check.summarize(check.values(work, SEED))
         assert isinstance(outcome, Returned), outcome
         values = {leaf.path: leaf.value for leaf in outcome.leaves()}
         assert values.keys() == expected[check.name].keys()

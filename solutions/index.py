@@ -3,7 +3,7 @@
 #
 # You will build attention from its first form of 2014 to the module that sits in every transformer, ten lines at a time. Open the first lesson in the table (lesson 0 is for those who are new to PyTorch): it says what you need and how long it takes. In a lesson, work from top to bottom. State a prediction before you run the cell that answers it; a wrong one teaches more.
 #
-# An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognises. You may skip exercises; nothing later needs them.
+# An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognizes. You may skip exercises; nothing later needs them.
 #
 # Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends it nowhere.
 

@@ -10,8 +10,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import read_notebook, text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.authoring.sample_submissions import mistake_cell, solutions, submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
@@ -101,7 +101,7 @@ def right(course: Course) -> dict[str, str]:
 
 def printed(lesson: Lesson) -> str:
     """Return all that a solved notebook prints, as text."""
-    cells = [c for c in read_notebook(lesson.solved).cells if c.cell_type == "code"]
+    cells = [c for c in read_notebook(lesson.solved_ipynb).cells if c.cell_type == "code"]
     return "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for c in cells for o in c.outputs)
 
 
@@ -164,7 +164,7 @@ def hand_in(package: LessonPackage) -> HandIn:
     def put(course: Course, student: str, edits: dict[str, str]) -> Path:
         path = course.submission(course.lesson(LESSON), student)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text_of(submission(package, edits)), encoding="utf-8")
+        path.write_text(notebook_text(submission(package, edits)), encoding="utf-8")
         return path
 
     return put

@@ -89,52 +89,52 @@ def dots_column_by_column(a, b):
     return torch.stack([(a @ b[..., j, :, None])[..., 0] for j in range(b.size(-2))], dim=-1)
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_by_unsqueeze(x):
     return x / x.sum(-1).unsqueeze(-1)
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_by_f_normalize(x):
     return F.normalize(x, p=1, dim=-1)
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_by_softmax_of_logs(x):
     return x.log().softmax(dim=-1)
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_in_a_loop(x):
     if x.dim() == 1:
         return x / sum(x)
     return torch.stack([rows_in_a_loop(part) for part in x])
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_with_an_epsilon(x):
     return x.div(torch.einsum("...s->...", x)[..., None] + 1e-9)
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_of_a_copy(x):
     made = x.clone()
     made /= made.sum(dim=-1, keepdim=True)
     return made
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_transposed(x):
     columns = x.transpose(-2, -1)
     return (columns / columns.sum(dim=-2, keepdim=True)).transpose(-2, -1)
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_times_the_inverse(x):
     return x * (x @ torch.ones_like(x[..., :1, :]).mT).reciprocal()
 
 
-@honest(ZERO, "normalise_rows")
+@honest(ZERO, "normalize_rows")
 def rows_in_float32(x):
     return torch.exp(x.float().log() - x.float().sum(dim=-1, keepdim=True).log()).to(x.dtype)
 
@@ -909,8 +909,8 @@ class BlockNormedByHand(nn.Module):
         self.activation = nn.ReLU(inplace=True)
 
     def _normed(self, norm, x):
-        centred = x - x.mean(dim=-1, keepdim=True)
-        return norm.weight * centred / (centred.square().mean(dim=-1, keepdim=True) + norm.eps).sqrt() + norm.bias
+        centered = x - x.mean(dim=-1, keepdim=True)
+        return norm.weight * centered / (centered.square().mean(dim=-1, keepdim=True) + norm.eps).sqrt() + norm.bias
 
     def _add(self, x, branch):
         return x + (F.dropout(branch, self.dropout) if self.training else branch)

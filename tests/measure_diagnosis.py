@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.shortcuts import barred, found_in, ran_in
 from autograder.judging.trial import Trials

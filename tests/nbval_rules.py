@@ -47,10 +47,12 @@ def on_the_site(folder: Path) -> dict[int, list[Any]]:
     from autograder.paths import Lesson
 
     lesson = Lesson(folder.name, folder.parents[1])
-    if not lesson.text.is_file():
+    if not lesson.lesson_py.is_file():
         return {}
     cells = read_lesson(lesson)
-    known = zip(read_notebook(lesson.solved).cells, unsolved_outputs(lesson, cells), needs_solution(cells), strict=True)
+    known = zip(
+        read_notebook(lesson.solved_ipynb).cells, unsolved_outputs(lesson, cells), needs_solution(cells), strict=True
+    )
     code = [(outputs, depends) for cell, outputs, depends in known if cell.cell_type == "code"]
     return {number: outputs for number, (outputs, depends) in enumerate(code) if outputs and not depends}
 

@@ -41,7 +41,7 @@ def proof_file(lesson: Lesson) -> Path:
 def proof_digest(lesson: Lesson) -> str:
     """Return a checksum of all that a lesson's proof depends on."""
     total = hashlib.sha256(f"{platform.python_version()} {torch.__version__} {platform.machine()}".encode())
-    for root, paths in ((ROOT, machinery()), (lesson.root, [*files_in(lesson.folder), *files_in(lesson.released)])):
+    for root, paths in ((ROOT, machinery()), (lesson.root, [*files_in(lesson.folder), *files_in(lesson.released_dir)])):
         for path in sorted(paths):
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             total.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
 from .browser import card, chromium, find, open_lesson, serving, write

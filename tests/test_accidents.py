@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.grading.package import LessonPackage
@@ -95,6 +95,6 @@ def test_a_function_that_asks_while_it_is_checked_is_told_that_nobody_types() ->
 )
 def test_an_exercise_below_an_accident_keeps_its_points(package: LessonPackage, right, above: str) -> None:
     code = {name: f"{above}\n{text}\n\ncheck({name})" for name, text in right.items()}
-    graded = json.loads(grade(Submission(text_of(submission(package, code)).encode(), package, seed=5)))
+    graded = json.loads(grade(Submission(notebook_text(submission(package, code)).encode(), package, seed=5)))
     verdicts = graded["metadata"][RECORD]["verdicts"]
     assert {name: verdict["points"] for name, verdict in verdicts.items()} == package.key.points()

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.grading.package import LessonPackage
 from autograder.judging import answer_key
 from autograder.judging.answer_key import AnswerKey, load_answer_key

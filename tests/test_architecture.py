@@ -1,4 +1,4 @@
-"""Six rooms and the arrows between them, seen in the syntax trees: imports inside functions count like all others."""
+"""Six layers and the arrows between them, seen in the syntax trees: imports inside functions count like all others."""
 
 import ast
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent / "autograder"
-ROOMS = ("judging", "student", "plot", "authoring", "grading", "classroom")
-ANY = {*ROOMS, "paths", "errors"}
+LAYERS = ("judging", "student", "plot", "authoring", "grading", "classroom")
+ANY = {*LAYERS, "paths", "errors"}
 MAY_IMPORT = {
     "errors": set(),
     "paths": {"errors"},
@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "__init__": {"student", "plot"},
     "__main__": {"student", "classroom", "paths", "errors"},
 }
-# libraries that a room must do without: students have no nbgrader, and a worker has no gradebook
+# libraries that a layer must do without: students have no nbgrader, and a worker has no gradebook
 MAY_NOT_USE = {
     "judging": {"nbgrader", "nbconvert", "nbclient", "nbformat", "jupytext", "sqlalchemy", "matplotlib"},
     "student": {"nbgrader", "nbconvert", "jupytext", "sqlalchemy"},
@@ -71,15 +71,17 @@ def graph_of(root: Path) -> Graph:
     }
 
 
-def room_of(module: str) -> str:
+def layer_of(module: str) -> str:
     return module.split(".")[0]
 
 
 def wrong_arrows(graph: Graph) -> list[str]:
-    """Return the imports that no room allows itself."""
+    """Return the imports that no layer allows itself."""
     pairs = [(name, other) for name, others in sorted(graph.items()) for other in sorted(others)]
     return [
-        f"{a} -> {b}" for a, b in pairs if room_of(a) != room_of(b) and room_of(b) not in MAY_IMPORT.get(room_of(a), ())
+        f"{a} -> {b}"
+        for a, b in pairs
+        if layer_of(a) != layer_of(b) and layer_of(b) not in MAY_IMPORT.get(layer_of(a), ())
     ]
 
 
@@ -96,8 +98,8 @@ def cycles(graph: Graph) -> list[str]:
     return [name for name in graph if any(name in reach(graph, other) for other in graph[name])]
 
 
-def libraries(root: Path, room: str) -> set[str]:
-    paths = [path for name, path in modules_in(root).items() if room_of(name) == room]
+def libraries(root: Path, layer: str) -> set[str]:
+    paths = [path for name, path in modules_in(root).items() if layer_of(name) == layer]
     return {name.split(".")[0] for path in paths for name in imported(path, root)}
 
 
@@ -105,12 +107,12 @@ MODULES = modules_in(ROOT)
 GRAPH = graph_of(ROOT)
 
 
-def test_there_are_six_rooms_and_few_modules_outside() -> None:
-    assert {room_of(name) for name in MODULES} == MAY_IMPORT.keys()
-    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == set(ROOMS)
+def test_there_are_six_layers_and_few_modules_outside() -> None:
+    assert {layer_of(name) for name in MODULES} == MAY_IMPORT.keys()
+    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == set(LAYERS)
 
 
-def test_arrows_between_rooms_point_one_way() -> None:
+def test_arrows_between_layers_point_one_way() -> None:
     assert wrong_arrows(GRAPH) == []
 
 
@@ -123,9 +125,9 @@ def test_only_the_front_door_imports_by_a_name_put_together_at_run_time() -> Non
     assert users <= {"__init__"}
 
 
-@pytest.mark.parametrize("room", MAY_NOT_USE)
-def test_a_room_does_without_libraries_that_are_not_its_business(room: str) -> None:
-    assert libraries(ROOT, room) & MAY_NOT_USE[room] == set()
+@pytest.mark.parametrize("layer", MAY_NOT_USE)
+def test_a_layer_does_without_libraries_that_are_not_its_business(layer: str) -> None:
+    assert libraries(ROOT, layer) & MAY_NOT_USE[layer] == set()
 
 
 @pytest.mark.parametrize(
@@ -145,8 +147,8 @@ def test_a_room_does_without_libraries_that_are_not_its_business(room: str) -> N
 )
 def test_an_arrow_the_wrong_way_is_seen(tmp_path: Path, file: str, line: str, arrow: str) -> None:
     root = tmp_path / "autograder"
-    names = [*MODULES, *(name + ".__init__" for name in (*ROOMS, "grading.sandbox"))]
-    for name in {*names} - {*ROOMS, "grading.sandbox"}:
+    names = [*MODULES, *(name + ".__init__" for name in (*LAYERS, "grading.sandbox"))]
+    for name in {*names} - {*LAYERS, "grading.sandbox"}:
         path = root / (name.replace(".", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -164,14 +166,14 @@ def test_what_lessons_import_pulls_in_nothing_of_the_instructors() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[0] for name in done.stdout.split()}
     assert loaded & {"nbgrader", "nbconvert", "nbclient", "jupytext", "sqlalchemy"} == set()
-    rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("autograder.")}
-    assert rooms & {"authoring", "grading", "classroom"} == set()
+    layers = {name.split(".")[1] for name in done.stdout.split() if name.startswith("autograder.")}
+    assert layers & {"authoring", "grading", "classroom"} == set()
 
 
 def test_the_judge_touches_no_files_and_starts_nothing() -> None:
     outside = {"os", "subprocess", "socket", "shutil", "tempfile", "urllib", "sqlite3", "multiprocessing"}
     assert libraries(ROOT, "judging") & outside == set()
-    texts = {n: p.read_text() for n, p in MODULES.items() if room_of(n) == "judging"}
+    texts = {n: p.read_text() for n, p in MODULES.items() if layer_of(n) == "judging"}
     assert [n for n, text in texts.items() if re.search(r"\bopen\(|\.(read|write)_(text|bytes)\(", text)] == []
 
 
@@ -203,11 +205,11 @@ def texts_used(source: str) -> list[str]:
     return [node.value for node in nodes if isinstance(node.value, str) and " " not in node.value]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_says_what_it_is_for_and_what_it_may_import(room: str) -> None:
-    words = ast.get_docstring(ast.parse(MODULES[room].read_text())) or ""
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_says_what_it_is_for_and_what_it_may_import(layer: str) -> None:
+    words = ast.get_docstring(ast.parse(MODULES[layer].read_text())) or ""
     assert re.search(r"\bimports?\b", words, re.I)
-    for name in MAY_IMPORT[room] & {"grading", "judging", "student"} if room != "classroom" else ():
+    for name in MAY_IMPORT[layer] & {"grading", "judging", "student"} if layer != "classroom" else ():
         assert f"`{name}`" in words
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import MOST_FILES, CollectionReport, read_zip
 from autograder.grading.grade import Submission, grade
 from autograder.grading.outputs import clean_outputs
 from autograder.grading.sandbox.codec import LONGEST_NAME, MOST_ENTRIES, pack_outcome, unpack_outcome
-from autograder.grading.sandbox.watch import threads_of
+from autograder.grading.sandbox.monitor import threads_of
 from autograder.judging import fingerprint
 from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
@@ -90,7 +90,9 @@ def test_what_a_large_answer_of_another_check_hides_is_explained(key) -> None:
 @pytest.mark.parametrize("value", ["torch.full_like(value, 1e200)", "value.to(torch.uint16)", "value * 1e308 * 10"])
 def test_no_value_stops_the_judge(package, value: str) -> None:
     source = f"def attend(query, key, value):\n    return {value}, {value}"
-    assert '"attend"' in grade(Submission(text_of(submission(package, {"attend": source})).encode(), package, seed=5))
+    assert '"attend"' in grade(
+        Submission(notebook_text(submission(package, {"attend": source})).encode(), package, seed=5)
+    )
 
 
 def test_a_full_record_is_odd() -> None:

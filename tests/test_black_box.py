@@ -23,7 +23,7 @@ from autograder.grading.sandbox import (
 )
 from autograder.grading.sandbox.boxes import BOX_ENDED, Names
 from autograder.judging.answer_key import LessonSource, load_answer_key
-from autograder.judging.black_box import NO_WORDS, TOO_LARGE, black_boxes_in, fits, misplaced, name_sent
+from autograder.judging.black_box import NO_WORDS, TOO_LARGE_FOR_A_BOX, black_boxes_in, fits, misplaced, name_sent
 from autograder.judging.check import Check, boxes_alone, checks_alone, checks_in, load_module
 from autograder.judging.values import Lost, Raised, Returned
 
@@ -200,7 +200,7 @@ def test_a_call_with_large_tensors_is_refused_alike_here_and_there(ask: Ask) -> 
         BOXES[TRIPLED](torch.ones(4097))
     outcome = ask("def tester(f): return f(torch.ones(4097))")
     assert isinstance(outcome, Raised)
-    assert TOO_LARGE in outcome.text
+    assert TOO_LARGE_FOR_A_BOX in outcome.text
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ CUBE = "torch.ones(n, 1, 1, 1), torch.ones(1, n, 1, 1), torch.ones(1, 1, 1, n)"
 def test_what_broadcasting_would_make_of_a_call_is_refused_before_the_call(ask: Ask, n: int) -> None:
     assert not fits((eval(CUBE, {"torch": torch, "n": n}), {}))
     outcome = ask(f"def tester(f):\n    n = {n}\n    return f([{CUBE}])")
-    assert (outcome.kind, outcome.text) == ("ValueError", TOO_LARGE)
+    assert (outcome.kind, outcome.text) == ("ValueError", TOO_LARGE_FOR_A_BOX)
 
 
 def test_memory_that_a_box_takes_is_not_the_graders(ask: Ask) -> None:
@@ -245,7 +245,7 @@ def test_a_box_that_ends_its_process_costs_that_check_alone(ask: Ask, session: S
 def test_limits_hold_where_the_judge_is_and_not_in_the_submission_alone(ask: Ask) -> None:
     source = "from autograder.judging import black_box\nblack_box.MOST_ENTRIES = 10**9\n"
     outcome = ask(source + "def tester(f): return f(torch.ones(4097))")
-    assert (outcome.kind, outcome.text) == ("ValueError", TOO_LARGE)
+    assert (outcome.kind, outcome.text) == ("ValueError", TOO_LARGE_FOR_A_BOX)
 
 
 @pytest.mark.parametrize("call", ["f(torch.ones(2), torch.ones(3), torch.ones(4))", "f(scale=2)", "f({'a': None})"])

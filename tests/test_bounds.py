@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import run, submissions
 from autograder.classroom.run import grade_lesson
@@ -22,7 +22,7 @@ from autograder.errors import SandboxError, SubmissionError
 from autograder.grading.cells import BUDGET, Role
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.grading.outputs import MOST_OUTPUTS, MOST_OUTPUTS_OF_A_CELL, clean_outputs
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox.codec import (
     MOST_TENSORS,
     MOST_VALUES,
@@ -50,7 +50,7 @@ STATEMENTS = {
 
 
 def handed_in(package, edits: dict[str, str] | None = None) -> Notebook:
-    return json.loads(text_of(submission(package, edits or {})))
+    return json.loads(notebook_text(submission(package, edits or {})))
 
 
 def code(source: str) -> Notebook:
@@ -84,7 +84,7 @@ def memory() -> int:
 def test_outputs_of_older_formats_are_dropped_unread(package, right, version: int) -> None:
     outputs = [{"output_type": "pyout", "text": ""}] * 60_000
     content, before = packed(old_format(handed_in(package, right), version, outputs)), memory()
-    notebook = repair(content, package)
+    notebook = repair_submission(content, package)
     assert next(c.source for c in notebook.cells if c.exercise == "attend") == right["attend"]
     assert memory() - before < 400  # it took gigabytes
 
@@ -93,7 +93,7 @@ def test_cells_of_older_formats_are_counted_too(package) -> None:
     old = old_format(handed_in(package), 3, [])
     old["worksheets"] *= 40
     with pytest.raises(SubmissionError, match=f"at most {BUDGET.cells} are read"):
-        repair(packed(old), package)
+        repair_submission(packed(old), package)
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)
@@ -102,7 +102,7 @@ def test_a_cell_whose_code_takes_long_to_read_is_never_parsed(package, kind: str
     monkeypatch.setattr(syntax, "read_statements", lambda source: (parsed.append(len(source)), [])[1])
     notebook = handed_in(package)
     notebook["cells"][2:2] = [code(STATEMENTS[kind] * (BUDGET.characters // len(STATEMENTS[kind])))]
-    cells = repair(packed(notebook), package)
+    cells = repair_submission(packed(notebook), package)
     assert [cell.left_out for cell in cells.cells if cell.left_out]
     for cell in cells.code:
         cell.source.statements  # noqa: B018 - reads it
@@ -114,7 +114,9 @@ def test_many_cells_share_one_budget_and_small_ones_after_them_are_kept(package)
     large = [code(f"b{n};" + "a;" * (BUDGET.cell_tokens // 2 - 10)) for n in range(240)]
     notebook["cells"] += [*large, code("last = 1")]
     cells = [
-        cell for cell in repair(packed(notebook), package).cells if cell.role is Role.PLAIN and cell.kind == "code"
+        cell
+        for cell in repair_submission(packed(notebook), package).cells
+        if cell.role is Role.PLAIN and cell.kind == "code"
     ]
     own = [cell for cell in cells if cell.source not in package.code]
     read = [cell for cell in own if not cell.left_out]
@@ -129,7 +131,7 @@ def test_code_has_no_more_than_a_few_nodes_for_a_word_or_sign(kind: str) -> None
 
 
 def test_what_was_read_of_a_submission_goes_with_it(package, right) -> None:
-    notebook = repair(packed(handed_in(package, right)), package)
+    notebook = repair_submission(packed(handed_in(package, right)), package)
     (cell,) = (cell for cell in notebook.cells if cell.name == "attend")
     statement = weakref.ref(cell.source.statements[0])
     del notebook, cell
@@ -147,7 +149,7 @@ def test_code_is_parsed_once_however_often_it_is_asked_for(monkeypatch) -> None:
 
 
 def test_the_lessons_own_code_is_parsed_once_for_all_submissions(package) -> None:
-    first, second = (repair(packed(handed_in(package)), package) for _ in range(2))
+    first, second = (repair_submission(packed(handed_in(package)), package) for _ in range(2))
     assert all(a.source is b.source for a, b in zip(first.code, second.code, strict=True))
 
 
@@ -179,7 +181,7 @@ def test_a_cell_that_is_too_large_says_so_and_the_others_are_graded(package, rig
 def test_a_text_that_is_too_long_is_cut_and_does_not_stop_the_rest(package, kind: str) -> None:
     notebook = handed_in(package)
     notebook["cells"].append({**code("x" * 4_000_000), "cell_type": kind})
-    last = repair(packed(notebook), package).cells[-1]
+    last = repair_submission(packed(notebook), package).cells[-1]
     assert "4,000,000 characters" in last.left_out
     assert len(last.source) < 3000
 
@@ -215,13 +217,13 @@ def test_half_a_character_in_an_upload_is_graded_and_can_be_written(package, key
     }
     notebook["cells"].append({**cell, **changes[key]})
     content = packed(notebook).replace(b"HALF", HALF.encode())
-    assert json.dumps(repair(content, package).as_dict(), ensure_ascii=False).encode("utf-8")
+    assert json.dumps(repair_submission(content, package).as_dict(), ensure_ascii=False).encode("utf-8")
 
 
 def test_a_whole_character_that_is_escaped_stays(package) -> None:
     notebook = handed_in(package)
     notebook["cells"].append({"cell_type": "markdown", "source": "\U0001f600 \\ud800", "metadata": {}})
-    assert repair(packed(notebook), package).cells[-1].source == "\U0001f600 \\ud800"
+    assert repair_submission(packed(notebook), package).cells[-1].source == "\U0001f600 \\ud800"
 
 
 @pytest.mark.parametrize("count", [-5, True, 1.5, 2**70, "1", None])
@@ -289,7 +291,7 @@ def test_what_cannot_be_read_is_read_once(scratch: Course, hand_in, monkeypatch)
     first = grade_lesson(scratch, lesson)
     reads = []
     monkeypatch.setattr(run, "grade", lambda submission: reads.append(submission))
-    monkeypatch.setattr(submissions, "repair", lambda *given: reads.append(given))
+    monkeypatch.setattr(submissions, "repair_submission", lambda *given: reads.append(given))
     assert grade_lesson(scratch, lesson) == first
     assert why_not_gradable(scratch, lesson, "ann") == first[0].note
     assert (first[0].needs_person, reads) == (True, [])

@@ -79,7 +79,7 @@ def rows(course: Course) -> dict[str, tuple[float, float]]:
 
 
 def test_generate_leaves_what_students_have_as_it_is(page: Page, formgrader: str, handed_in: Course) -> None:
-    released = handed_in.lesson(LESSON).released
+    released = handed_in.lesson(LESSON).released_dir
     before = {path.name: path.read_bytes() for path in released.iterdir()}
     page.goto(f"{formgrader}/manage_assignments")
     assert "success" in press(page, LESSON, "assign").lower()

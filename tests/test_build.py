@@ -58,8 +58,8 @@ def test_two_builds_are_byte_identical(classroom: Course, rebuilt) -> None:
 
 def test_the_source_of_nbgrader_holds_only_what_may_be_released(rebuilt) -> None:
     lesson, _ = rebuilt
-    names = {path.name for path in lesson.source.iterdir()}
-    assert names == {lesson.notebook, "checks.py", "fingerprints.json"}
+    names = {path.name for path in lesson.nbgrader_source_dir.iterdir()}
+    assert names == {lesson.notebook_name, "checks.py", "fingerprints.json"}
 
 
 @pytest.mark.parametrize("index", range(4))
@@ -76,15 +76,15 @@ def test_a_generated_file_that_was_edited_by_hand_is_not_overwritten(scratch: Co
 
 def copied(_course: Course, lesson: Lesson, folder: Path) -> None:
     """Stand in for nbgrader's release, which takes long and is not what these tests are about."""
-    shutil.copytree(lesson.source, folder)
+    shutil.copytree(lesson.nbgrader_source_dir, folder)
 
 
 @pytest.mark.parametrize("stop", range(5))
 def test_a_build_that_was_stopped_while_it_wrote_is_no_edit(scratch: Course, monkeypatch, stop: int) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("shares * norms", "norms * shares"))
-    lesson.hidden.write_text(lesson.hidden.read_text().replace("# Attention\n", "# The second half\n"))
-    notebook = read_notebook(lesson.solved)
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "norms * shares"))
+    lesson.hidden_py.write_text(lesson.hidden_py.read_text().replace("# Attention\n", "# The second half\n"))
+    notebook = read_notebook(lesson.solved_ipynb)
     writes, write = [], manifest.replace_file
 
     def interrupted(path: Path, content: bytes) -> None:
@@ -104,8 +104,8 @@ def test_a_build_that_was_stopped_while_it_wrote_is_no_edit(scratch: Course, mon
 
 def test_a_build_that_fails_at_the_release_has_written_nothing(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("shares * norms", "norms * shares"))
-    before, notebook = contents(lesson), read_notebook(lesson.solved)
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "norms * shares"))
+    before, notebook = contents(lesson), read_notebook(lesson.solved_ipynb)
 
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -118,7 +118,7 @@ def test_a_build_that_fails_at_the_release_has_written_nothing(scratch: Course) 
 
 def test_an_exercise_that_no_check_belongs_to_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    for path in (lesson.checks, lesson.hidden):
+    for path in (lesson.checks_py, lesson.hidden_py):
         path.write_text(re.sub(r'@check\(\s*"copy_previous_qk"[^\n]*\n', "", path.read_text()))
     with pytest.raises(LessonError, match="no check belongs to copy_previous_qk"):
         build(scratch, lesson)
@@ -143,21 +143,21 @@ def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, 
 
 def test_an_exercise_without_a_check_cell_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("# %% check attend\n", ""))
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% check attend\n", ""))
     with pytest.raises(LessonError, match="exercise attend has no check cell"):
         build(scratch, lesson)
 
 
 def test_a_header_that_means_nothing_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("# %% check attend", "# %% chekc attend"))
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% check attend", "# %% chekc attend"))
     with pytest.raises(LessonError, match="`# %% chekc attend` means nothing"):
         build(scratch, lesson)
 
 
 def test_a_cell_of_no_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("# %% exercise attend", "# %% exercise attends"))
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% exercise attend", "# %% exercise attends"))
     with pytest.raises(LessonError, match="`# %% hints attend` belongs to no exercise"):
         build(scratch, lesson)
 
@@ -191,7 +191,7 @@ SLIPS = [
 @pytest.mark.parametrize(("at", "old", "new", "told"), SLIPS)
 def test_a_slip_is_told_with_its_file_and_line(scratch: Course, at: str, old: str, new: str, told: str) -> None:
     lesson = scratch.lesson(LESSON)
-    path = next(path for path in (lesson.checks, lesson.text) if at in path.read_text())
+    path = next(path for path in (lesson.checks_py, lesson.lesson_py) if at in path.read_text())
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
@@ -203,20 +203,20 @@ def test_a_slip_is_told_with_its_file_and_line(scratch: Course, at: str, old: st
 
 def test_a_lesson_without_a_setup_cell_is_told_so(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("# %% setup", "# %%"))
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% setup", "# %%"))
     with pytest.raises(LessonError, match=r"lesson.py: there is no setup cell. Add `# %% setup`"):
         build(scratch, lesson)
 
 
 def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.checks.write_text(lesson.checks.read_text().replace('@check("attend"', '@check("attned"'))
+    lesson.checks_py.write_text(lesson.checks_py.read_text().replace('@check("attend"', '@check("attned"'))
     with pytest.raises(LessonError, match="belongs to 'attned', which is not an exercise"):
         build(scratch, lesson)
 
 
 def test_a_lesson_that_stops_is_reported_with_its_cell(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text().replace("shares * norms", "shares * norm"))
+    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "shares * norm"))
     with pytest.raises(LessonError, match="name 'norm' is not defined"):
         build(scratch, lesson)

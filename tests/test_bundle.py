@@ -14,9 +14,9 @@ from autograder.errors import CourseError
 from autograder.judging.check import load_module
 from autograder.judging.modules import importable
 from autograder.paths import Course, find_course
-from autograder.student.desk import LAB_CONFIG
+from autograder.student.workspace import LAB_CONFIG
 
-from .leaks import leaked_lines, leaked_secrets, secret_lines
+from .secrets_in import leaked_lines, leaked_secrets, secret_lines
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +72,8 @@ def test_no_hidden_check_mistake_or_rubric_is_inside(course: Course, bundle: zip
 def test_the_search_would_find_a_leak(course: Course) -> None:
     assert len(secret_lines(course)) > 40
     lesson = course.lessons()[1]
-    assert leaked_lines(course, lesson.text.read_text(encoding="utf-8"))
-    assert leaked_secrets(course, lesson.hidden.read_text(encoding="utf-8"), quoted=True)
+    assert leaked_lines(course, lesson.lesson_py.read_text(encoding="utf-8"))
+    assert leaked_secrets(course, lesson.hidden_py.read_text(encoding="utf-8"), quoted=True)
 
 
 def test_the_same_files_give_the_same_bytes_and_only_known_parts(course: Course, bundle: zipfile.ZipFile) -> None:
@@ -87,7 +87,7 @@ def test_the_same_files_give_the_same_bytes_and_only_known_parts(course: Course,
     assert make_bundle(Course(Path(bundle.filename).parent.parent)).read_bytes() == first
 
 
-def test_students_get_the_rooms_that_they_need_and_no_other(bundle: zipfile.ZipFile) -> None:
+def test_students_get_the_layers_that_they_need_and_no_other(bundle: zipfile.ZipFile) -> None:
     parts = [name.split("/") for name in bundle.namelist()]
     modules = {"__init__.py", "__main__.py", "checks.py", "errors.py", "paths.py"}
     assert {p[2] for p in parts if p[1] == "autograder"} == {*modules, "judging", "plot", "student"}
@@ -112,8 +112,8 @@ def test_a_wheel_of_the_bundle_holds_nothing_that_the_bundle_does_not(bundle: zi
     given, inside = {bundle.read(name) for name in bundle.namelist()}, zipfile.ZipFile(wheel)
     installed = [name for name in inside.namelist() if ".dist-info/" not in name]
     assert [name for name in installed if inside.read(name) not in given] == []
-    rooms = {name.split("/")[1] for name in installed if name.startswith("autograder/") and name.count("/") > 1}
-    assert rooms == {"judging", "plot", "student"}
+    layers = {name.split("/")[1] for name in installed if name.startswith("autograder/") and name.count("/") > 1}
+    assert layers == {"judging", "plot", "student"}
     assert [name for name in installed if name.endswith("etc/ipython/ipython_config.py")]
 
 

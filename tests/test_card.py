@@ -56,6 +56,6 @@ def test_nothing_from_a_student_becomes_markup() -> None:
     assert "<script" not in CARDS["hostile"]._repr_html_()
 
 
-def test_differing_cells_are_marked_by_a_sign_and_not_by_colour_alone() -> None:
+def test_differing_cells_are_marked_by_a_sign_and_not_by_color_alone() -> None:
     assert CARDS["mistake"]._repr_html_().count("≠") == 1
     assert ">  0.250<" in repr(CARDS["mistake"])

@@ -29,7 +29,7 @@ from autograder.authoring.notebook import read_notebook
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import StudentResult, grade_lesson
-from autograder.classroom.writer import read_record
+from autograder.classroom.writer import read_notebook_record
 from autograder.errors import SandboxError
 from autograder.grading.grade import RECORD
 from autograder.grading.sandbox import Limits, shared_sandbox
@@ -92,14 +92,14 @@ def unstopped(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Itera
     for name in having("mark", "points", "process", "grader", "same", "value", "summary"):
         folder = submitted / name / LESSON
         folder.mkdir(parents=True)
-        shutil.copy(course.lesson(LESSON).checks, folder)
+        shutil.copy(course.lesson(LESSON).checks_py, folder)
     (submitted / "victim" / LESSON).mkdir(parents=True)
     (submitted / "victim" / LESSON / "victim.ipynb").touch()
     with listening() as server:
         for folder in submitted.glob("*/*"):
             if folder.parent.name != "victim":
                 (folder / "cheat.py").write_text(source_of(folder.parent.name, server), encoding="utf-8")
-        command = [sys.executable, "-m", "tests.control", str(submitted)]
+        command = [sys.executable, "-m", "tests.unprotected_run", str(submitted)]
         variables = {**os.environ, "LEAKED_SECRET": "LEAKED"}
         with (root / "said").open("w") as said:  # no pipe, which a daemon would keep open
             subprocess.run(
@@ -140,7 +140,7 @@ def test_unstopped_all_later_cells_are_lost(unstopped: Path, name: str) -> None:
 
 
 def test_unstopped_the_grader_is_lost(unstopped: Path) -> None:
-    assert not (unstopped / "parent_signalled" / LESSON / "grader_survived").exists()
+    assert not (unstopped / "parent_signaled" / LESSON / "grader_survived").exists()
     assert (unstopped / "shortcut" / LESSON / "grader_survived").exists()
 
 
@@ -160,7 +160,7 @@ def test_unstopped_a_right_submission_passes_and_a_wrong_one_does_not(unstopped:
 
 def sent(course: Course, name: str) -> tuple[int, dict[str, Any]]:
     """Return what a cheat's process sends as an answer: the announced size, and the header if there is one."""
-    text = course.lesson(LESSON).checks.read_text()
+    text = course.lesson(LESSON).checks_py.read_text()
     check = next(c for c in checks_in(load_module(text, "checks.py")) if c.exercise == "attend")
     check_request = {"do": "check", "sources": (text, ""), "name": check.name, "exercise": "attend", "seed": 0}
     cell_request = {"do": "cell", "source": CHEATS[name], "output_bytes": 1}
@@ -238,7 +238,7 @@ def test_a_cheat_earns_what_its_honest_part_earns(
     assert result.status == "graded", result.note
     assert result.score in {"full": {FULL}, "rest": {FULL - ATTEND}, "any": range(FULL + 1)}[earns]
     if RIGHT not in CHEATS[name]:
-        record = read_record(classroom.graded_notebook(classroom.lesson(LESSON), name), RECORD)
+        record = read_notebook_record(classroom.graded_notebook(classroom.lesson(LESSON), name), RECORD)
         assert record["verdicts"]["attend"]["points"] == 0
 
 

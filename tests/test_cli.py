@@ -144,7 +144,7 @@ def test_a_message_names_a_command_that_its_reader_has(monkeypatch, arguments: s
 def test_where_make_has_not_started_it_no_message_asks_for_make(here, monkeypatch, capsys) -> None:
     monkeypatch.delenv("MAKELEVEL")
     assert "Add --lesson … to the command" in said(capsys, "check")[1]
-    (here.lesson(LESSON).released / here.lesson(LESSON).notebook).unlink()
+    (here.lesson(LESSON).released_dir / here.lesson(LESSON).notebook_name).unlink()
     assert f"`lessons reset --lesson {LESSON}`" in said(capsys, "check", "--lesson", LESSON)[1]
     assert "`lessons grade`" in said(capsys, "feedback")[1]
 

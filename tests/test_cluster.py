@@ -267,7 +267,7 @@ class Broken(WorkersElsewhere):
 
     def submit(self, function, *arguments) -> Future:
         result: Future = Future()
-        cluster.settle(result, ClusterError("lost"))
+        cluster.resolve(result, ClusterError("lost"))
         return result
 
 

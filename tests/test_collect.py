@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, upload_of
 from autograder.classroom.collect import collect
@@ -24,7 +24,7 @@ HOSTILE = Path(__file__).parent / "hostile"
 
 @pytest.fixture(scope="module")
 def notebook(package) -> bytes:
-    return text_of(submission(package, {})).encode()
+    return notebook_text(submission(package, {})).encode()
 
 
 def archive(path: Path, files: dict[str, bytes]) -> Path:
@@ -189,7 +189,7 @@ def test_the_same_person_in_two_uploads_that_a_teacher_has_named_needs_a_person(
 def test_a_link_in_the_folder_is_not_followed(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
     inbox = put(tmp_path / "inbox", {f"ann/{LESSON}.ipynb": notebook})
     (inbox / "mallory").mkdir()
-    (inbox / "mallory" / "work.ipynb").symlink_to(scratch.lesson(LESSON).solved)
+    (inbox / "mallory" / "work.ipynb").symlink_to(scratch.lesson(LESSON).solved_ipynb)
     (inbox / "mallory" / "all").symlink_to(scratch.root)
     os.mkfifo(inbox / "eve.zip")
     students, left_out = collected(scratch, inbox)

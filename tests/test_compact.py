@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.compact import compact, expanded
 from autograder.judging.fingerprint import fingerprint, same
 from autograder.judging.inputs import PUBLIC_SEED

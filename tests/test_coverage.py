@@ -13,7 +13,7 @@ ROWS = [
     if re.match(r"\|[^|]+\| \d\d \|", line)
 ]
 HEADINGS = {
-    lesson.name[:2]: re.findall(r"^# #{2,3} (.+)$", lesson.text.read_text(encoding="utf-8"), re.M)
+    lesson.name[:2]: re.findall(r"^# #{2,3} (.+)$", lesson.lesson_py.read_text(encoding="utf-8"), re.M)
     for lesson in COURSE.lessons()
 }
 

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import event
 
 from autograder.__main__ import main
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.nbgrader_course import load_config
-from autograder.authoring.package import package_of
 from autograder.classroom.database import begin_writing, gradebook_url
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.classroom.run import register

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.authoring.draft import MESSAGE, add_draft, draft
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.classroom.submissions import exercise_cell
 from autograder.errors import CourseError
 from autograder.paths import Course
@@ -38,8 +38,8 @@ def test_a_draft_runs_nowhere_until_its_author_has_moved_it(scratch: Course, han
 def test_a_draft_that_was_moved_is_a_mistake_that_the_lesson_knows(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     name = add_draft(scratch, lesson, "attend", WRONG)
-    text = lesson.mistakes.read_text() + scratch.drafts(lesson).read_text()
-    lesson.mistakes.write_text(text)
+    text = lesson.mistakes_py.read_text() + scratch.drafts(lesson).read_text()
+    lesson.mistakes_py.write_text(text)
     key = package_of(lesson).key
     (mine,) = [m for m in key.mistakes_of("attend") if m.name == name]
     assert mine.message == MESSAGE

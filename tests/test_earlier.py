@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.paths import find_course
 from autograder.student.earlier import earlier
@@ -22,13 +22,13 @@ RIGHT = solutions(read_lesson(COURSE.lesson(BLOCK)))
 def neighbor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two released lessons side by side; the notebook of the later one is running."""
     for lesson in ("07_position", BLOCK):
-        shutil.copytree(COURSE.lesson(lesson).released, tmp_path / lesson)
+        shutil.copytree(COURSE.lesson(lesson).released_dir, tmp_path / lesson)
     monkeypatch.chdir(tmp_path / "07_position")
     return tmp_path / BLOCK / f"{BLOCK}.ipynb"
 
 
 def hand_in(path: Path, cells: dict[str, str]) -> None:
-    path.write_text(text_of(submission(package_of(COURSE.lesson(BLOCK)), cells)), encoding="utf-8")
+    path.write_text(notebook_text(submission(package_of(COURSE.lesson(BLOCK)), cells)), encoding="utf-8")
 
 
 def test_work_that_passes_is_returned(neighbor: Path) -> None:

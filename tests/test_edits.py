@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.errors import LessonError
 from autograder.judging.edits import EditError, Solution, edited, replaced_once, sources_of, without
 
@@ -85,13 +85,15 @@ def test_a_method_of_a_class_gets_another_body() -> None:
 
 def test_an_edit_that_does_not_fit_names_its_line(scratch) -> None:
     lesson = scratch.lesson("02_queries_keys_values")
-    text = lesson.mistakes.read_text(encoding="utf-8")
+    text = lesson.mistakes_py.read_text(encoding="utf-8")
     line = 1 + next(n for n, words in enumerate(text.splitlines()) if '"no_transpose"' in words)
-    lesson.mistakes.write_text(text.replace('"no_transpose", "key.mT"', '"no_transpose", "key.mt"'), encoding="utf-8")
+    lesson.mistakes_py.write_text(
+        text.replace('"no_transpose", "key.mT"', '"no_transpose", "key.mt"'), encoding="utf-8"
+    )
     with pytest.raises(LessonError, match=rf"mistakes\.py:{line}: no_transpose: `key\.mt` is not there"):
         package_of(lesson)
 
 
 def test_students_get_no_mistakes(course) -> None:
     for lesson in course.lessons():
-        assert lesson.mistakes not in lesson.beside
+        assert lesson.mistakes_py not in lesson.released_files

@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.run import grade_lesson
@@ -68,7 +68,7 @@ def prof(people: list[Account]) -> Account:
 
 @pytest.fixture(scope="module")
 def notebook(package) -> bytes:
-    return text_of(submission(package, {})).encode()
+    return notebook_text(submission(package, {})).encode()
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_link_to_the_solutions_earns_nothing(scratch: Course, exchange: Path, 
     deliver(exchange, ada, notebook)
     lesson = scratch.lesson(LESSON)
     folder = deliver(exchange, mallory, b"")
-    replace_notebook(folder, mallory, lambda path: path.symlink_to(lesson.solved))
+    replace_notebook(folder, mallory, lambda path: path.symlink_to(lesson.solved_ipynb))
     (line,) = collect(scratch, exchange)
     assert "mallory" in line
     assert "is a symbolic link, not a file" in line

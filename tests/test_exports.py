@@ -9,7 +9,7 @@ import pytest
 from nbgrader.plugins.export import CsvExportPlugin, ExportPlugin
 from sqlalchemy import event
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.classroom.exports import CanvasExport, GradesExport, MoodleExport, export_grades
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.paths import Course

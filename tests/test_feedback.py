@@ -12,7 +12,7 @@ from autograder.authoring.notebook import read_notebook
 from autograder.classroom import feedback
 from autograder.classroom.feedback import at_most, make_feedback
 from autograder.classroom.rendering import CUT
-from autograder.classroom.summary import COMMENTED, Line, lines_of, row, summary_cell
+from autograder.classroom.summary import COMMENTED, SummaryRow, lines_of, row, summary_cell
 from autograder.errors import CourseError
 from autograder.paths import Course
 
@@ -83,7 +83,7 @@ def test_a_comment_takes_the_place_of_the_reason() -> None:
 
 
 def test_a_reason_cannot_become_a_tag() -> None:
-    line = Line("attend", "check_attend", 0, 4, "<b>no</b> `a < b`")
+    line = SummaryRow("attend", "check_attend", 0, 4, "<b>no</b> `a < b`")
     assert "&lt;b&gt;no&lt;/b&gt; <code>a &lt; b</code>" in row(line)
 
 

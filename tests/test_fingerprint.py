@@ -14,7 +14,7 @@ def prints(value: object) -> dict:
     return fingerprint(Returned(value))
 
 
-def test_an_answer_is_recognised_through_rounding() -> None:
+def test_an_answer_is_recognized_through_rounding() -> None:
     x = torch.randn(3, 5, dtype=torch.float64)
     assert same(prints(x), prints(x + 1e-7))
 
@@ -61,7 +61,7 @@ def test_none_a_number_and_a_foreign_object_have_prints_of_their_own() -> None:
     assert [sum(same(a, b) for b in kinds) for a in kinds] == [1] * len(kinds)
 
 
-def test_an_error_is_recognised_by_its_type_and_text() -> None:
+def test_an_error_is_recognized_by_its_type_and_text() -> None:
     a, b = Raised("RuntimeError", "3x4 and 5x4"), Raised("RuntimeError", "other")
     assert same(fingerprint(a), fingerprint(a))
     assert not same(fingerprint(a), fingerprint(b))

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.grading.package import LessonPackage
@@ -26,7 +26,7 @@ for _ in range(2):
 
 
 def record(package: LessonPackage, edits: dict[str, str]) -> dict:
-    given = Submission(text_of(submission(package, edits)).encode(), package, seed=5)
+    given = Submission(notebook_text(submission(package, edits)).encode(), package, seed=5)
     return json.loads(grade(given))["metadata"][RECORD]
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, ran
 from autograder.grading.package import LessonPackage
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox import Limits, shared_sandbox
 from autograder.judging.values import Lost, Raised, Returned
 
@@ -42,7 +42,7 @@ def attend(query, key, value):
 
 
 def submitted(package: LessonPackage, edits: dict[str, str], **how: Any) -> Submission:
-    return Submission(text_of(submission(package, edits)).encode(), package, seed=5, **how)
+    return Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, **how)
 
 
 def timeless(text: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def timeless(text: str) -> dict[str, Any]:
 
 
 def outcomes(given: Submission) -> dict[str, dict[str, Any]]:
-    with ran(repair(given.notebook, given.lesson), given) as (_, outcomes):
+    with ran(repair_submission(given.notebook, given.lesson), given) as (_, outcomes):
         return outcomes
 
 
@@ -131,14 +131,14 @@ def test_a_solution_may_use_what_a_demonstration_defined(package: LessonPackage,
 def test_an_exercise_that_was_deleted_is_said_to_be_missing(package, right) -> None:
     notebook = submission(package, right)
     notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != "attend"]
-    found = outcomes(Submission(text_of(notebook).encode(), package, seed=5))["attend"]
+    found = outcomes(Submission(notebook_text(notebook).encode(), package, seed=5))["attend"]
     assert all(isinstance(o, Raised) and "attend is not defined" in o.text for o in found.values())
 
 
 def test_beside_a_submission_lies_what_students_have_but_for_the_answers(course) -> None:
-    lesson = next(lesson for lesson in course.lessons() if lesson.data)
+    lesson = next(lesson for lesson in course.lessons() if lesson.data_files)
     beside = package_of(lesson).files
-    assert beside == {path.name: path.read_bytes() for path in lesson.beside}
+    assert beside == {path.name: path.read_bytes() for path in lesson.released_files}
     with shared_sandbox().session(beside, Limits()) as session:
         (shown,) = session.run(LISTING).outputs
     assert shown["text"] == f"{sorted((name, len(content)) for name, content in beside.items())}\nread-only\n"

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading import grade as grading
 from autograder.grading.cells import Cell, SubmittedNotebook
-from autograder.grading.grade import RECORD, Submission, cell_of, grade
+from autograder.grading.grade import RECORD, Submission, grade, submitted_cell
 from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import Limits, Session, open_session
 from autograder.grading.sandbox import session as session_module
@@ -65,7 +65,7 @@ def attend(query, key, value):
 
 def graded(package: LessonPackage, source: str) -> tuple[dict[str, Any], str]:
     """Return what is recorded about attend, and the graded notebook's text."""
-    handed_in = text_of(submission(package, {"attend": source})).encode()
+    handed_in = notebook_text(submission(package, {"attend": source})).encode()
     text = grade(Submission(handed_in, package, seed=5))
     return json.loads(text)["metadata"][RECORD]["verdicts"]["attend"], text
 
@@ -114,7 +114,7 @@ def test_a_trial_that_does_not_come_back_ends_the_search(
 
 def test_a_right_submission_starts_no_trial(package: LessonPackage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Session, "trial", lambda *_: pytest.fail("a trial was run"))
-    handed_in = text_of(submission(package, solutions(read_lesson(find_course().lesson(LESSON))))).encode()
+    handed_in = notebook_text(submission(package, solutions(read_lesson(find_course().lesson(LESSON))))).encode()
     verdicts = json.loads(grade(Submission(handed_in, package, seed=5)))["metadata"][RECORD]["verdicts"]
     assert all(verdict["passed"] for verdict in verdicts.values())
 
@@ -132,5 +132,5 @@ def test_a_trial_that_breaks_the_protocol_ends_the_search(package: LessonPackage
 def test_the_last_cell_that_defines_an_exercise_is_repaired() -> None:
     sources = ["def f(): pass", "f = 1", "def g(): pass", "f()"]
     notebook = SubmittedNotebook([Cell("code", Code(source)) for source in sources], {})
-    assert cell_of(notebook, "f") == "f = 1"
-    assert cell_of(notebook, "h") == ""
+    assert submitted_cell(notebook, "f") == "f = 1"
+    assert submitted_cell(notebook, "h") == ""

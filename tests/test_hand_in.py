@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.errors import CourseError
 from autograder.paths import Course
@@ -19,12 +19,12 @@ from .conftest import LESSON
 
 
 @pytest.fixture
-def desk(scratch: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
+def copy(scratch: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
     """A student's copy: the released lessons, and a package that carries them too."""
     packed = scratch.root / "lessons.zip"
     with zipfile.ZipFile(packed, "w") as archive:
         for lesson in scratch.lessons():
-            path = lesson.released / lesson.notebook
+            path = lesson.released_dir / lesson.notebook_name
             archive.write(path, path.relative_to(scratch.root).as_posix())
     monkeypatch.setattr(hand_in, "packed_lessons", lambda: packed)
     return scratch
@@ -32,71 +32,71 @@ def desk(scratch: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
 
 def write(course: Course, package, edits: dict[str, str]) -> Path:
     lesson = course.lesson(LESSON)
-    path = lesson.released / lesson.notebook
-    path.write_text(text_of(submission(package, edits)), encoding="utf-8")
+    path = lesson.released_dir / lesson.notebook_name
+    path.write_text(notebook_text(submission(package, edits)), encoding="utf-8")
     return path
 
 
-def test_a_reset_keeps_every_old_notebook(desk: Course, package, right) -> None:
-    lesson = desk.lesson(LESSON)
-    path = lesson.released / lesson.notebook
+def test_a_reset_keeps_every_old_notebook(copy: Course, package, right) -> None:
+    lesson = copy.lesson(LESSON)
+    path = lesson.released_dir / lesson.notebook_name
     original = path.read_bytes()
-    assert reset(desk, lesson) == [f"notebooks/{LESSON}/{LESSON}.ipynb is as it was released."]
+    assert reset(copy, lesson) == [f"notebooks/{LESSON}/{LESSON}.ipynb is as it was released."]
     work = []
     for name in ("attend", "project_qkv"):
-        work.append(write(desk, package, {name: right[name]}).read_bytes())
-        (desk.index.parent / "progress.json").write_text(json.dumps({LESSON: {"attend": "passed"}, "x": {}}))
-        lines = reset(desk, lesson)
+        work.append(write(copy, package, {name: right[name]}).read_bytes())
+        (copy.index.parent / "progress.json").write_text(json.dumps({LESSON: {"attend": "passed"}, "x": {}}))
+        lines = reset(copy, lesson)
         assert path.read_bytes() == original
         assert lines[1].startswith(f"Your work is in notebooks/{LESSON}/{LESSON}.old-")
-    kept = sorted(lesson.released.glob("*.old-*.ipynb"))
+    kept = sorted(lesson.released_dir.glob("*.old-*.ipynb"))
     assert [p.read_bytes() for p in kept] == work
-    assert json.loads((desk.index.parent / "progress.json").read_text()) == {"x": {}}
+    assert json.loads((copy.index.parent / "progress.json").read_text()) == {"x": {}}
 
 
-def test_a_reset_takes_a_broken_notebook_out_of_the_way(desk: Course) -> None:
-    lesson = desk.lesson(LESSON)
-    path = lesson.released / lesson.notebook
+def test_a_reset_takes_a_broken_notebook_out_of_the_way(copy: Course) -> None:
+    lesson = copy.lesson(LESSON)
+    path = lesson.released_dir / lesson.notebook_name
     path.write_text("half a noteb")
     with pytest.raises(CourseError, match="make reset"):
-        submit(desk, lesson)
-    reset(desk, lesson)
-    assert (lesson.released / f"{LESSON}.old-1.ipynb").read_text() == "half a noteb"
+        submit(copy, lesson)
+    reset(copy, lesson)
+    assert (lesson.released_dir / f"{LESSON}.old-1.ipynb").read_text() == "half a noteb"
     path.unlink()
-    reset(desk, lesson)
+    reset(copy, lesson)
     assert path.is_file()
 
 
 def test_without_the_released_notebook_nothing_changes(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
-    path = lesson.released / lesson.notebook
+    path = lesson.released_dir / lesson.notebook_name
     path.write_text("mine")
     with pytest.raises(CourseError, match="Nothing changed"):
         reset(scratch, lesson)
     assert path.read_text() == "mine"
 
 
-def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(desk: Course, package, right) -> None:
-    lesson = desk.lesson(LESSON)
-    path = write(desk, package, {"attend": right["attend"]})
-    lines = submit(desk, lesson)
+def test_what_is_handed_in_is_the_notebook_and_what_is_open_is_said(copy: Course, package, right) -> None:
+    lesson = copy.lesson(LESSON)
+    path = write(copy, package, {"attend": right["attend"]})
+    lines = submit(copy, lesson)
     assert lines == [
         f"Upload handin/{LESSON}.ipynb.",
         "Not started: project_qkv, attention_scores, copy_previous_qk.",
         "Not answered: question R2.",
     ]
     first = path.read_bytes()
-    assert (desk.handin / f"{LESSON}.ipynb").read_bytes() == first
-    submit(desk, lesson)
-    assert len(list(desk.handin.iterdir())) == 1
-    write(desk, package, right)
-    assert submit(desk, lesson)[1:] == ["Not answered: question R2."]
-    assert (desk.handin / f"{LESSON}.earlier-1.ipynb").read_bytes() == first
+    assert (copy.handin / f"{LESSON}.ipynb").read_bytes() == first
+    submit(copy, lesson)
+    assert len(list(copy.handin.iterdir())) == 1
+    write(copy, package, right)
+    assert submit(copy, lesson)[1:] == ["Not answered: question R2."]
+    assert (copy.handin / f"{LESSON}.earlier-1.ipynb").read_bytes() == first
 
 
-def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(desk: Course, package, right) -> None:
-    lesson = desk.lesson(LESSON)
-    path = write(desk, package, {"attend": right["attend"], "attention_scores": "def attention_scores(q, k)\n    pass"})
+def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(copy: Course, package, right) -> None:
+    lesson = copy.lesson(LESSON)
+    path = write(copy, package, {"attend": right["attend"], "attention_scores": "def attention_scores(q, k)\n    pass"})
     before = path.read_bytes()
     lines, passed = check_lesson(lesson)
     assert not passed
@@ -104,18 +104,18 @@ def test_checks_in_a_terminal_say_what_they_say_in_a_notebook(desk: Course, pack
     assert "○ project_qkv: not started" in lines
     assert any("SyntaxError" in line for line in lines)
     assert path.read_bytes() == before
-    recorded = json.loads((desk.index.parent / "progress.json").read_text())
+    recorded = json.loads((copy.index.parent / "progress.json").read_text())
     assert recorded[LESSON]["attend"] == "passed"
 
 
-def test_the_command_works_where_students_have_no_solutions(desk: Course, package, right) -> None:
+def test_the_command_works_where_students_have_no_solutions(copy: Course, package, right) -> None:
     for folder in ("solutions", "nbgrader_config.py"):
-        target = desk.root / folder
+        target = copy.root / folder
         subprocess.run(["rm", "-r", str(target)], check=True)
     command = [sys.executable, "-m", "autograder", "submit", "--lesson"]
-    done = subprocess.run([*command, LESSON], cwd=desk.root, capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, LESSON], cwd=copy.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"Upload handin/{LESSON}.ipynb.")
-    wrong = subprocess.run([*command, "99_nothing"], cwd=desk.root, capture_output=True, text=True, check=False)
+    wrong = subprocess.run([*command, "99_nothing"], cwd=copy.root, capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert LESSON in wrong.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.authoring.notebook import read_notebook, text_of
+from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.classroom.run import StudentResult, grade_lesson
 from autograder.paths import Course
 
@@ -20,7 +20,7 @@ FULL = 12
 def edit(path: Path, change) -> None:
     notebook = read_notebook(path)
     change(notebook)
-    path.write_text(text_of(notebook), encoding="utf-8")
+    path.write_text(notebook_text(notebook), encoding="utf-8")
 
 
 def cell(notebook, grade_id: str):
@@ -78,7 +78,7 @@ def rows(classroom: Course, hand_in, right) -> dict[str, StudentResult]:
     edit(hand_in(classroom, "deleted", right), delete_check)
     edit(hand_in(classroom, "edited", unsolved), edit_check)
     edit(hand_in(classroom, "stripped", right), strip)
-    edit(hand_in(classroom, "unrecognisable", right), strip_and_rename)
+    edit(hand_in(classroom, "unrecognizable", right), strip_and_rename)
     edit(hand_in(classroom, "scribbler", right), scribble)
     edit(hand_in(classroom, "greedy", unsolved), raise_points)
     for name, metadata in ODD_METADATA.items():
@@ -140,7 +140,7 @@ def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, Student
         ("not_json", "cannot be read as a notebook"),
         ("not_a_notebook", "cannot be read as a notebook"),
         ("empty_notebook", "none of the lesson's exercise cells"),
-        ("unrecognisable", "none of the lesson's exercise cells (cell metadata is gone"),
+        ("unrecognizable", "none of the lesson's exercise cells (cell metadata is gone"),
         ("renamed", f"no {LESSON}.ipynb; the folder holds mine.ipynb"),
         ("empty", f"no {LESSON}.ipynb; the folder holds nothing"),
     ],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import mistake_cell, submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
@@ -16,7 +16,7 @@ from autograder.classroom.run import grade_lesson, register
 from autograder.paths import Course
 
 from .conftest import LESSON, copy_course, needs_sandbox
-from .hub import ROOT, Places, User, configure, documented_files, documented_folders, install, needs_hub, running
+from .hub_server import ROOT, Places, User, configure, documented_files, documented_folders, install, needs_hub, running
 from .test_bundle import bundle, wheel  # noqa: F401
 
 pytestmark = [needs_hub, needs_sandbox, pytest.mark.slow]
@@ -56,7 +56,7 @@ def press(teacher: User, button: str) -> None:
 
 
 def save(user: User, notebook: object) -> None:
-    content = {"type": "notebook", "format": "json", "content": json.loads(text_of(notebook))}
+    content = {"type": "notebook", "format": "json", "content": json.loads(notebook_text(notebook))}
     user.ask("PUT", f"api/contents/{NOTEBOOK}", json=content)
 
 
@@ -125,7 +125,7 @@ def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[st
 
 def test_a_students_environment_has_no_part_of_grading(users: Users) -> None:
     code = (
-        "import importlib.util as u; print(*[u.find_spec(f'autograder.{room}') for room in ('grading', 'classroom')])"
+        "import importlib.util as u; print(*[u.find_spec(f'autograder.{layer}') for layer in ('grading', 'classroom')])"
     )
     assert users["bob"].run(NOTEBOOK, [code]) == ["None None\n"]
 

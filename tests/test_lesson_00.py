@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.card import Card
 from autograder.judging.verdict import Verdict
@@ -25,7 +25,7 @@ FRONT = st.lists(st.integers(1, 3), max_size=3)
 
 
 def judged(answers: object) -> Verdict:
-    """Judge an answer to `shapes` as a student's desk does."""
+    """Judge an answer to `shapes` as a student's workspace does."""
     released = json.loads(json.dumps(KEY.fingerprints()))["exercises"]
     return ReleasedChecks(KEY.visible, released, KEY.shortcuts).judge("shapes", lambda: answers)[0]
 
@@ -57,20 +57,20 @@ def test_swapping_the_tables_transposes_the_dot_products(front: list[int], m: in
 
 @settings(deadline=None)
 @given(FRONT, SIZES, SIZES)
-def test_normalised_rows_sum_to_one_and_keep_their_proportions(front: list[int], rows: int, columns: int) -> None:
+def test_normalized_rows_sum_to_one_and_keep_their_proportions(front: list[int], rows: int, columns: int) -> None:
     x = torch.rand(*front, rows, columns, dtype=torch.float64) + 0.1
     before = x.clone()
-    shares = REFERENCE["normalise_rows"](x)
+    shares = REFERENCE["normalize_rows"](x)
     torch.testing.assert_close(shares, functional.normalize(x, p=1, dim=-1))
     torch.testing.assert_close(shares.sum(dim=-1), torch.ones(*front, rows, dtype=torch.float64))
-    torch.testing.assert_close(REFERENCE["normalise_rows"](shares), shares)
+    torch.testing.assert_close(REFERENCE["normalize_rows"](shares), shares)
     assert x.equal(before)
 
 
 def test_gradients_are_right() -> None:
     x, y = (torch.rand(2, rows, 4, dtype=torch.float64) + 0.1 for rows in (3, 5))
     assert gradcheck(REFERENCE["pairwise_dots"], (x.requires_grad_(), y.requires_grad_()))
-    assert gradcheck(REFERENCE["normalise_rows"], (x,))
+    assert gradcheck(REFERENCE["normalize_rows"], (x,))
 
 
 def test_the_six_shapes_are_those_of_pytorch() -> None:

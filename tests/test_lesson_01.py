@@ -14,7 +14,7 @@ from torch import nn
 from torch.autograd import gradcheck
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
@@ -73,7 +73,7 @@ def look() -> Any:
 def translator() -> Iterator[Any]:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # as the lesson does: saturated networks are several times slower without
-    with importable(package_of(LESSON).source.modules, package_of(LESSON).source.place):
+    with importable(package_of(LESSON).source.modules, package_of(LESSON).source.folder):
         yield importlib.import_module("translator")
     torch.set_flush_denormal(False)
 

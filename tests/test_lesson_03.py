@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
 
@@ -49,7 +49,7 @@ def test_any_sound_way_of_measuring_passes(scaling: AnswerKey) -> None:
 
     for seed in range(5):
         for check, target in zip(scaling.checks_of("score_std"), scaling.targets("score_std", seed), strict=True):
-            assert target.accepts(check.summarise(check.values(drawn_in_another_order, seed)))
+            assert target.accepts(check.summarize(check.values(drawn_in_another_order, seed)))
 
 
 def test_the_corrected_worked_example() -> None:

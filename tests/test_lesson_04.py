@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
 LESSON = find_course().lesson("04_softmax")

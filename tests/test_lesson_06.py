@@ -10,7 +10,7 @@ from torch import nn
 from torch.autograd import gradcheck
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
 from .conftest import printed

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd import gradcheck
 from torch.nn import functional
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
 LESSON = find_course().lesson("07_position")

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd import gradcheck
 from torch.testing import assert_close
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
 LESSON = find_course().lesson("08_transformer_block")

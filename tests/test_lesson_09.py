@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
@@ -83,7 +83,7 @@ def test_a_head_that_matches_tokens_scores_1() -> None:
 
 
 def attention(heads: int, bias: bool) -> Any:
-    with importable(KEY.source.modules, KEY.source.place):
+    with importable(KEY.source.modules, KEY.source.folder):
         from attention import MultiHeadAttention
     module = MultiHeadAttention(12, heads, bias=bias).double()
     for parameter in module.parameters():

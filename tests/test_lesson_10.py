@@ -11,7 +11,7 @@ from torch.autograd import gradcheck
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
@@ -158,7 +158,7 @@ def test_the_dtype_stays(dtype: torch.dtype) -> None:
 
 
 def meter_of(work: Any, block: int, q: torch.Tensor, k: torch.Tensor) -> Any:
-    with importable(KEY.source.modules, KEY.source.place):
+    with importable(KEY.source.modules, KEY.source.folder):
         meter = CHECKS["never_all_scores"].run.__globals__["Meter"](k.size(-2), {q.size(-1)})
     with meter:
         work(q, k, k, block)

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade, ran
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.judging.check import Check
 from autograder.judging.proofs import Rights
 from autograder.judging.values import Returned
@@ -147,7 +147,7 @@ def visible(name: str) -> Check:
 
 
 def told(*parts: Any) -> str:
-    outcome = visible("all_mistakes").summarise(Returned(parts))
+    outcome = visible("all_mistakes").summarize(Returned(parts))
     return "" if isinstance(outcome, Returned) else outcome.reason
 
 
@@ -307,12 +307,12 @@ def test_suspects_are_called_in_an_order_that_is_drawn(check: Check) -> None:
 )
 def test_what_is_no_set_of_labels_is_said_in_a_sentence(answer: Any, words: str) -> None:
     check = visible("five_teams")
-    assert words in check.summarise(check.values(lambda attention: answer, 1)).reason
+    assert words in check.summarize(check.values(lambda attention: answer, 1)).reason
 
 
 def test_a_tester_that_returns_nothing_for_a_right_attention_is_told() -> None:
     check = visible("five_teams")
-    outcome = check.summarise(check.values(lambda attention: REFERENCE["find_bugs"](attention) or None, 1))
+    outcome = check.summarize(check.values(lambda attention: REFERENCE["find_bugs"](attention) or None, 1))
     assert "None came back" in outcome.reason
 
 
@@ -382,8 +382,8 @@ def hidden_points(verdict: Verdict) -> int:
 
 
 def graded(source: str, seed: int) -> Verdict:
-    given = Submission(text_of(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
-    with ran(repair(given.notebook, given.lesson), given) as (_, every):
+    given = Submission(notebook_text(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
+    with ran(repair_submission(given.notebook, given.lesson), given) as (_, every):
         outcomes = every["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
 
@@ -425,7 +425,7 @@ def test_an_answer_without_a_test_earns_nothing(name: str) -> None:
 def test_a_repair_of_a_tester_calls_the_suspects_though_nobody_can_read_them() -> None:
     right = solutions(read_lesson(find_course().lesson("11_bug_hunt")))["find_bugs"]
     wrong = right.replace(".double()\n\n", ".sum().double()\n\n", 1)
-    graded = grade(Submission(text_of(submission(PACKAGE, {"find_bugs": wrong})).encode(), PACKAGE, 5))
+    graded = grade(Submission(notebook_text(submission(PACKAGE, {"find_bugs": wrong})).encode(), PACKAGE, 5))
     verdict = json.loads(graded)["metadata"][RECORD]["verdicts"]["find_bugs"]
     assert verdict["rule"] == "repair"
     assert re.search(r"Without `.sum\(…\)` in line \d+, every check passes.", verdict["told"])

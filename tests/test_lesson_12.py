@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.grading.package import LessonPackage
@@ -142,7 +142,7 @@ def test_any_other_name_is_a_value_error(pair: tuple[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def frameworks() -> Any:
-    with importable(KEY.source.modules, KEY.source.place):
+    with importable(KEY.source.modules, KEY.source.folder):
         import frameworks
 
         yield frameworks
@@ -234,7 +234,7 @@ from torch import from_numpy as into
 
 
 def graded(package: LessonPackage, edits: dict[str, str], **how: Any) -> dict[str, Any]:
-    given = Submission(text_of(submission(package, edits)).encode(), package, seed=5, **how)
+    given = Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, **how)
     notebook: dict[str, Any] = json.loads(grade(given))
     return notebook
 

@@ -12,7 +12,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
@@ -35,7 +35,7 @@ def cells(lesson: str, *starts: str, seed: int = 0) -> dict[str, Any]:
 def module(lesson: str, name: str) -> Iterator[Any]:
     """Import a module that lies beside a lesson."""
     source = package_of(COURSE.lesson(lesson)).source
-    with importable(source.modules, source.place):
+    with importable(source.modules, source.folder):
         yield importlib.import_module(name)
 
 

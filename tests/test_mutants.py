@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.mutants import definition, mutants_of, mutations, one_slip
 from autograder.judging.verdict import Verdict

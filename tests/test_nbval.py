@@ -11,7 +11,7 @@ import pytest
 from nbformat.v4 import new_output
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import read_notebook, solved_notebook, text_of
+from autograder.authoring.notebook import notebook_text, read_notebook, solved_notebook
 from autograder.paths import Course, Lesson
 
 from .conftest import LESSON
@@ -37,7 +37,7 @@ def place(course: Course, root: Path, variant: str) -> None:
     notebook = read_notebook(course.root / kind / LESSON / f"{LESSON}.ipynb")
     last = next(i for i, c in enumerate(notebook.cells) if c.source.startswith("check("))
     notebook.cells = notebook.cells[: last + 1]
-    text = text_of(notebook)
+    text = notebook_text(notebook)
     assert old in text
     (root / kind / variant).mkdir(parents=True, exist_ok=True)
     (root / kind / variant / f"{variant}.ipynb").write_text(text.replace(old, new) if old else text)
@@ -46,16 +46,16 @@ def place(course: Course, root: Path, variant: str) -> None:
 def place_lesson(course: Course, root: Path) -> None:
     """Put a lesson, cut off after its first demonstration, whose solved notebook shows another number."""
     lesson = Lesson(SITE, root)
-    for path in (lesson.released, lesson.folder):
+    for path in (lesson.released_dir, lesson.folder):
         path.mkdir(parents=True)
     original = course.lesson(LESSON)
-    text = original.text.read_text("utf-8")
-    lesson.text.write_text(text[: text.index("# %%\nscores = ")] + "# %%\nscores = 1.5\nscores\n")
+    text = original.lesson_py.read_text("utf-8")
+    lesson.lesson_py.write_text(text[: text.index("# %%\nscores = ")] + "# %%\nscores = 1.5\nscores\n")
     solved = solved_notebook(read_lesson(lesson))
-    (lesson.released / lesson.notebook).write_text(text_of(solved))
+    (lesson.released_dir / lesson.notebook_name).write_text(notebook_text(solved))
     solved.cells[-1].update(outputs=[new_output("execute_result", {"text/plain": "1.25"})], execution_count=1)
     solved.cells[-1].metadata["tags"] = ["nbval-ignore-output"]  # it is the released one that must tell
-    lesson.solved.write_text(text_of(solved))
+    lesson.solved_ipynb.write_text(notebook_text(solved))
 
 
 @pytest.fixture(scope="module")

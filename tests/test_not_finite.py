@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.compare import equal
 from autograder.judging.fingerprint import fingerprint, same

@@ -12,7 +12,7 @@ LESSONS = find_course().lessons()
 
 @pytest.fixture(params=LESSONS, ids=lambda lesson: lesson.name)
 def solved(request: pytest.FixtureRequest):
-    return read_notebook(request.param.solved)
+    return read_notebook(request.param.solved_ipynb)
 
 
 def code(notebook) -> list:
@@ -64,6 +64,8 @@ def test_no_output_holds_an_address_a_path_or_a_widget(solved) -> None:
 
 @pytest.mark.parametrize("name", ["attention.py", "translator.py", "wrong.py"])
 def test_a_module_that_lies_beside_several_lessons_is_the_same_in_each(name: str) -> None:
-    texts = [path.read_text() for lesson in find_course().lessons() for path in lesson.modules if path.name == name]
+    texts = [
+        path.read_text() for lesson in find_course().lessons() for path in lesson.module_files if path.name == name
+    ]
     assert len(texts) > 1
     assert set(texts) == {texts[0]}

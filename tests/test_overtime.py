@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading import grade as grading
 from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, ran
 from autograder.grading.package import LessonPackage
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox import Limits
 from autograder.judging.values import Lost, Returned
 
@@ -36,11 +36,11 @@ def names(package: LessonPackage) -> list[str]:
 
 
 def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
-    return Submission(text_of(submission(package, edits)).encode(), package, seed=5, limits=LIMITS)
+    return Submission(notebook_text(submission(package, edits)).encode(), package, seed=5, limits=LIMITS)
 
 
 def outcomes(given: Submission) -> dict[str, object]:
-    with ran(repair(given.notebook, given.lesson), given) as (_, outcomes):
+    with ran(repair_submission(given.notebook, given.lesson), given) as (_, outcomes):
         return outcomes["attend"]
 
 

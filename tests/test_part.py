@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.authoring.lesson import lesson_source, read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.part import needed_exercises, part_of, proof_bases
 from autograder.authoring.sample_submissions import one_mistake_each, solutions
 from autograder.authoring.verify import graded_submission_problems, key_problems

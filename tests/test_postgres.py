@@ -160,7 +160,7 @@ def test_two_graders_divide_a_class_and_share_a_student(server, pristine, hand_i
 
 
 def test_who_writes_the_same_student_waits_and_writes_no_row_twice(registered: Course) -> None:
-    notebook = read_notebook(registered.lesson(LESSON).released / f"{LESSON}.ipynb")
+    notebook = read_notebook(registered.lesson(LESSON).released_dir / f"{LESSON}.ipynb")
 
     def write() -> None:
         with open_gradebook(registered) as gradebook:

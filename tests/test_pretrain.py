@@ -38,9 +38,9 @@ def test_the_text_holds_sentences_and_no_answers(text: str) -> None:
 
 
 def test_data_files_are_released_as_they_are() -> None:
-    for path in LESSON.data:
-        assert (LESSON.released / path.name).read_bytes() == path.read_bytes()
-    assert {path.name for path in LESSON.data} == {"prose.txt", "model.safetensors"}
+    for path in LESSON.data_files:
+        assert (LESSON.released_dir / path.name).read_bytes() == path.read_bytes()
+    assert {path.name for path in LESSON.data_files} == {"prose.txt", "model.safetensors"}
 
 
 def test_training_that_stops_leaves_the_old_text_beside_the_old_model(tmp_path) -> None:

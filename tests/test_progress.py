@@ -90,7 +90,7 @@ def test_a_check_that_was_killed_leaves_nothing_that_stays(lesson_folder: Path) 
     assert not draft.exists()
 
 
-def test_the_table_says_what_is_next_without_colour() -> None:
+def test_the_table_says_what_is_next_without_color() -> None:
     shown = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "tried"}})])
     line, following = repr(shown).splitlines()
     assert line == "7. X (45 min) ████████░░ 4 of 5 points: ✓ attend passed, ✗ other tried"
@@ -129,7 +129,7 @@ def test_the_start_page_shows_every_lesson(course: Course, monkeypatch, capsys) 
     progress()
     shown = capsys.readouterr().out
     for lesson in course.lessons():
-        title = json.loads((lesson.released / "fingerprints.json").read_text())["title"]
+        title = json.loads((lesson.released_dir / "fingerprints.json").read_text())["title"]
         assert title in shown
 
 

@@ -1,4 +1,4 @@
-"""Derived answers: recognised through fingerprints alone, never on a right answer, never before a known mistake."""
+"""Derived answers: recognized through fingerprints alone, never on a right answer, never before a known mistake."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def random(seed: int, *shape: int) -> Tensor:
 
 
 def known(right: Tensor, *inputs: Tensor) -> Known:
-    """What a student's desk knows: JSON, and the inputs."""
+    """Whin a student's workspace knows: JSON, and the inputs."""
     outcome = Returned(right)
     data = json.loads(json.dumps([fingerprint(outcome)["leaves"][""], facts_of(outcome).get("", {})]))
     return Known(*data, inputs)
@@ -65,7 +65,7 @@ DERIVED = {
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_a_derived_answer_is_recognised(name: str) -> None:
+def test_a_derived_answer_is_recognized(name: str) -> None:
     right = RIGHT.abs() if name == "square" else RIGHT
     assert found(DERIVED[name], right) == name
 
@@ -81,11 +81,11 @@ def test_a_derived_answer_is_recognised(name: str) -> None:
         ("causal", random(2, 2, 3, 4, 5).masked_fill(torch.ones(4, 5).triu(1) > 0, -torch.inf).softmax(dim=-1)),
     ],
 )
-def test_weights_that_are_none_are_recognised(name: str, mine: Tensor) -> None:
+def test_weights_that_are_none_are_recognized(name: str, mine: Tensor) -> None:
     assert found(mine, WEIGHTS) == name
 
 
-def test_a_softmax_too_many_is_recognised() -> None:
+def test_a_softmax_too_many_is_recognized() -> None:
     assert found(RIGHT.softmax(dim=-1), RIGHT) == "weights"
 
 
@@ -98,25 +98,25 @@ def test_empty_rows_are_told_apart_from_the_rest() -> None:
         assert found(mine, right) in ("empty rows", "nan")
 
 
-def test_masks_with_one_value_only_are_recognised() -> None:
+def test_masks_with_one_value_only_are_recognized() -> None:
     right = torch.ones(5, 5, dtype=torch.bool).tril()
     assert found(torch.zeros_like(right), right) == "all false"
     assert found(torch.ones_like(right), right) == "all true"
 
 
-def test_an_axis_of_size_one_that_was_expanded_is_recognised() -> None:
+def test_an_axis_of_size_one_that_was_expanded_is_recognized() -> None:
     right = random(5, 3, 1, 4)
     assert found(right.expand(3, 4, 4), right) == "expanded"
 
 
-def test_masks_that_are_inverted_or_off_by_one_are_recognised() -> None:
+def test_masks_that_are_inverted_or_off_by_one_are_recognized() -> None:
     right = torch.ones(5, 5, dtype=torch.bool).tril()
     assert found(~right, right) == "complement"
     assert found(torch.ones(5, 5, dtype=torch.bool).tril(-1), right) == "shifted"
     assert found(torch.ones(5, 5, dtype=torch.bool).tril(1), right) == "shifted"
 
 
-def test_an_input_and_one_term_of_a_sum_are_recognised() -> None:
+def test_an_input_and_one_term_of_a_sum_are_recognized() -> None:
     values = random(5, 6, 4)
     assert found(values, random(6, 6, 4), values) == "input"
     assert found(0.3 * values[-1], random(6, 4), values) == "one term"
@@ -135,7 +135,7 @@ def test_where_two_rearrangements_coincide_only_that_is_said() -> None:
     assert found(mine, right) == "reversed"  # and moved by one: with two rows that is the same
 
 
-def test_what_was_stacked_along_another_axis_and_joined_is_recognised() -> None:
+def test_what_was_stacked_along_another_axis_and_joined_is_recognized() -> None:
     sines, cosines = random(3, 6, 4), random(4, 6, 4)
     right = torch.stack([sines, cosines], dim=-1).flatten(-2)
     relation = relation_of(torch.stack([sines, cosines]).reshape(6, 8), known(right))
@@ -143,7 +143,7 @@ def test_what_was_stacked_along_another_axis_and_joined_is_recognised() -> None:
     assert "they lay as (2, 6, 4) when" in relation.message
 
 
-def test_a_transposed_mask_that_was_viewed_back_is_recognised() -> None:
+def test_a_transposed_mask_that_was_viewed_back_is_recognized() -> None:
     right = torch.arange(5) < torch.tensor([1, 5, 3])[:, None]
     assert found(right.mT.reshape(3, 1, 1, 5), right[:, None, None]) == "cut anew"
 
@@ -197,7 +197,7 @@ def test_a_hidden_check_names_the_relation_and_no_size_of_the_inputs() -> None:
         assert not any(str(size) in failure.message for size in RIGHT.shape)
 
 
-def test_weights_scaled_by_a_size_are_recognised_and_on_unseen_inputs_without_it() -> None:
+def test_weights_scaled_by_a_size_are_recognized_and_on_unseen_inputs_without_it() -> None:
     scores, inputs = random(6, 2, 3, 5), [random(7, 3, 11), random(8, 5, 11)]
     mask = torch.ones(3, 5, dtype=torch.bool).tril(2)
     right = (scores / 11**0.5).masked_fill(~mask, -torch.inf).softmax(dim=-1)
@@ -216,7 +216,7 @@ def test_weights_scaled_by_a_size_are_recognised_and_on_unseen_inputs_without_it
         assert not re.search(r"\d", failure.message), failure.message
 
 
-def test_proportions_that_are_right_and_not_shared_out_are_recognised() -> None:
+def test_proportions_that_are_right_and_not_shared_out_are_recognized() -> None:
     assert found(WEIGHTS * random(9, 2, 3, 4, 1).exp(), WEIGHTS) == "not shared out"
 
 
@@ -251,7 +251,7 @@ def told_about_arrays(mine: object, right: np.ndarray = ARRAY, *, hidden: bool =
         (ARRAY.tolist(), "A list of numbers came back. An array was asked for: keep to NumPy's functions"),
     ],
 )
-def test_what_is_wrong_with_an_array_is_recognised_like_that_of_a_tensor(mine: object, words: str) -> None:
+def test_what_is_wrong_with_an_array_is_recognized_like_that_of_a_tensor(mine: object, words: str) -> None:
     assert told_about_arrays(mine).startswith(words)
 
 

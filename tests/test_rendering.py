@@ -93,5 +93,5 @@ def test_what_cannot_be_paid_for_is_as_harmless(formgrader: HTMLExporter, left: 
 
 def test_every_lesson_costs_less_than_a_third_of_the_allowance(course: Course, formgrader: HTMLExporter) -> None:
     for lesson in course.lessons():
-        _, left, _ = page_of(formgrader, list(read_notebook(lesson.solved).cells))
+        _, left, _ = page_of(formgrader, list(read_notebook(lesson.solved_ipynb).cells))
         assert ALLOWANCE - left < ALLOWANCE / 3, lesson.name

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.authoring.notebook import text_of
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.errors import SubmissionError
 from autograder.grading.package import LessonPackage
-from autograder.grading.repair import repair
+from autograder.grading.repair import repair_submission
 from autograder.judging.cell_metadata import grade_id_of, is_locked
 from autograder.paths import find_course
 
@@ -29,7 +29,7 @@ WITHOUT_FIXTURES = settings(max_examples=150, deadline=None, suppress_health_che
 
 
 def handed_in() -> dict[str, Any]:
-    return json.loads(text_of(submission(PACKAGE, RIGHT)))
+    return json.loads(notebook_text(submission(PACKAGE, RIGHT)))
 
 
 def named(cells: list[Cell], name: str) -> Cell:
@@ -40,7 +40,7 @@ def repaired(change: Change) -> list[Cell]:
     """Return the cells of a submission after somebody did something to them and they were repaired."""
     notebook = handed_in()
     change(notebook["cells"])
-    return checked(repair(json.dumps(notebook).encode(), PACKAGE).as_dict())["cells"]
+    return checked(repair_submission(json.dumps(notebook).encode(), PACKAGE).as_dict())["cells"]
 
 
 def checked(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -168,18 +168,18 @@ def test_no_output_of_a_submission_survives() -> None:
 )
 def test_what_is_no_notebook_is_refused_in_words(content: bytes) -> None:
     with pytest.raises(SubmissionError, match=r"cannot be read as a notebook|none of the lesson's exercise cells"):
-        repair(content, PACKAGE)
+        repair_submission(content, PACKAGE)
 
 
 def test_a_notebook_of_an_older_format_is_upgraded() -> None:
     old = nbformat.reads(json.dumps(handed_in()), as_version=3)
-    cells = checked(repair(nbformat.v3.writes_json(old).encode(), PACKAGE).as_dict())["cells"]
+    cells = checked(repair_submission(nbformat.v3.writes_json(old).encode(), PACKAGE).as_dict())["cells"]
     assert named(cells, "attend")["source"] == RIGHT["attend"]
 
 
 def survives(content: bytes) -> None:
     try:
-        notebook = repair(content, PACKAGE)
+        notebook = repair_submission(content, PACKAGE)
     except SubmissionError:
         return
     checked(notebook.as_dict())

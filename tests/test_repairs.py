@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.repairs import Repair, Search
@@ -27,11 +27,11 @@ def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0) -> Repa
     targets = key.targets(exercise, PUBLIC_SEED)[: len(checks)]
     names: dict[str, Any] = dict(key.reference)
     exec(cell, names)
-    outcomes = [check.summarise(check.values(names[exercise], PUBLIC_SEED)) for check in checks]
+    outcomes = [check.summarize(check.values(names[exercise], PUBLIC_SEED)) for check in checks]
     trials = Trials(key.reference, exercise, seconds)
 
     def run(source: str, i: int) -> Any:
-        return checks[i].summarise(trials.run(source, checks[i], PUBLIC_SEED))
+        return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
     found = list(Search(cell, targets, outcomes, run).repairs())
     return found[-1] if found else None

@@ -107,7 +107,7 @@ def test_a_changed_lesson_is_graded_anew(scratch: Course, hand_in, right) -> Non
     lesson = scratch.lesson(LESSON)
     hand_in(scratch, "ada", right)
     grade_lesson(scratch, lesson)
-    lesson.hidden.write_text(lesson.hidden.read_text() + "\n# another hidden.py\n")
+    lesson.hidden_py.write_text(lesson.hidden_py.read_text() + "\n# another hidden.py\n")
     assert [r.status for r in grade_lesson(scratch, lesson)] == ["graded"]
 
 

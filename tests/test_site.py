@@ -25,7 +25,7 @@ from autograder.paths import Course, Lesson, find_course
 
 from .browser import chromium, needs_chromium
 from .conftest import LESSON, copy_course
-from .leaks import leaked_lines, leaked_secrets
+from .secrets_in import leaked_lines, leaked_secrets
 
 LESSONS = find_course().lessons()
 SERIOUS = ("serious", "critical")
@@ -108,7 +108,7 @@ def test_no_hidden_check_mistake_or_rubric_is_on_the_site(course: Course, site: 
 
 
 def test_the_search_would_find_a_solution_on_a_page(course: Course) -> None:
-    cells = read_notebook(course.lesson(LESSON).solved).cells
+    cells = read_notebook(course.lesson(LESSON).solved_ipynb).cells
     code = "\n".join(highlight(c.source, PythonLexer(), HtmlFormatter()) for c in cells)
     assert leaked_lines(course, plain(BeautifulSoup(code, "html.parser").get_text()))
 
@@ -129,7 +129,7 @@ def test_no_file_but_pages_and_what_they_load_is_on_the_site(site: Path) -> None
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
 def test_a_lesson_has_its_figures_with_their_texts(lesson: Lesson, pages) -> None:
-    cells, solved = read_lesson(lesson), read_notebook(lesson.solved).cells
+    cells, solved = read_lesson(lesson), read_notebook(lesson.solved_ipynb).cells
     free = [cell for cell, depends in zip(solved, needs_solution(cells), strict=True) if not depends]
     texts = [
         o.metadata["image/png"]["alt"] for c in free for o in c.get("outputs", []) if "image/png" in o.get("data", {})
@@ -240,7 +240,9 @@ def test_some_cell_needs_a_solution_and_says_so(pages) -> None:
 
 def test_a_lesson_that_has_changed_since_its_build_is_named(small: Course) -> None:
     lesson = small.lesson(LESSON)
-    lesson.text.write_text(lesson.text.read_text("utf-8").replace("# %%\nscores", "# %%\nscores = 0\nscores", 1))
+    lesson.lesson_py.write_text(
+        lesson.lesson_py.read_text("utf-8").replace("# %%\nscores", "# %%\nscores = 0\nscores", 1)
+    )
     with pytest.raises(LessonError, match=f"not what the lesson says now. `make build LESSON={LESSON}` first"):
         lesson_page(lesson, {}, "")
 

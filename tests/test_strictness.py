@@ -1,4 +1,4 @@
-"""One strictness: what passes at a student's desk passes when graded, and honest numerics pass both."""
+"""One strictness: what passes in a student's workspace passes when graded, and honest numerics pass both."""
 
 from functools import cache
 from pathlib import Path
@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.fingerprint import GRACE, TOLERANCES, fingerprint
 from autograder.judging.proofs import accepts_everywhere
@@ -108,7 +108,7 @@ def test_an_answer_that_is_not_finite_agrees_with_its_like_alone(value: float) -
         assert not any(t.accepts(Returned(w)) for t in (home, graded) for w in wrong)
 
 
-def test_grading_allows_more_than_the_desk() -> None:
+def test_grading_allows_more_than_the_workspace() -> None:
     right = torch.ones(40, dtype=torch.float64)
     home, graded = targets_for(right)
     accepted = {

@@ -12,7 +12,7 @@ import torch
 
 import autograder
 from autograder import predict, reveal
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.errors import CheckFailed, CourseError, NotStarted
 from autograder.judging.case import Failure
 from autograder.judging.verdict import Result, Verdict

@@ -1,4 +1,4 @@
-"""Repairs at the student's workspace: looked for in a fork, of which nothing remains but a sentence."""
+"""Repairs in the student's workspace: looked for in a fork, of which nothing remains but a sentence."""
 
 import linecache
 import os
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.values import Outcome
 from autograder.paths import find_course
 from autograder.student import repairing
-from autograder.student.repairing import cell_of, last_line_of_copy, repair_in_copy
+from autograder.student.repairing import defining_cell, last_line_of_copy, repair_in_copy
 
 KEY = package_of(find_course(Path(__file__).parent).lesson("03_scaling")).key
 CHECKS = [check for check in KEY.visible if check.exercise == "scale_scores"]
@@ -35,7 +35,7 @@ def told(cell: str, names: dict[str, Any] | None = None) -> str:
     names = {**KEY.reference, **(names or {})}
     work = defined(cell, names)
     outcomes: list[Outcome] = [check.values(work, PUBLIC_SEED) for check in CHECKS]
-    return repair_in_copy(cell_of(work), CHECKS, TARGETS, outcomes, names)
+    return repair_in_copy(defining_cell(work), CHECKS, TARGETS, outcomes, names)
 
 
 def test_a_repair_is_told() -> None:
@@ -44,12 +44,12 @@ def test_a_repair_is_told() -> None:
 
 def test_the_cell_is_that_of_a_class_too() -> None:
     cell = "class scale_scores:\n    def forward(self):\n        return 0\n"
-    assert cell_of(defined(cell, {})) == cell
+    assert defining_cell(defined(cell, {})) == cell
 
 
 def test_what_no_cell_defines_is_left_alone() -> None:
-    assert cell_of(told) == ""
-    assert cell_of(torch.add) == ""
+    assert defining_cell(told) == ""
+    assert defining_cell(torch.add) == ""
     assert repair_in_copy("", CHECKS, TARGETS, [], {}) == ""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.lesson import LessonCell, read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.mutant import family_of
 from autograder.paths import Lesson, find_course
@@ -190,12 +190,12 @@ def test_a_message_is_at_most_three_lines_and_not_shared(key: AnswerKey) -> None
 
 
 def test_the_wrong_numbers_of_the_sources_appear_nowhere(lesson: Lesson) -> None:
-    for path in (lesson.text, lesson.solved, lesson.hidden):
+    for path in (lesson.lesson_py, lesson.solved_ipynb, lesson.hidden_py):
         assert re.findall(WRONG_NUMBERS, re.sub(r'"image/png": "[^"]*"', "", path.read_text())) == []
 
 
 def test_printed_tensors_are_small(lesson: Lesson) -> None:
-    printed = re.findall(r"tensor\(\[\[.*?\]\]", lesson.solved.read_text(), re.S)
+    printed = re.findall(r"tensor\(\[\[.*?\]\]", lesson.solved_ipynb.read_text(), re.S)
     assert [t for t in printed if t.count("],") >= 6] == []
 
 
@@ -206,7 +206,7 @@ def test_a_lesson_ends_with_the_way_on(cells: list[LessonCell]) -> None:
 
 def test_links_to_other_lessons_lead_to_them(lesson: Lesson, cells: list[LessonCell]) -> None:
     for target in re.findall(r"\]\((\.\./[^)]*)\)", "\n".join(c.text for c in cells)):
-        assert (lesson.released / target).is_file(), target
+        assert (lesson.released_dir / target).is_file(), target
 
 
 def test_every_question_has_three_levels_of_points(cells: list[LessonCell]) -> None:

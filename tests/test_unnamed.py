@@ -52,8 +52,8 @@ def test_once_drafted_and_moved_the_mistake_is_known(graded: Course, package, mo
     monkeypatch.chdir(graded.root)
     assert main(["mistake", "--lesson", LESSON, "--exercise", "attend", "--from", "ada"]) == 0
     lesson = graded.lesson(LESSON)
-    moved = lesson.mistakes.read_text() + graded.drafts(lesson).read_text()
-    lesson.mistakes.write_text(moved)
+    moved = lesson.mistakes_py.read_text() + graded.drafts(lesson).read_text()
+    lesson.mistakes_py.write_text(moved)
     grade_lesson(graded, lesson, jobs=2, force=True, options={"allow_unsandboxed": True})
     students = read_class(graded, lesson)
     told = {s.name: s.verdicts["attend"]["told"] for s in students}

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import linked_exercises
 from autograder.authoring.verify import (
     distinctness_problems,
@@ -39,7 +39,7 @@ def test_a_proof_is_kept_until_anything_changes_that_goes_into_it(scratch: Cours
     assert not is_proved(lesson)
     remember_proof(lesson, proof_digest(lesson))
     assert is_proved(lesson)
-    for path in (lesson.text, lesson.checks, lesson.hidden, lesson.fingerprints):
+    for path in (lesson.lesson_py, lesson.checks_py, lesson.hidden_py, lesson.fingerprints_json):
         before = path.read_text()
         path.write_text(before + "\n")
         assert not is_proved(lesson), path
@@ -147,6 +147,6 @@ def test_a_ban_that_its_exercise_does_not_state_is_named(course: Course) -> None
 
 def test_every_ban_stands_in_the_text_of_its_exercise(course: Course) -> None:
     for lesson in course.lessons():
-        source = lesson.checks.read_text(encoding="utf-8")
+        source = lesson.checks_py.read_text(encoding="utf-8")
         if "shortcut(" in source:
             assert list(unsaid_ban_problems(package_of(lesson).key.shortcuts, read_lesson(lesson))) == []

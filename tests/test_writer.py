@@ -11,10 +11,10 @@ import pytest
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from sqlalchemy import inspect, text
 
+from autograder.authoring.lesson_package import package_of
 from autograder.authoring.nbgrader_course import load_config, open_nbgrader
 from autograder.authoring.notebook import read_notebook
-from autograder.authoring.package import package_of
-from autograder.authoring.source import ensure_source
+from autograder.authoring.source import ensure_nbgrader_source
 from autograder.classroom import run
 from autograder.classroom.gradebook import INDEXED, ensure_registered, open_gradebook
 from autograder.classroom.run import grade_lesson
@@ -157,8 +157,8 @@ def ways(pristine: Course, hand_in, right, tmp_path_factory) -> dict[str, list[t
     for course in (ours, command):
         with open_gradebook(course) as gradebook:
             ensure_registered(gradebook, package_of(course.lesson(LESSON)))
-    ensure_source(command.lesson(LESSON))
-    ensure_source(other.lesson(LESSON))
+    ensure_nbgrader_source(command.lesson(LESSON))
+    ensure_nbgrader_source(other.lesson(LESSON))
     assert open_nbgrader(other).generate_assignment(LESSON, force=True)["success"]
     found: dict[str, list[tuple[Rows, dict[str, Any]]]] = {"ours": [], "command": [], "stock": []}
     for again in (False, True):
@@ -290,7 +290,7 @@ def test_the_gradebook_has_the_indexes_that_nbgraders_lacks(small: Course) -> No
 def test_nbgraders_command_needs_nothing_that_ours_has_made(course: Course, tmp_path: Path, hand_in, right) -> None:
     alone = copy_course(course, tmp_path)
     hand_in(alone, "ada", right)
-    ensure_source(alone.lesson(LESSON))
+    ensure_nbgrader_source(alone.lesson(LESSON))
     assert open_nbgrader(alone).generate_assignment(LESSON, force=True)["success"]
     autograde(alone)
     assert sum(row[2] or 0 for row in rows_in(alone)["grade"]) == 12
@@ -309,13 +309,13 @@ def regraded(course: Course) -> Lesson:
 
 
 def test_a_changed_set_up_cell_is_registered_anew(small: Course) -> None:
-    replace_in(small.lesson(LESSON).text, "import torch\n", "import torch\nimport math\n")
+    replace_in(small.lesson(LESSON).lesson_py, "import torch\n", "import torch\nimport math\n")
     regraded(small)
     assert "import math" in next(row[3] for row in rows_in(small)["source"] if row[0] == "setup")
 
 
 def test_changed_points_are_registered_anew_and_count(small: Course) -> None:
-    replace_in(small.lesson(LESSON).checks, '@check("attend", points=', '@check("attend", points=1')
+    replace_in(small.lesson(LESSON).checks_py, '@check("attend", points=', '@check("attend", points=1')
     regraded(small)
     points = package_of(small.lesson(LESSON)).key.points()["attend"]
     assert points > 10
@@ -327,7 +327,7 @@ def question(name: str) -> str:
 
 
 def test_a_new_question_gets_its_rows_on_a_regrade(small: Course) -> None:
-    with small.lesson(LESSON).text.open("a") as lesson:
+    with small.lesson(LESSON).lesson_py.open("a") as lesson:
         lesson.write(question("R9"))
     regraded(small)
     assert {row[1] for row in rows_in(small)["grade"]} >= {QUESTION, "question_R9"}
@@ -335,7 +335,7 @@ def test_a_new_question_gets_its_rows_on_a_regrade(small: Course) -> None:
 
 
 def test_a_question_that_nobody_has_judged_may_go(small: Course) -> None:
-    replace_in(small.lesson(LESSON).text, "question R2", "question R3")
+    replace_in(small.lesson(LESSON).lesson_py, "question R2", "question R3")
     regraded(small)
     names = {row[1] for row in rows_in(small)["grade"]}
     assert "question_R3" in names
@@ -347,7 +347,7 @@ def test_a_question_for_which_a_person_gave_points_may_not_go(small: Course) -> 
         gradebook.find_grade(QUESTION, LESSON, LESSON, "ada").manual_score = 1.0
         gradebook.db.commit()
     before = rows_in(small)
-    replace_in(small.lesson(LESSON).text, "question R2", "question R3")
+    replace_in(small.lesson(LESSON).lesson_py, "question R2", "question R3")
     with pytest.raises(CourseError, match=f"no longer has {QUESTION}"):
         grade_lesson(small, small.lesson(LESSON))
     assert rows_in(small) == before

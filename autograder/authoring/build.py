@@ -21,7 +21,7 @@ from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson,
 from .located import located
 from .manifest import refuse_edited, replace_generated
 from .nbgrader_course import open_nbgrader, raise_on_failure
-from .notebook import read_notebook, solved_notebook, text_of, tidy
+from .notebook import notebook_text, read_notebook, solved_notebook, tidy
 from .source import source_files, write_source
 
 CELL_SECONDS = 600
@@ -64,8 +64,8 @@ def build(
     staging = course.build / "release" / lesson.name
     shutil.rmtree(staging, ignore_errors=True)
     (publish or release)(course, lesson, staging)
-    released = {path: (staging / path.name).read_bytes() for path in generated(lesson) if path != lesson.solved}
-    replace_generated(lesson, {lesson.solved: text_of(solved).encode(), **released})
+    released = {path: (staging / path.name).read_bytes() for path in generated(lesson) if path != lesson.solved_ipynb}
+    replace_generated(lesson, {lesson.solved_ipynb: notebook_text(solved).encode(), **released})
 
 
 def fingerprints_text(key: AnswerKey) -> str:
@@ -77,9 +77,9 @@ def refuse_broken_syntax(lesson: Lesson, cells: list[LessonCell]) -> None:
     """Raise LessonError for the first cell that is not Python."""
     for cell in (c for c in cells if is_code(c)):
         try:
-            compile(solution_of(cell), lesson.text.name, "exec")
+            compile(solution_of(cell), lesson.lesson_py.name, "exec")
         except SyntaxError as error:
-            where = at_line(lesson.shown(lesson.text), line_in_lesson(cell, error.lineno or 1))
+            where = at_line(lesson.shown(lesson.lesson_py), line_in_lesson(cell, error.lineno or 1))
             raise LessonError(where, f"{error.msg}.", "Fix the cell.") from error
 
 
@@ -88,16 +88,16 @@ def refuse_unchecked(lesson: Lesson, key: AnswerKey) -> None:
     for exercise in key.exercises:
         if not key.checks_of(exercise):
             remedy = f'Write a function under `@check("{exercise}", points=1)`.'
-            raise LessonError(lesson.shown(lesson.checks), f"no check belongs to {exercise}.", remedy)
+            raise LessonError(lesson.shown(lesson.checks_py), f"no check belongs to {exercise}.", remedy)
 
 
 def generated(lesson: Lesson) -> dict[Path, Path]:
     """Return each generated and committed file with the file that a change to it belongs in."""
     return {
-        lesson.solved: lesson.text,
-        lesson.released / lesson.notebook: lesson.text,
-        lesson.fingerprints: lesson.hidden,
-        **{lesson.released / path.name: path for path in lesson.beside},
+        lesson.solved_ipynb: lesson.lesson_py,
+        lesson.released_dir / lesson.notebook_name: lesson.lesson_py,
+        lesson.fingerprints_json: lesson.hidden_py,
+        **{lesson.released_dir / path.name: path for path in lesson.released_files},
     }
 
 
@@ -111,8 +111,8 @@ def release(course: Course, lesson: Lesson, folder: Path) -> None:
     nbgrader = open_nbgrader(course, db_url=database, release_directory=str(folder.parent))
     result = nbgrader.generate_assignment(lesson.name, force=True)
     raise_on_failure(result, f"{lesson.name} was not released")
-    path = folder / lesson.notebook
-    path.write_text(text_of(tidy(read_notebook(path))), encoding="utf-8")
+    path = folder / lesson.notebook_name
+    path.write_text(notebook_text(tidy(read_notebook(path))), encoding="utf-8")
 
 
 def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
@@ -123,7 +123,9 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
     """
     notebook = solved_notebook(cells)
     with tempfile.TemporaryDirectory() as folder:
-        place = shutil.copytree(lesson.source, Path(folder) / lesson.name, ignore=shutil.ignore_patterns("*.ipynb"))
+        place = shutil.copytree(
+            lesson.nbgrader_source_dir, Path(folder) / lesson.name, ignore=shutil.ignore_patterns("*.ipynb")
+        )
         try:
             notebook_client(notebook, Path(folder), place).execute()
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
@@ -155,6 +157,6 @@ def stopped(lesson: Lesson, cells: list[LessonCell], notebook: Any, error: Excep
     cell, outputs = (cells[began[-1]], notebook.cells[began[-1]].outputs) if began else (cells[0], [])
     trace = "\n".join(line for o in outputs if o.output_type == "error" for line in o.traceback)
     lines = re.findall(r"Cell In\[\d+\], line (\d+)", re.sub(r"\x1b\[[0-9;]*m", "", trace))
-    where = at_line(lesson.shown(lesson.text), line_in_lesson(cell, int(lines[0]) if lines else 1))
+    where = at_line(lesson.shown(lesson.lesson_py), line_in_lesson(cell, int(lines[0]) if lines else 1))
     said = f"{error.ename}: {error.evalue}" if isinstance(error, CellExecutionError) else one_line(str(error))
     return where, f"the solved lesson stops: {said.rstrip('.')}.", "Fix the cell."

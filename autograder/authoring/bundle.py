@@ -10,14 +10,14 @@ from pathlib import Path
 from ..errors import CourseError, command
 from ..paths import STUDENT_FOLDER, Course, file_digest, packed_lessons
 from .index import index_text
+from .lesson_package import package_of
 from .manifest import read_sums
-from .package import package_of
 
 STAMP = (2026, 1, 1, 0, 0, 0)
 # what a student's copy of the package holds: no grading, no authoring, no classroom
 PARTS = (
     *(f"autograder/{name}.py" for name in ("__init__", "__main__", "checks", "errors", "paths")),
-    *(f"autograder/{room}" for room in ("judging", "plot", "student")),
+    *(f"autograder/{layer}" for layer in ("judging", "plot", "student")),
     *("pyproject.toml", "constraints.txt", "environment.yml", "Makefile", "LICENSE", "LICENSE-lessons"),
 )
 README = "docs/students.md"
@@ -60,7 +60,7 @@ def known_files(course: Course) -> list[str]:
 def released_notebooks(course: Course) -> dict[str, bytes]:
     """Return the start page and every lesson's notebook, by path, as a build writes them."""
     found = {course.index: index_text(course)}
-    found |= {lesson.released / lesson.notebook: package_of(lesson).released for lesson in course.lessons()}
+    found |= {lesson.released_dir / lesson.notebook_name: package_of(lesson).released for lesson in course.lessons()}
     return {path.relative_to(course.root).as_posix(): text.encode() for path, text in found.items()}
 
 
@@ -69,9 +69,12 @@ def released_data(course: Course) -> dict[str, bytes]:
     found = {}
     for lesson in course.lessons():
         built = read_sums(lesson.manifest)
-        for path in (*(lesson.released / written.name for written in lesson.beside), lesson.fingerprints):
+        for path in (
+            *(lesson.released_dir / written.name for written in lesson.released_files),
+            lesson.fingerprints_json,
+        ):
             name = lesson.shown(path)
-            fresh = path == lesson.fingerprints or path.read_bytes() == (lesson.folder / path.name).read_bytes()
+            fresh = path == lesson.fingerprints_json or path.read_bytes() == (lesson.folder / path.name).read_bytes()
             if built.get(name) != file_digest(path) or not fresh:
                 raise CourseError(
                     f"{name} is not what the lesson says now: `{command(f'build --lesson {lesson.name}')}` first."

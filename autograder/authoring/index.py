@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from ..paths import Course
 from ..student.progress import Overview, lesson_progress
-from .notebook import notebook_of, text_of
+from .notebook import join_cells, notebook_text
 
 
 def build_index(course: Course) -> None:
@@ -21,7 +21,7 @@ def build_index(course: Course) -> None:
 def index_text(course: Course) -> str:
     """Return the start page as the text of its file."""
     cells = [index_cell(cell, course) for cell in jupytext.read(course.index_source).cells]
-    return text_of(notebook_of(cells))
+    return notebook_text(join_cells(cells))
 
 
 def index_cell(cell: Any, course: Course) -> Any:
@@ -37,6 +37,6 @@ def index_cell(cell: Any, course: Course) -> Any:
 
 def fresh_overview(course: Course) -> Overview:
     """Return the table for a student who has not begun."""
-    prints = [lesson.released / "fingerprints.json" for lesson in course.lessons()]
+    prints = [lesson.released_dir / "fingerprints.json" for lesson in course.lessons()]
     found = [json.loads(path.read_text(encoding="utf-8")) for path in prints if path.exists()]
     return Overview([lesson_progress(data, {}) for data in found])

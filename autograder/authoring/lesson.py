@@ -42,11 +42,11 @@ class LessonCell:
 
 def read_lesson(lesson: Lesson) -> list[LessonCell]:
     """Return a lesson's cells. Raises LessonError for the first thing that does not fit together."""
-    text = lesson.text.read_text(encoding="utf-8")
+    text = lesson.lesson_py.read_text(encoding="utf-8")
     notebook, headers = jupytext.reads(text, fmt="py:percent"), header_lines(text)
     if len(headers) != len(notebook.cells):
         headers = [0] * len(notebook.cells)
-    where = lesson.shown(lesson.text)
+    where = lesson.shown(lesson.lesson_py)
     cells = [parse_cell(cell, where, line) for cell, line in zip(notebook.cells, headers, strict=True)]
     for line, problem, remedy in misfits(cells):
         raise LessonError(at_line(where, line), problem, remedy)
@@ -200,7 +200,9 @@ def first_match(pattern: str, example: str, cells: list[LessonCell], lesson: Les
     """Return what the first cell says. Raises LessonError where it does not."""
     found = re.search(pattern, cells[0].text if cells else "", re.MULTILINE)
     if found is None:
-        raise LessonError(lesson.shown(lesson.text), f"the first cell lacks {example}.", "The start page shows it.")
+        raise LessonError(
+            lesson.shown(lesson.lesson_py), f"the first cell lacks {example}.", "The start page shows it."
+        )
     return found[1]
 
 
@@ -208,13 +210,13 @@ def lesson_source(lesson: Lesson, cells: list[LessonCell]) -> LessonSource:
     """Return what judging needs of a lesson."""
     return LessonSource(
         name=lesson.name,
-        place=lesson.shown(lesson.folder),
+        folder=lesson.shown(lesson.folder),
         title=title_of(cells, lesson),
         minutes=minutes_of(cells, lesson),
         exercises=tuple(exercises_in(cells)),
         reference=reference_source(cells),
-        checks=lesson.checks.read_text(encoding="utf-8"),
-        hidden=lesson.hidden.read_text(encoding="utf-8"),
-        mistakes=lesson.mistakes.read_text(encoding="utf-8") if lesson.mistakes.is_file() else "",
-        modules=tuple((path.name, path.read_text(encoding="utf-8")) for path in lesson.modules),
+        checks=lesson.checks_py.read_text(encoding="utf-8"),
+        hidden=lesson.hidden_py.read_text(encoding="utf-8"),
+        mistakes=lesson.mistakes_py.read_text(encoding="utf-8") if lesson.mistakes_py.is_file() else "",
+        modules=tuple((path.name, path.read_text(encoding="utf-8")) for path in lesson.module_files),
     )

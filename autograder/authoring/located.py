@@ -37,7 +37,7 @@ def place_of(lesson: Lesson, error: Exception) -> str:
     for name, line in reversed(frames):
         folder, _, file = name.rpartition("/")
         if folder == lesson.shown(lesson.folder):
-            return at_line(name, line_of_solution(lesson, line) if file == lesson.text.name else line)
+            return at_line(name, line_of_solution(lesson, line) if file == lesson.lesson_py.name else line)
     return ""
 
 

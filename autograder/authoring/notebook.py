@@ -26,7 +26,7 @@ Notebook = Any
 
 def solved_notebook(cells: list[LessonCell]) -> Notebook:
     """Return the notebook with solutions and rubrics, not yet executed."""
-    return notebook_of([solved_cell(cell) for cell in cells])
+    return join_cells([solved_cell(cell) for cell in cells])
 
 
 def source_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook:
@@ -36,7 +36,7 @@ def source_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook
         cells: the lesson.
         points: the sum of each exercise's checks.
     """
-    return notebook_of([source_cell(cell, points) for cell in cells])
+    return join_cells([source_cell(cell, points) for cell in cells])
 
 
 def released_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook:
@@ -73,7 +73,7 @@ def stubbed(source: str) -> str:
     return "\n".join(lines)
 
 
-def notebook_of(cells: list[Any]) -> Notebook:
+def join_cells(cells: list[Any]) -> Notebook:
     """Join cells, with ids that follow from their content."""
     seen: dict[str, int] = {}
     for cell in cells:
@@ -138,7 +138,7 @@ def code_cells(notebook: Notebook) -> list[int]:
     return [place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
 
 
-def text_of(notebook: Notebook) -> str:
+def notebook_text(notebook: Notebook) -> str:
     """Return a notebook as the text of its file."""
     return str(nbformat.writes(notebook)).rstrip("\n") + "\n"
 

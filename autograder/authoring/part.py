@@ -12,7 +12,7 @@ from ..judging.answer_key import LessonSource
 from ..judging.check import declared
 from ..judging.syntax import bound_by, parsed, top_level_names, wanted_by
 from .lesson import LessonCell, solution_of
-from .notebook import released_notebook, text_of
+from .notebook import notebook_text, released_notebook
 from .sample_submissions import Edits, solutions
 
 Bases = dict[str, str]
@@ -95,7 +95,7 @@ def part_of(package: LessonPackage, cells: list[LessonCell], exercises: Collecti
     key = package.key
     source = replace(key.source, exercises=tuple(name for name in key.exercises if name in exercises))
     part = replace(key, source=source, mistakes=tuple(m for m in key.mistakes if m.exercise in exercises))
-    released = text_of(released_notebook(cells_of(cells, exercises), part.points()))
+    released = notebook_text(released_notebook(cells_of(cells, exercises), part.points()))
     return replace(package, key=part, released=released)
 
 

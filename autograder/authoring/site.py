@@ -16,7 +16,7 @@ from ..errors import CourseError, LessonError
 from ..paths import Course
 from .bundle import README as FOR_STUDENTS
 from .lesson import read_lesson, title_of
-from .notebook import text_of
+from .notebook import notebook_text
 from .site_pages import lesson_page, relinked
 
 OWN = Path(__file__).parent / "website"
@@ -70,8 +70,8 @@ def pages(course: Course) -> dict[str, str]:
     there = addresses(course)
     made = {FRONT: front_page(course, there)}
     for lesson in course.lessons():
-        home = lesson.released.relative_to(course.root)
-        made[there[f"{home}/{lesson.notebook}"]] = text_of(lesson_page(lesson, there, FOR_STUDENTS))
+        home = lesson.released_dir.relative_to(course.root)
+        made[there[f"{home}/{lesson.notebook_name}"]] = notebook_text(lesson_page(lesson, there, FOR_STUDENTS))
     for path in documents(course):
         name = path.relative_to(course.root).as_posix()
         made[there[name]] = relinked(path.read_text(encoding="utf-8"), name, there)
@@ -82,8 +82,8 @@ def addresses(course: Course) -> dict[str, str]:
     """Return where on the site each file of the course is that has a page, by its path."""
     found = {"README.md": FRONT}
     for lesson in course.lessons():
-        path = (lesson.released / lesson.notebook).relative_to(course.root)
-        found[path.as_posix()] = f"{LESSONS}/{lesson.notebook}"
+        path = (lesson.released_dir / lesson.notebook_name).relative_to(course.root)
+        found[path.as_posix()] = f"{LESSONS}/{lesson.notebook_name}"
     found |= {path.relative_to(course.root).as_posix(): f"{DOCUMENTS}/{path.name}" for path in documents(course)}
     return found
 

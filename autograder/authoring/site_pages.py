@@ -14,7 +14,7 @@ from nbformat.v4 import new_output
 from ..errors import LessonError, command
 from ..paths import Lesson
 from .lesson import LessonCell, exercises_in, read_lesson
-from .notebook import Notebook, notebook_of, read_notebook, released_notebook, solved_cell
+from .notebook import Notebook, join_cells, read_notebook, released_notebook, solved_cell
 
 DEMONSTRATIONS = ("demo", "measured")
 YOURS = "*What comes out here depends on your own solution. Run the lesson to see it.*"
@@ -39,7 +39,7 @@ def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> No
     """
     cells = read_lesson(lesson)
     released = released_notebook(cells, dict.fromkeys(exercises_in(cells), 0))
-    own = (lesson.released / lesson.notebook).relative_to(lesson.root).as_posix()
+    own = (lesson.released_dir / lesson.notebook_name).relative_to(lesson.root).as_posix()
     for cell, page_cell, outputs in zip(cells, released.cells, unsolved_outputs(lesson, cells), strict=True):
         page_cell.metadata = page_metadata(cell, outputs)
         if page_cell.cell_type == "code":
@@ -49,7 +49,7 @@ def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> No
     to_read = TO_READ.format(posixpath.relpath(there[setting_up], posixpath.dirname(there[own])))
     released.cells[0].source = released.cells[0].source.replace("\n## ", f"\n{to_read}\n\n## ", 1)
     answers = {i for i, cell in enumerate(cells) if cell.kind == "question"}  # boxes to write in
-    return notebook_of([cell for i, cell in enumerate(released.cells) if i not in answers])
+    return join_cells([cell for i, cell in enumerate(released.cells) if i not in answers])
 
 
 def page_metadata(cell: LessonCell, outputs: list[Any]) -> dict[str, Any]:
@@ -63,10 +63,10 @@ def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[A
 
     Raises LessonError where the solved notebook is another lesson's, or an older one.
     """
-    solved = read_notebook(lesson.solved).cells if lesson.solved.is_file() else []
+    solved = read_notebook(lesson.solved_ipynb).cells if lesson.solved_ipynb.is_file() else []
     if [c.source for c in solved] != [solved_cell(c).source for c in cells]:
         remedy = f"`{command(f'build --lesson {lesson.name}')}` first."
-        raise LessonError(lesson.shown(lesson.solved), "this is not what the lesson says now.", remedy)
+        raise LessonError(lesson.shown(lesson.solved_ipynb), "this is not what the lesson says now.", remedy)
     for cell, solved_one, depends in zip(cells, solved, needs_solution(cells), strict=True):
         if cell.kind not in DEMONSTRATIONS:
             yield []

@@ -31,4 +31,4 @@ def start_lesson(course: Course, name: str) -> str:
     if lesson.folder.exists():
         raise CourseError(f"{lesson.shown(lesson.folder)} exists already. Choose another name.")
     shutil.copytree(course.root / "solutions" / "_template", lesson.folder)
-    return lesson.shown(lesson.text)
+    return lesson.shown(lesson.lesson_py)

@@ -27,9 +27,9 @@ from ..judging.target import Target
 from ..judging.verdict import judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
+from .lesson_package import package_of
 from .located import located
-from .notebook import text_of
-from .package import package_of
+from .notebook import notebook_text
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
 SEED, SEEDS = 20260101, 20
@@ -96,7 +96,7 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
         for hidden in (False, True):
             if not any(t.hidden is hidden for t in targets):
                 kind, file = ("hidden", "hidden.py") if hidden else ("visible", "checks.py")
-                yield f"{exercise} has no {kind} check: add one to {key.source.place}/{file}"
+                yield f"{exercise} has no {kind} check: add one to {key.source.folder}/{file}"
         for target in targets:
             if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
@@ -141,7 +141,7 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
         targets = key.targets(exercise, PUBLIC_SEED)
         visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
         for mistake in key.mistakes_of(exercise):
-            outcomes = [c.summarise(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
+            outcomes = [c.summarize(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
             clauses = partial(key.clauses, exercise)
             verdict = judge(
                 exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise), clauses
@@ -203,7 +203,7 @@ def graded_submission_problems(
 
 def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
     """Grade one submission. These are our own, so they may run where nothing can be isolated."""
-    content = text_of(submission(package, edits)).encode()
+    content = notebook_text(submission(package, edits)).encode()
     text = grade(Submission(content, package, SEED, demonstrations=demonstrations, allow_unsandboxed=True))
     notebook: Notebook = json.loads(text)
     return notebook

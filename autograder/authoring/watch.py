@@ -23,9 +23,9 @@ from ..paths import Course, Lesson, digest
 from .build import build, fingerprints_text, refuse_broken_syntax
 from .kernel import KeptKernel, Ran, fill_in
 from .lesson import LessonCell, at_line, is_code, lesson_source, read_lesson, solution_of
+from .lesson_package import package_with
 from .located import located
-from .notebook import Notebook, released_notebook, solved_notebook, text_of, tidy
-from .package import package_with
+from .notebook import Notebook, notebook_text, released_notebook, solved_notebook, tidy
 from .part import Bases, part_of, proof_bases
 from .sample_submissions import one_mistake_each, solutions
 from .source import source_files
@@ -55,7 +55,7 @@ def watch(course: Course, lesson: Lesson, jobs: int, say: Callable[[str], None])
 
 def saved(lesson: Lesson) -> Saved:
     """Return when each file that an author writes was saved last, and its size."""
-    files = [lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data]
+    files = [lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files]
     stats = [(path.name, path.stat()) for path in files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
 
@@ -130,7 +130,7 @@ class Watcher:
             key.cache.take_over(self.key.cache, unchanged)
         self.key, self.bases = key, bases
         concerned = [name for name, basis in bases.items() if basis != self.proved.get(name)]
-        package = package_with(key, cells, {path.name: path.read_bytes() for path in self.lesson.data})
+        package = package_with(key, cells, {path.name: path.read_bytes() for path in self.lesson.data_files})
         problems = []
         if concerned:
             part = part_of(package, cells, concerned)
@@ -168,7 +168,7 @@ class Watcher:
         if bases != before:
             first, last = differing(before, bases)
             files = source_files(self.lesson, cells, package.key, fingerprints_text(package.key))
-            del files[self.lesson.notebook]
+            del files[self.lesson.notebook_name]
             self._before_edit = cells, bases[: first or 1], files
             for number in self._kernel.run(cells, notebook, bases, files):
                 more = 0 < number == last < len(bases)
@@ -179,7 +179,7 @@ class Watcher:
 
     def place(self, cells: list[LessonCell], number: int) -> str:
         """Return where the n-th code cell is."""
-        return at_line(self.lesson.shown(self.lesson.text), runnable(cells)[number - 1].line)
+        return at_line(self.lesson.shown(self.lesson.lesson_py), runnable(cells)[number - 1].line)
 
     def stand_by(self) -> Iterator[int]:
         """Run the cells before the last edit in a fresh kernel, so that the next edit need not wait for them."""
@@ -191,10 +191,10 @@ class Watcher:
     def publish(self, _course: Course, lesson: Lesson, folder: Path) -> None:
         """Write what students get."""
         cells = read_lesson(lesson)
-        shutil.copytree(lesson.source, folder)
+        shutil.copytree(lesson.nbgrader_source_dir, folder)
         points = self.key.points() if self.key else {}
-        text = text_of(released_notebook(cells, points))
-        (folder / lesson.notebook).write_text(text, encoding="utf-8")
+        text = notebook_text(released_notebook(cells, points))
+        (folder / lesson.notebook_name).write_text(text, encoding="utf-8")
 
 
 def runnable(cells: list[LessonCell]) -> list[LessonCell]:
@@ -210,7 +210,7 @@ def cell_bases(lesson: Lesson, cells: list[LessonCell], bases: Bases) -> list[st
         cells: all of them.
         bases: what each exercise's proof depends on: a check cell shows what came of it.
     """
-    beside = digest(*lesson.modules, *lesson.data)
+    beside = digest(*lesson.module_files, *lesson.data_files)
 
     def basis(cell: LessonCell) -> str:
         further = beside if cell.kind == "setup" else bases[cell.name] if cell.kind == "check" else ""

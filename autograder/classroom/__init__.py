@@ -1,4 +1,4 @@
-"""A whole class: collect, grade, write the gradebook, give feedback, report, export. The only room with a gradebook.
+"""A whole class: collect, grade, write the gradebook, give feedback, report, export. The only layer with a gradebook.
 
-May import every other room.
+May import every other layer.
 """

@@ -18,7 +18,7 @@ from typing import IO
 from ..errors import one_line
 from ..paths import Lesson
 
-MOST_BYTES = 50 * 2**20
+MOST_UNPACKED_BYTES = 50 * 2**20
 NESTED = 3
 LONGEST_NAME = 500
 LONGEST_STUDENT = 100  # bytes, of the 255 that a folder's name may have
@@ -229,8 +229,8 @@ def zip_member(
     folder, path = name.removesuffix(".zip"), unicodedata.normalize("NFC", info.filename)
     inner = f"{folder}/{path}"
     upload = upload or upload_of(path, lesson, name)
-    if info.file_size > MOST_BYTES:
-        report.left_out.append(f"{inner}: larger than {MOST_BYTES // 2**20} MB")
+    if info.file_size > MOST_UNPACKED_BYTES:
+        report.left_out.append(f"{inner}: larger than {MOST_UNPACKED_BYTES // 2**20} MB")
         return
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         report.left_out.append(f"{inner}: compressed in a way that learning management systems do not use")

@@ -289,26 +289,26 @@ class ClusterExecutor(WorkersElsewhere):
             elif time.monotonic() - seen > self._wait_seconds:
                 lost = f"No worker has been there for {self._wait_seconds:g} seconds. {GOES_ON}"
                 for result in list(self._pending):
-                    settle(result, ClusterError(lost))
+                    resolve(result, ClusterError(lost))
 
 
 def pass_on(result: Future[str], inner: Future[Any]) -> None:
     """Give a worker's answer to whoever waits for it; trouble that is not the submission's own as a ClusterError."""
     try:
-        settle(result, inner.result())
+        resolve(result, inner.result())
     except CancelledError:
-        settle(result, ClusterError(f"The scheduler is gone. {GOES_ON}"))
+        resolve(result, ClusterError(f"The scheduler is gone. {GOES_ON}"))
     except CourseError as error:
-        settle(result, error)
+        resolve(result, error)
     except KilledWorker as error:
         last = getattr(error.last_worker, "address", error.last_worker)
         words = f"{error.allowed_failures + 1} workers ended one after another with the same submission, last {last}."
-        settle(result, ClusterError(f"{words} Their logs say why. {GOES_ON}"))
+        resolve(result, ClusterError(f"{words} Their logs say why. {GOES_ON}"))
     except Exception as error:
-        settle(result, ClusterError(f"The cluster failed ({type(error).__name__}: {error}). {GOES_ON}"))
+        resolve(result, ClusterError(f"The cluster failed ({type(error).__name__}: {error}). {GOES_ON}"))
 
 
-def settle(result: Future[str], answer: str | Exception) -> None:
+def resolve(result: Future[str], answer: str | Exception) -> None:
     """Set a result or an exception, unless that has happened, or nobody waits any more."""
     with suppress(InvalidStateError):
         if isinstance(answer, Exception):
@@ -349,7 +349,7 @@ def cluster_executor(address: str, jobs: int, wait_seconds: float) -> Iterator[C
         ClusterError: no scheduler answers, or no worker can grade.
     """
     be_quiet()
-    with dask.config.set(QUIET), local_cluster(jobs) if address == LOCAL else connected(address) as client:
+    with dask.config.set(QUIET), local_cluster(jobs) if address == LOCAL else connected_client(address) as client:
         executor = ClusterExecutor(client, wait_seconds)
         try:
             executor.start()
@@ -384,7 +384,7 @@ def ctrl_c_for_this_process_alone() -> Iterator[None]:
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Client]:
+def connected_client(address: str) -> Iterator[Client]:
     """Connect to a scheduler. For tls:// the certificates are those of Dask's settings."""
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)

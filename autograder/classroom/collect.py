@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import CourseError, SubmissionError, command, options
-from ..grading.cells import BUDGET, TOO_LARGE, cells_in
+from ..grading.cells import BUDGET, NOTEBOOK_TOO_LARGE, cells_in
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
@@ -186,7 +186,7 @@ def in_order(candidates: Sequence[Candidate], lesson: Lesson) -> list[Candidate]
     order = {upload: number for number, upload in enumerate(dict.fromkeys(c.upload for c in candidates))}
     return sorted(
         candidates,
-        key=lambda c: (order[c.upload], PurePosixPath(c.name).name == lesson.notebook, -c.name.count("/")),
+        key=lambda c: (order[c.upload], PurePosixPath(c.name).name == lesson.notebook_name, -c.name.count("/")),
     )
 
 
@@ -226,7 +226,7 @@ def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
 
 def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
     """Put a notebook where submissions are, with the time at which it was handed in, where that is known."""
-    files = {lesson.notebook: candidate.content.read_bytes()}
+    files = {lesson.notebook_name: candidate.content.read_bytes()}
     if candidate.owner.handed_in:
         files[TIMESTAMP] = f"{candidate.owner.handed_in}\n".encode()
     store_submission(course, lesson, student, files)
@@ -247,7 +247,7 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
     if len(name) > LONGEST_NAME:
         return "its name is too long"
     if len(content) > BUDGET.bytes:  # reading it takes twenty times its size in memory
-        return TOO_LARGE
+        return NOTEBOOK_TOO_LARGE
     try:
         cells = cells_in(content)
     except ValueError:
@@ -259,5 +259,5 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
 
 def known_ids(lesson: Lesson) -> set[str]:
     """Return the grade ids of a lesson's check cells."""
-    released: Any = json.loads((lesson.released / lesson.notebook).read_text(encoding="utf-8"))
+    released: Any = json.loads((lesson.released_dir / lesson.notebook_name).read_text(encoding="utf-8"))
     return {name for cell in released["cells"] if (name := grade_id_of(cell)).startswith(CHECK_PREFIX)}

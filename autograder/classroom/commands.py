@@ -32,44 +32,44 @@ def available_cores() -> int:
 CORES = available_cores()
 
 
-def build(course: Course, options: argparse.Namespace) -> int:
+def build_command(course: Course, options: argparse.Namespace) -> int:
     """Make all generated files."""
     if options.watch:
-        return watch(course, options)
-    from ..authoring.build import build as build_lesson
+        return build_at_every_save(course, options)
+    from ..authoring.build import build
     from ..authoring.index import build_index
 
     for lesson in course.chosen(options.lesson):
-        build_lesson(course, lesson)
+        build(course, lesson)
         print(f"built {lesson.name}")
     build_index(course)
     return 0
 
 
-def watch(course: Course, options: argparse.Namespace) -> int:
+def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
     """Build and prove one lesson after every save, until Ctrl-C."""
-    from ..authoring.watch import watch as watch_lesson
+    from ..authoring.watch import watch
 
     chosen = course.lesson(options.lesson or "")
     print(f"Watching {chosen.shown(chosen.folder)}/; Ctrl-C ends it.", flush=True)
     try:
-        watch_lesson(course, chosen, CORES, partial(print, flush=True))
+        watch(course, chosen, CORES, partial(print, flush=True))
     except KeyboardInterrupt:
         mine = f"--lesson {chosen.name}"
         print(f"Before you commit: `{command(f'build {mine}')}` and `{command(f'verify {mine}')}`.")
     return 0
 
 
-def verify(course: Course, options: argparse.Namespace) -> int:
+def verify_command(course: Course, options: argparse.Namespace) -> int:
     """Prove that lessons, checks and grading fit together."""
-    from ..authoring.verify import verify as verify_lesson
+    from ..authoring.verify import verify
 
-    problems = [line for lesson in course.chosen(options.lesson) for line in verify_lesson(lesson, CORES)]
+    problems = [line for lesson in course.chosen(options.lesson) for line in verify(lesson, CORES)]
     print("\n".join(problems) if problems else "No problems found.")
     return 1 if problems else 0
 
 
-def lesson(course: Course, options: argparse.Namespace) -> int:
+def lesson_command(course: Course, options: argparse.Namespace) -> int:
     """Start a lesson from the template."""
     from ..authoring.template import start_lesson
 
@@ -77,19 +77,18 @@ def lesson(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-def pretrain(course: Course, options: argparse.Namespace) -> int:
+def pretrain_command(course: Course, options: argparse.Namespace) -> int:
     """Train the model that a lesson ships, on the prose of the others."""
-    from ..authoring.prose import SCRIPT
-    from ..authoring.prose import pretrain as pretrain_lesson
+    from ..authoring.prose import SCRIPT, pretrain
 
     for lesson in course.chosen(options.lesson):
         if options.lesson or (lesson.folder / SCRIPT).is_file():
-            pretrain_lesson(course, lesson)
+            pretrain(course, lesson)
             print(f"trained; now `{command(f'build --lesson {lesson.name}')}`")
     return 0
 
 
-def bundle(course: Course, _options: argparse.Namespace) -> int:
+def bundle_command(course: Course, _options: argparse.Namespace) -> int:
     """Make the zip that students get."""
     from ..authoring.bundle import make_bundle
 
@@ -97,7 +96,7 @@ def bundle(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
-def site(course: Course, _options: argparse.Namespace) -> int:
+def site_command(course: Course, _options: argparse.Namespace) -> int:
     """Make the lessons' website."""
     from ..authoring.site import make_site
 
@@ -105,7 +104,7 @@ def site(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
-def collect(course: Course, options: argparse.Namespace) -> int:
+def collect_command(course: Course, options: argparse.Namespace) -> int:
     """Take an LMS archive, loose notebooks, or what is in nbgrader's exchange."""
     lesson = course.lesson(options.lesson or "")
     if options.origin == "exchange":
@@ -113,24 +112,24 @@ def collect(course: Course, options: argparse.Namespace) -> int:
 
         report = collect_from_exchange(course, lesson)
     else:
-        from .collect import collect as collect_lesson
+        from .collect import collect
 
-        report = collect_lesson(course, lesson, Path(options.origin))
+        report = collect(course, lesson, Path(options.origin))
     print("\n".join(report.lines(lesson)))
     return 0 if report.collected or report.as_before else 1
 
 
-def register(course: Course, options: argparse.Namespace) -> int:
+def register_command(course: Course, options: argparse.Namespace) -> int:
     """Enter lessons into the gradebook, so that Formgrader lists them."""
-    from .run import register as register_lesson
+    from .run import register
 
     for lesson in course.chosen(options.lesson):
         print(f"entering {lesson.name} into the gradebook", flush=True)
-        register_lesson(course, lesson)
+        register(course, lesson)
     return 0
 
 
-def grade(course: Course, options: argparse.Namespace) -> int:
+def grade_command(course: Course, options: argparse.Namespace) -> int:
     """Grade what is new or changed."""
     from ..grading.launch import launch_early
 
@@ -177,17 +176,17 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
         yield executor
 
 
-def merge(course: Course, options: argparse.Namespace) -> int:
+def merge_command(course: Course, options: argparse.Namespace) -> int:
     """Take what the tasks of a job array have graded."""
-    from .shards import merge as merge_lesson
+    from .shards import merge
 
     chosen = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
-    reports = [merge_lesson(course, lesson, force=options.force) for lesson in chosen]
+    reports = [merge(course, lesson, force=options.force) for lesson in chosen]
     print("\n".join(line for report in reports for line in report.lines()) or "Nobody has handed anything in.")
     return 0 if reports and not any(report.left for report in reports) else 1
 
 
-def feedback(course: Course, options: argparse.Namespace) -> int:
+def feedback_command(course: Course, options: argparse.Namespace) -> int:
     """Make feedback pages."""
     from .feedback import make_feedback
 
@@ -197,7 +196,7 @@ def feedback(course: Course, options: argparse.Namespace) -> int:
     return 0 if lines and not any(feedback.failed for feedback in made) else 1
 
 
-def grades(course: Course, _options: argparse.Namespace) -> int:
+def grades_command(course: Course, _options: argparse.Namespace) -> int:
     """Export the table of grades."""
     from .exports import export_grades
 
@@ -205,7 +204,7 @@ def grades(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
-def canvas(course: Course, _options: argparse.Namespace) -> int:
+def canvas_command(course: Course, _options: argparse.Namespace) -> int:
     """Export the table of grades for Canvas."""
     from .exports import CanvasExport, export_grades
 
@@ -213,7 +212,7 @@ def canvas(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
-def moodle(course: Course, _options: argparse.Namespace) -> int:
+def moodle_command(course: Course, _options: argparse.Namespace) -> int:
     """Export the table of grades for Moodle."""
     from .exports import MoodleExport, export_grades
 
@@ -221,7 +220,7 @@ def moodle(course: Course, _options: argparse.Namespace) -> int:
     return 0
 
 
-def report(course: Course, options: argparse.Namespace) -> int:
+def report_command(course: Course, options: argparse.Namespace) -> int:
     """Make one page about the class per lesson, and the same as CSV."""
     from .report import make_report
 
@@ -231,7 +230,7 @@ def report(course: Course, options: argparse.Namespace) -> int:
     return 0 if paths else 1
 
 
-def mistake(course: Course, options: argparse.Namespace) -> int:
+def mistake_command(course: Course, options: argparse.Namespace) -> int:
     """Draft a known mistake from what a student handed in."""
     from ..authoring.draft import add_draft
     from .submissions import exercise_cell
@@ -239,14 +238,13 @@ def mistake(course: Course, options: argparse.Namespace) -> int:
     lesson = course.lesson(options.lesson or "")
     name = add_draft(course, lesson, options.exercise, exercise_cell(course, lesson, options.student, options.exercise))
     print(f"Drafted {name} in {lesson.shown(course.drafts(lesson))}, which nothing loads: it is a student's code.")
-    print(
-        f"Read it, move it to {lesson.shown(lesson.mistakes)} and give it a name and a message. It runs from then on."
-    )
+    mistakes_py = lesson.shown(lesson.mistakes_py)
+    print(f"Read it, move it to {mistakes_py} and give it a name and a message. It runs from then on.")
     print(f"Then `{command(f'build --lesson {lesson.name}')}` and `{command('verify')}`.")
     return 0
 
 
-def demo(course: Course, options: argparse.Namespace) -> int:
+def demo_command(course: Course, options: argparse.Namespace) -> int:
     """Grade a class of twelve made-up submissions, in a folder of its own."""
     from .demo import default_lesson, run_demo
 
@@ -279,6 +277,5 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
 
 
-AUTHORS = (build, verify, lesson, pretrain, bundle, site)
-INSTRUCTORS = (collect, register, grade, merge, feedback, grades, canvas, moodle, report, mistake, demo)
-COMMANDS = {command.__name__: command for command in (*AUTHORS, *INSTRUCTORS)}
+# a command is a function here: `lessons grade` calls `grade_command`
+COMMANDS = {name.removesuffix("_command"): run for name, run in list(globals().items()) if name.endswith("_command")}

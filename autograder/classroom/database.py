@@ -58,7 +58,7 @@ def gradebook_url(default: str) -> str:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def as_course_error() -> Iterator[None]:
     """Raise CourseError, with the database's own words, where the database cannot be used."""
     try:
         with quiet():

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..authoring.lesson import read_lesson
-from ..authoring.notebook import text_of
-from ..authoring.package import package_of
+from ..authoring.lesson_package import package_of
+from ..authoring.notebook import notebook_text
 from ..authoring.sample_submissions import mistake_cell, one_mistake_each, solutions, submission
 from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import CONFIG_NAME, Course, Lesson
@@ -78,7 +78,7 @@ def fresh_course(course: Course, lesson: Lesson) -> Course:
     """Return a course with this one lesson and nobody in it."""
     demo = Course(course.build / "demo")
     shutil.rmtree(demo.root, ignore_errors=True)
-    for part in (lesson.folder, lesson.released):
+    for part in (lesson.folder, lesson.released_dir):
         ignored = shutil.ignore_patterns("__pycache__", "*.old-*")
         shutil.copytree(part, demo.root / part.relative_to(course.root), ignore=ignored)
     shutil.copy(course.root / CONFIG_NAME, demo.root)
@@ -99,10 +99,10 @@ def deliveries(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
         special = {"ines": {**right, first: right[first] + ODD}, "kofi": {first: CHEAT}}
         edits = special.get(student, ordinary[number % 4])
         edits = {name: text.replace("EXERCISE", first) for name, text in edits.items()}
-        notebook = text_of(submission(package, {**edits, **answers})).encode()
+        notebook = notebook_text(submission(package, {**edits, **answers})).encode()
         late = "LATE_" if number % 5 == 4 else ""
         content = notebook[: len(notebook) // 2] if number == len(NAMES) - 1 else notebook
-        yield f"{student}_{late}{100 + number}_{900 + number}_{lesson.notebook}", content
+        yield f"{student}_{late}{100 + number}_{900 + number}_{lesson.notebook_name}", content
 
 
 def default_lesson(course: Course) -> Lesson:

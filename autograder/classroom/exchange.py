@@ -211,9 +211,9 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                     raise SubmissionError(f"belongs to {account(status.st_uid)} now")
                 files[SECRET] = secret_in(folder, delivery.owner)
                 try:
-                    files[lesson.notebook] = read_plain(folder, lesson.notebook, BUDGET.bytes, delivery.owner)
+                    files[lesson.notebook_name] = read_plain(folder, lesson.notebook_name, BUDGET.bytes, delivery.owner)
                 except FileNotFoundError as error:
-                    raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
+                    raise SubmissionError(f"no {lesson.notebook_name}; the folder holds {listing(folder)}") from error
         except FileNotFoundError as error:
             raise SubmissionError("it was there, and is gone") from error
         changed = datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)

@@ -22,7 +22,7 @@ from ..errors import CourseError
 from ..grading.package import LessonPackage, ReleasedCell
 from ..judging.cell_metadata import is_locked, nbgrader_metadata
 from ..paths import Course
-from .database import alone, connect, explained
+from .database import alone, as_course_error, connect
 
 GRADE, COMMENT = api.Grade.__table__, api.Comment.__table__
 SUBMISSION, NOTEBOOK = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
@@ -51,7 +51,7 @@ def open_gradebook(course: Course) -> Iterator[Gradebook]:
     """
     config = load_config(course.root).CourseDirectory
     course.coursework.mkdir(exist_ok=True)
-    with explained():
+    with as_course_error():
         with alone(connect(config.db_url)):
             gradebook = Gradebook(config.db_url, config.course_id)
         with gradebook:

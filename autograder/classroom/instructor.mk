@@ -7,6 +7,7 @@ test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and 
 	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
 
 test-all: $(VENV)/ready-dev  ## everything that CI checks: also a hub, PostgreSQL, a cluster's faults, every page in a browser
+	$(BIN)/codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import SubmissionError, escaped
-from ..grading.cells import TOO_LARGE
+from ..grading.cells import NOTEBOOK_TOO_LARGE
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC  # without waiting for a pipe's writer
@@ -124,7 +124,7 @@ def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int |
 
 def too_large(name: str, most: int) -> str:
     """Say that a file is too large."""
-    return TOO_LARGE if name.endswith(".ipynb") else f"larger than {most} bytes"
+    return NOTEBOOK_TOO_LARGE if name.endswith(".ipynb") else f"larger than {most} bytes"
 
 
 def kind_of(mode: int) -> str:

@@ -10,7 +10,7 @@ import nbformat
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Int, validate
 
-from ..authoring.package import package_of
+from ..authoring.lesson_package import package_of
 from ..errors import CourseError
 from ..grading.grade import RUBRIC_TAG, Submission, grade
 from ..grading.package import LessonPackage

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 
-from ..authoring.package import package_of
+from ..authoring.lesson_package import package_of
 from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
@@ -21,7 +21,7 @@ from .report_plots import points_plot, solved_plot
 from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
-from .writer import read_record
+from .writer import read_notebook_record
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def read_class(course: Course, lesson: Lesson) -> list[Student]:
 
 def read_student(course: Course, lesson: Lesson, name: str, submission: Standing | None) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
-    record = read_record(course.graded_notebook(lesson, name), RECORD)
+    record = read_notebook_record(course.graded_notebook(lesson, name), RECORD)
     reason = "" if is_current(course, lesson, name, package_of(lesson)) else why_not_gradable(course, lesson, name)
     if submission is None or not record or reason:
         most = float(sum(package_of(lesson).key.points().values()))

@@ -16,9 +16,9 @@ from typing import Any
 from tqdm import tqdm
 from traitlets.config import Config
 
+from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.package import package_of
-from ..authoring.source import ensure_source
+from ..authoring.source import ensure_nbgrader_source
 from ..errors import (
     ClusterError,
     CourseError,
@@ -41,7 +41,7 @@ from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
 from .submissions import read_submission, record_refusal, refusal_of, submission_digest, timestamp_of
-from .writer import GradebookWriter, read_record, write_notebook
+from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
@@ -95,13 +95,13 @@ def grade_lesson(
     package = package_of(lesson)
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
-        ensure_source(lesson)
+        ensure_nbgrader_source(lesson)
         known = standings_by_student(gradebook, lesson.name).keys()
         blank = settings.submission(b"", package)
         current = partial(is_current, course, lesson, package=package, rules=blank.rules)
         new = [s for s in students if force or s not in known or not current(s)]
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        run = Run(course, lesson, blank, writer)
+        run = GradingRun(course, lesson, blank, writer)
         results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
         results |= {} if force else refused_before(course, lesson, new, package)
         results |= run.all([s for s in new if s not in results], executor, jobs)
@@ -134,7 +134,7 @@ def register(course: Course, lesson: Lesson) -> None:
     """Enter a lesson into the gradebook, and give nbgrader the source that it lists."""
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package_of(lesson))
-        ensure_source(lesson)
+        ensure_nbgrader_source(lesson)
 
 
 def merged(config: Config, options: Mapping[str, Any]) -> Config:
@@ -177,7 +177,7 @@ def workers(executor: Executor | None, jobs: int) -> Iterator[Executor]:
 
 
 @dataclass(frozen=True)
-class Run:
+class GradingRun:
     """One run over a lesson's submissions.
 
     Args:
@@ -292,7 +292,7 @@ def is_current(course: Course, lesson: Lesson, student: str, package: LessonPack
         package: the lesson as it is now.
         rules: those by which it would be graded now; '' where any will do.
     """
-    record = read_record(course.graded_notebook(lesson, student), RECORD)
+    record = read_notebook_record(course.graded_notebook(lesson, student), RECORD)
     if record.get("lesson") != package.digest or (rules and record.get("rules") != rules):
         return False
     digest = submission_digest(course, lesson, student)
@@ -319,7 +319,7 @@ def with_scores(
 
 def needing_attention(course: Course, lesson: Lesson, submission: Standing) -> list[str]:
     """Return what a person should look at: what grading found, and questions without a grade."""
-    record = read_record(course.graded_notebook(lesson, submission.student_id), RECORD)
+    record = read_notebook_record(course.graded_notebook(lesson, submission.student_id), RECORD)
     questions = [QUESTIONS_WAIT] * bool(submission.needs_manual_grade)
     return [*map(str, record.get("flags", [])), *questions]
 

@@ -17,17 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
-from ..authoring.package import package_of
-from ..authoring.source import ensure_source
+from ..authoring.source import ensure_nbgrader_source
 from ..errors import CourseError, SubmissionError, command, escaped, options
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
 from .gradebook import ensure_registered, open_gradebook, standings_by_student
-from .run import AS_BEFORE, Run, StudentResult, grade_lesson, is_current, refused_before, settings_of
+from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, is_current, refused_before, settings_of
 from .submissions import submission_digest, timestamp_of, why_not_gradable
-from .writer import GradebookWriter, read_record, write_notebook
+from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 MOST_NAMED = 5
 MERGED, SAME = "merged", "as before"
@@ -103,14 +103,16 @@ def grade_shard(
     new = [s for s in students if force or not any(current(place, student=s) for place in there)]
     results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
     results |= {} if force else refused_before(own, lesson, new, package)
-    results |= Run(own, lesson, blank, None).all([s for s in new if s not in results], executor, jobs)
+    results |= GradingRun(own, lesson, blank, None).all([s for s in new if s not in results], executor, jobs)
     own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
     return [with_points(result, there, lesson) for _, result in sorted(results.items())]
 
 
 def with_points(result: StudentResult, there: Sequence[Course], lesson: Lesson) -> StudentResult:
     """Return a result with the points that its graded notebook records. Questions have none yet."""
-    records = (read_record(course.graded_notebook(lesson, result.student), RECORD) for course in reversed(there))
+    records = (
+        read_notebook_record(course.graded_notebook(lesson, result.student), RECORD) for course in reversed(there)
+    )
     record = next(filter(None, records), {})
     if result.needs_person or not record:
         return result
@@ -169,7 +171,7 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
     package, report, stale = package_of(lesson), MergeReport(lesson.name), dict[str, str]()
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
-        ensure_source(lesson)
+        ensure_nbgrader_source(lesson)
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
         merging = Merging(course, lesson, package, writer, standings_by_student(gradebook, lesson.name).keys(), force)
         for student, shard, path in merging.results(shards):
@@ -221,7 +223,7 @@ class Merging:
 
     def results(self, shards: Sequence[Shard]) -> list[tuple[str, Shard, Path]]:
         """Return all shards' graded notebooks by student, in the order in which one run would have written them."""
-        pattern = f"*/{self.lesson.name}/{self.lesson.notebook}"
+        pattern = f"*/{self.lesson.name}/{self.lesson.notebook_name}"
         folders = ((shard, replace(self.course, shard=shard.name).autograded) for shard in shards)
         found = [(path.parents[1].name, shard, path) for shard, folder in folders for path in folder.glob(pattern)]
         return sorted(found, key=lambda result: result[0])
@@ -237,7 +239,7 @@ class Merging:
         if problem := self._problem(student, record):
             return problem
         if student in self.known and is_current(self.course, self.lesson, student, self.package):
-            here = read_record(self.course.graded_notebook(self.lesson, student), RECORD)
+            here = read_notebook_record(self.course.graded_notebook(self.lesson, student), RECORD)
             if timeless(here) == timeless(record):
                 return SAME
             if not self.force:

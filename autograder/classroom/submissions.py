@@ -12,11 +12,11 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-from ..authoring.package import package_of
+from ..authoring.lesson_package import package_of
 from ..errors import CourseError, SubmissionError, escaped
 from ..grading.cells import BUDGET
 from ..grading.package import LessonPackage
-from ..grading.repair import repair
+from ..grading.repair import repair_submission
 from ..paths import Course, Lesson, replace_text
 from .plain_files import listing, open_folder, read_below, read_plain
 
@@ -39,9 +39,9 @@ def read_submission(course: Course, lesson: Lesson, student: str) -> bytes:
     try:
         with open_folder(course.submitted, (student, lesson.name)) as folder:
             try:
-                return read_plain(folder, lesson.notebook, BUDGET.bytes)
+                return read_plain(folder, lesson.notebook_name, BUDGET.bytes)
             except FileNotFoundError as error:
-                raise SubmissionError(f"no {lesson.notebook}; the folder holds {listing(folder)}") from error
+                raise SubmissionError(f"no {lesson.notebook_name}; the folder holds {listing(folder)}") from error
     except FileNotFoundError as error:
         raise SubmissionError(f"{escaped(student)} has not handed in {lesson.name}") from error
 
@@ -103,7 +103,7 @@ def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -
     package = package_of(lesson)
     if exercise not in package.source.exercises:
         raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
-    cells = repair(read_submission(course, lesson, student), package).cells
+    cells = repair_submission(read_submission(course, lesson, student), package).cells
     sources = [cell.source for cell in cells if cell.name == exercise]
     if not sources:
         raise CourseError(f"{student}'s notebook has no cell of {exercise}.")
@@ -120,7 +120,7 @@ def why_not_gradable(course: Course, lesson: Lesson, student: str) -> str:
     except SubmissionError as error:
         return str(error)
     try:
-        repair(content, package)
+        repair_submission(content, package)
     except SubmissionError as error:
         record_refusal(course, lesson, student, package, content, str(error))
         return str(error)

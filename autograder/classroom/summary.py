@@ -20,7 +20,7 @@ STYLE = "#toc { display: none; } div.output_stderr, div.output_error { backgroun
 
 
 @dataclass(frozen=True)
-class Line:
+class SummaryRow:
     """One line of the summary.
 
     Args:
@@ -38,7 +38,7 @@ class Line:
     reason: str
 
 
-def lines_of(notebook: Any, waiting: set[str]) -> Iterator[Line]:
+def lines_of(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
     """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points.
 
     Args:
@@ -54,7 +54,7 @@ def lines_of(notebook: Any, waiting: set[str]) -> Iterator[Line]:
         reason = reason_of(verdicts.get(exercise, {})) if name != exercise else WAITING if name in waiting else ""
         place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") else (name, reason)
         shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else exercise
-        yield Line(shown, place, float(data.get("score") or 0), float(data.get("points") or 0), reason)
+        yield SummaryRow(shown, place, float(data.get("score") or 0), float(data.get("points") or 0), reason)
 
 
 def reason_of(verdict: Mapping[str, Any]) -> str:
@@ -62,7 +62,7 @@ def reason_of(verdict: Mapping[str, Any]) -> str:
     return PASSED if verdict.get("passed") else str(verdict.get("told", ""))
 
 
-def summary_cell(lines: list[Line], late_penalty: float) -> Any:
+def summary_cell(lines: list[SummaryRow], late_penalty: float) -> Any:
     """Return the summary as a cell."""
     heads = "".join(f"<th style='{LEFT}'>{head}</th>" for head in ("exercise", "points", "reason"))
     rows = "".join(map(row, lines))
@@ -72,7 +72,7 @@ def summary_cell(lines: list[Line], late_penalty: float) -> Any:
     return new_markdown_cell(f"<div>{table}</div>")
 
 
-def row(line: Line) -> str:
+def row(line: SummaryRow) -> str:
     """Return one line as a row of the table."""
     link = f"<a href='#{escape(line.place)}'>{escape(line.name)}</a>"
     points = "–" if line.reason == WAITING else f"{line.points:g}"

@@ -203,7 +203,7 @@ def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> N
     replace_text(path, text)
 
 
-def read_record(path: Path, key: str) -> dict[str, Any]:
+def read_notebook_record(path: Path, key: str) -> dict[str, Any]:
     """Return what grading wrote into a graded notebook's metadata; nothing where there is none."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8"))["metadata"][key])

@@ -21,7 +21,7 @@ from .untrusted import parse_json
 
 
 @dataclass(frozen=True)
-class Budget:
+class NotebookBudget:
     """How much of a submission is read. A lesson with its solutions is a tenth of each, or less.
 
     Args:
@@ -39,8 +39,8 @@ class Budget:
     tokens: int = 40_000
 
 
-BUDGET = Budget()
-TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
+BUDGET = NotebookBudget()
+NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
 SHOWN = 2000  # characters of a cell that is left out
 KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markdown", "html": "markdown"}
 SOURCES = ("source", "input", "code", "text")  # what notebook formats 4 to 1 call a cell's text
@@ -156,7 +156,7 @@ def read_cells(content: bytes, package: LessonPackage) -> list[Cell]:
     """
     file = f"{package.name}.ipynb"
     if len(content) > BUDGET.bytes:
-        raise SubmissionError(f"{file} is {TOO_LARGE}")
+        raise SubmissionError(f"{file} is {NOTEBOOK_TOO_LARGE}")
     try:
         cells = cells_in(content)
     except ValueError as error:
@@ -185,7 +185,7 @@ def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
     kind = raw.get("cell_type") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         return None
-    text, name = text_of(raw), raw.get("id")
+    text, name = cell_text(raw), raw.get("id")
     cell = Cell(KINDS[kind], Code(), grade_id_of(raw), name if is_cell_id(name) else "")
     if len(text) > BUDGET.characters:
         cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
@@ -202,7 +202,7 @@ def is_cell_id(name: Any) -> bool:
     return isinstance(name, str) and bool(CELL_ID.fullmatch(name))
 
 
-def text_of(raw: Mapping[str, Any]) -> str:
+def cell_text(raw: Mapping[str, Any]) -> str:
     """Return a cell's source as one text. Lines of older formats may come without their ends."""
     key = next((key for key in SOURCES if key in raw), "source")
     source = raw.get(key)

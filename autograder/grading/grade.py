@@ -25,7 +25,7 @@ from nbformat.v4 import writes_json
 
 from .. import judging
 from ..errors import NoSandboxError, SandboxError
-from ..judging.answer_key import Run
+from ..judging.answer_key import RunOnCheck
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
 from ..judging.check import Check
@@ -39,8 +39,8 @@ from ..judging.ways_round import way_round
 from .cells import Cell, Role, SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs, score_output
 from .package import LessonPackage
-from .repair import repair
-from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, Session, open_session
+from .repair import repair_submission
+from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, SandboxSession, open_session
 from .sandbox.session import error_output
 from .untrusted import printable
 
@@ -114,7 +114,7 @@ def grade(submission: Submission) -> str:
 def run_and_judge(submission: Submission) -> dict[str, Any]:
     """Grade once; a sandbox that broke is replaced and the submission tried again, so no student pays for it."""
     for last in (False, True):
-        notebook, flags = repair(submission.notebook, submission.lesson), list[str]()
+        notebook, flags = repair_submission(submission.notebook, submission.lesson), list[str]()
         try:
             with ran(notebook, submission, flags) as (runner, outcomes):
                 if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
@@ -207,19 +207,19 @@ def is_undefined(outcome: Outcome) -> bool:
 class Copies:
     """Two copies of the process as it was at an exercise's check cell."""
 
-    visible: Session | None
-    hidden: Session | None
+    visible: SandboxSession | None
+    hidden: SandboxSession | None
 
 
 def run_cells(
-    notebook: SubmittedNotebook, lesson: LessonPackage, session: Session, skip: Collection[str]
+    notebook: SubmittedNotebook, lesson: LessonPackage, session: SandboxSession, skip: Collection[str]
 ) -> dict[str, Copies | None]:
     """Run a submission's cells; return copies of the process as it was at each check cell, None where not started.
 
     A cell that a student may have changed can end the process, so a copy from before it goes on then.
     """
     copies: dict[str, Copies | None] = {}
-    spare: Session | None = None  # another process in the state of this one, where there is one
+    spare: SandboxSession | None = None  # another process in the state of this one, where there is one
     untouched, outputs_left = set(untouched_exercises(notebook, lesson)), MOST_OUTPUTS
     say_what_is_left_out(notebook)
     for cell in notebook.code:
@@ -249,7 +249,7 @@ def say_what_is_left_out(notebook: SubmittedNotebook) -> None:
             cell.outputs = [error_output("SubmissionStopped", f"This cell was not run: {cell.left_out}.")]
 
 
-def close_unless_needed(spare: Session | None, copies: Mapping[str, Copies | None]) -> None:
+def close_unless_needed(spare: SandboxSession | None, copies: Mapping[str, Copies | None]) -> None:
     """Let a copy end that nobody will run checks on."""
     if spare and not any(spare is found.visible for found in copies.values() if found):
         spare.close()
@@ -327,14 +327,14 @@ class CheckRunner:
         return Boxes(self._boxes, names) if names else None
 
     @contextmanager
-    def trials(self, exercise: str) -> Iterator[Run]:
+    def trials(self, exercise: str) -> Iterator[RunOnCheck]:
         """Give what runs a check on an edited cell, in a copy of its own that ends with the block.
 
         All checks have run by then, so a trial can change nothing that they gave.
         """
         key, copies = self._submission.lesson.key, self._copies.get(exercise)
         visible, hidden = self._submission.lesson.sandbox_sources[exercise]
-        sessions: list[Session | None] = []
+        sessions: list[SandboxSession | None] = []
         ends = time.monotonic() + LONGEST_SEARCH
         left = count(MOST_TRIALS, -1)
 
@@ -355,7 +355,7 @@ class CheckRunner:
                 session.close()
 
     @staticmethod
-    def _process(copies: Copies, *, hidden: bool) -> Session | None:
+    def _process(copies: Copies, *, hidden: bool) -> SandboxSession | None:
         """Return the copy to use, replaced by a fork of the other one where it was lost."""
         mine, other = (copies.hidden, copies.visible) if hidden else (copies.visible, copies.hidden)
         if mine is None or mine.lost:
@@ -382,7 +382,7 @@ def judge_exercises(
             continue
         exercise = cell.exercise
         with runner.trials(exercise) as run:
-            verdict = verdict_of(submission, exercise, outcomes[exercise], cell_of(notebook, exercise), run)
+            verdict = verdict_of(submission, exercise, outcomes[exercise], submitted_cell(notebook, exercise), run)
         checks = submission.lesson.key.checks_of(exercise)
         verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
         verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
@@ -401,7 +401,11 @@ def card_of(verdict: Verdict) -> str:
 
 
 def verdict_of(
-    submission: Submission, exercise: str, outcomes: Mapping[str, Outcome], cell: str = "", run: Run | None = None
+    submission: Submission,
+    exercise: str,
+    outcomes: Mapping[str, Outcome],
+    cell: str = "",
+    run: RunOnCheck | None = None,
 ) -> Verdict:
     """Compare an exercise's values with the reference's; where they differ, look for a repair of the cell."""
     key = submission.lesson.key
@@ -409,7 +413,7 @@ def verdict_of(
     return key.verdict(exercise, submission.seed, values, cell, run)
 
 
-def cell_of(notebook: SubmittedNotebook, exercise: str) -> str:
+def submitted_cell(notebook: SubmittedNotebook, exercise: str) -> str:
     """Return the last cell that defines an exercise; '' where none does."""
     sources = (cell.source for cell in reversed(notebook.code))
     return next((source for source in sources if exercise in top_level_names(source)), "")

@@ -23,7 +23,7 @@ SCRATCH = "/scratch"  # all that an isolated submission may write to
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = "/course"
 PACKAGES = ("/packages", "/packages-of-the-platform")  # what is installed; its own place may be in the checkout
-# what runs beside a submission, and what a lesson imports. Whatever asks at a student's desk is not run when graded
+# what runs beside a submission, and what a lesson imports. What asks a student something is not run when graded
 OWN = (
     *("__init__.py", "checks.py", "errors.py", "judging", "plot", "student/__init__.py", "student/predict.py"),
     *("grading/__init__.py", "grading/cgroup.py", "grading/launch.py", "grading/sandbox", "grading/untrusted.py"),
@@ -211,10 +211,10 @@ def unavailable_reason() -> str:
         trial = subprocess.run(bubblewrap_command(["/usr/bin/true"]), env={}, stdout=errors, stderr=errors, check=False)
         errors.seek(0)
         words = errors.read().decode(errors="replace").strip().splitlines()
-    return "" if trial.returncode == 0 else explained(words[-1] if words else "no reason given")
+    return "" if trial.returncode == 0 else bwrap_error_text(words[-1] if words else "no reason given")
 
 
-def explained(words: str) -> str:
+def bwrap_error_text(words: str) -> str:
     """Say what is wrong with bubblewrap here, in words that help.
 
     Args:

@@ -60,7 +60,7 @@ class LessonPackage:
     @property
     def notebook(self) -> dict[str, Any]:
         """The released notebook, each cell's source as one text; nobody may change it."""
-        return notebook_of(self.released)
+        return parsed_notebook(self.released)
 
     @property
     def nbgrader_cells(self) -> dict[str, ReleasedCell]:
@@ -94,7 +94,7 @@ class LessonPackage:
 
 
 @lru_cache(maxsize=8)
-def notebook_of(text: str) -> dict[str, Any]:
+def parsed_notebook(text: str) -> dict[str, Any]:
     """Read a notebook, each cell's source as one text."""
     notebook: dict[str, Any] = json.loads(text)
     for cell in notebook["cells"]:
@@ -105,14 +105,14 @@ def notebook_of(text: str) -> dict[str, Any]:
 @lru_cache(maxsize=8)
 def nbgrader_cells_of(text: str) -> dict[str, ReleasedCell]:
     """Return the cells of a notebook that nbgrader knows, by grade id."""
-    named = ((grade_id_of(cell), cell) for cell in notebook_of(text)["cells"])
+    named = ((grade_id_of(cell), cell) for cell in parsed_notebook(text)["cells"])
     return {grade_id: cell for grade_id, cell in named if grade_id}
 
 
 @lru_cache(maxsize=8)
 def code_of(text: str) -> dict[str, Code]:
     """Return the sources of a notebook's code cells by their text, each read once for all submissions."""
-    return {c["source"]: Code(c["source"]) for c in notebook_of(text)["cells"] if c["cell_type"] == "code"}
+    return {c["source"]: Code(c["source"]) for c in parsed_notebook(text)["cells"] if c["cell_type"] == "code"}
 
 
 @lru_cache(maxsize=8)

@@ -17,7 +17,7 @@ from .cells import Cell, SubmittedNotebook, leave_out_excess, read_cells
 from .package import LessonPackage, ReleasedCell
 
 
-def repair(content: bytes, package: LessonPackage) -> SubmittedNotebook:
+def repair_submission(content: bytes, package: LessonPackage) -> SubmittedNotebook:
     """Return a notebook in which every graded cell is as grading needs it.
 
     Args:

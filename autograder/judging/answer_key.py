@@ -39,7 +39,7 @@ from .target import Target
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
-Run = Callable[[str, Check, int], Outcome]
+RunOnCheck = Callable[[str, Check, int], Outcome]
 ROUNDING = 3
 MOST_TARGETS = 100
 Key = TypeVar("Key")
@@ -52,7 +52,7 @@ class LessonSource:
 
     Args:
         name: the lesson's name.
-        place: the lesson's folder, as messages show it.
+        folder: the lesson's folder, as messages show it.
         title: its heading.
         minutes: how long it takes.
         exercises: the exercises' names in order.
@@ -64,7 +64,7 @@ class LessonSource:
     """
 
     name: str
-    place: str
+    folder: str
     title: str
     minutes: int
     exercises: tuple[str, ...]
@@ -109,7 +109,7 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
         return once(self._known, name, lambda: self._fingerprint(self.works()[name]))
 
     def _fingerprint(self, work: Any) -> Fingerprint:
-        return fingerprint(self._check.summarise(self._check.values(work, self._seed)))
+        return fingerprint(self._check.summarize(self._check.values(work, self._seed)))
 
     def __iter__(self) -> Iterator[str]:
         """Go through the mistakes' names."""
@@ -175,8 +175,8 @@ class AnswerKey:
         return once(self.cache.reference, self.source.reference, self._run_reference)
 
     def _run_reference(self) -> dict[str, Any]:
-        with running_lesson(self.source.modules, self.source.place) as names:
-            exec(compile(self.source.reference, f"{self.source.place}/lesson.py", "exec"), names)
+        with running_lesson(self.source.modules, self.source.folder) as names:
+            exec(compile(self.source.reference, f"{self.source.folder}/lesson.py", "exec"), names)
         return names
 
     def checks_of(self, exercise: str) -> list[Check]:
@@ -198,7 +198,7 @@ class AnswerKey:
     def define(self, source: str, exercise: str) -> Any:
         """Return what a source defines under an exercise's name, among the solutions' names; None where it fails."""
         names = dict(self.reference)
-        with running_lesson(self.source.modules, self.source.place):
+        with running_lesson(self.source.modules, self.source.folder):
             try:
                 exec(compile(source, "mutant", "exec", dont_inherit=True), names)
             except Exception:
@@ -213,7 +213,7 @@ class AnswerKey:
                 for name, source in sources_of(solution, wording, self.source.reference, self.source.mistakes):
                     mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
             except EditError as error:
-                where = f"{self.source.place}/mistakes.py:{wording.line}"
+                where = f"{self.source.folder}/mistakes.py:{wording.line}"
                 remedy = f"It is an edit of the solution of {solution.exercise}."
                 raise LessonError(where, f"{wording.name}: {error}.", remedy) from error
         return mutants
@@ -258,11 +258,11 @@ class AnswerKey:
 
     def _target(self, check: Check, seed: int) -> Target:
         outcome, inputs = check.trace(self.reference[check.exercise], seed, record=True)
-        right = check.summarise(outcome)
+        right = check.summarize(outcome)
         if not isinstance(right, Returned):
             why = right.text if isinstance(right, Raised) else right.reason
             problem = f"the solution of {check.exercise} gives nothing in check {check.name}:"
-            raise LessonError(f"{self.source.place}/lesson.py", problem, why)
+            raise LessonError(f"{self.source.folder}/lesson.py", problem, why)
         known = MistakeFingerprints(check, partial(self.mistakes_of, check.exercise), seed)
         return Target(
             check.name,
@@ -281,7 +281,7 @@ class AnswerKey:
         )
 
     def verdict(
-        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str = "", run: Run | None = None
+        self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str = "", run: RunOnCheck | None = None
     ) -> Verdict:
         """Judge what an exercise's checks gave on inputs drawn from `seed`, in their order and not yet summarized.
 
@@ -292,24 +292,24 @@ class AnswerKey:
             cell: the student's cell that defines it, where it is known.
             run: runs a check on an edited cell, where a repair may be looked for.
         """
-        found = [check.summarise(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
+        found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
         clauses = partial(self.clauses, exercise)
         targets, messages, hints = self.targets(exercise, seed), self.messages(exercise), self.hints(exercise)
         repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
         return judge(exercise, targets, found, messages, hints, clauses, cell, repair)
 
-    def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: Run) -> str:
+    def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck) -> str:
         """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
         checks = self.checks_of(exercise)
 
-        def summarised(source: str, i: int, seed: int = seed) -> Outcome:
-            return checks[i].summarise(run(source, checks[i], seed))
+        def summarized(source: str, i: int, seed: int = seed) -> Outcome:
+            return checks[i].summarize(run(source, checks[i], seed))
 
         def confirm(source: str) -> bool:
             targets = self.targets(exercise, seed + 1)
-            return all(target.accepts(summarised(source, i, seed + 1)) for i, target in enumerate(targets))
+            return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
-        repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarised, confirm).repairs())
+        repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarized, confirm).repairs())
         return repairs[-1].sentence if repairs else ""
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
@@ -369,7 +369,7 @@ def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[s
     data["slips"] = compact({name: target.slips[name] for name in slips}, target.right)
     data["facts"] = target.facts
     if target.expected is not None:
-        data["expected"] = {path: rounded(value) for path, value in target.expected.items()}
+        data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
     return data
 
 
@@ -378,17 +378,17 @@ def expected_of(right: Returned) -> dict[str, Tensor]:
     return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
 
 
-def rounded(tensor: Tensor) -> Any:
+def as_rounded_lists(tensor: Tensor) -> Any:
     """Return a tensor as nested lists with three decimals."""
     return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
 
 
 def load_answer_key(source: LessonSource) -> AnswerKey:
     """Load a lesson's checks. Raises LessonError where checks and exercises do not belong together."""
-    with running_lesson(source.modules, source.place):
-        checks = load_module(source.checks, f"{source.place}/checks.py")
-        hidden = load_module(source.hidden, f"{source.place}/hidden.py", checks)
-        mistakes = load_module(source.mistakes, f"{source.place}/mistakes.py", checks)
+    with running_lesson(source.modules, source.folder):
+        checks = load_module(source.checks, f"{source.folder}/checks.py")
+        hidden = load_module(source.hidden, f"{source.folder}/hidden.py", checks)
+        mistakes = load_module(source.mistakes, f"{source.folder}/mistakes.py", checks)
     key = AnswerKey(
         source,
         tuple(checks_in(checks)),
@@ -404,7 +404,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(
-            f"{source.place}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
+            f"{source.folder}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
         )
     declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances, *key.permissions]
     for item in declared:
@@ -412,5 +412,5 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
             file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
             what = getattr(item, "name", f"a {type(item).__name__.lower()}")
             problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
-            raise LessonError(f"{source.place}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
+            raise LessonError(f"{source.folder}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
     return key

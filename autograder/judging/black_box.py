@@ -1,8 +1,8 @@
 """Functions of a lesson that a student's code may call and must not read: what a tester is tried on.
 
-At a student's desk, and wherever the judge itself runs a check, a black box is an ordinary function. A submission's
-process knows only a name that says nothing. There a call goes out as data, a process of the judge's own computes it,
-and the result comes back as data, so that nobody can learn from a box more than what it answers.
+In a student's workspace, and wherever the judge itself runs a check, a black box is an ordinary function. A
+submission's process knows only a name that says nothing. There a call goes out as data, a process of the judge's own
+computes it, and the result comes back as data, so that nobody can learn from a box more than what it answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_AXES = 4
 MOST_ENTRIES = 4096  # of all arguments together: the judge's own process calculates with them
 LARGEST_BROADCAST = 2**18
 LARGEST_RESULT = 2**16
-TOO_LARGE = (
+TOO_LARGE_FOR_A_BOX = (
     f"a call takes tensors of at most {MOST_AXES} axes and {MOST_ENTRIES:,} entries altogether, "
     f"{LARGEST_BROADCAST:,} once they are broadcast, and smaller whole numbers"
 )
@@ -52,8 +52,8 @@ class Answer:
     error: tuple[str, str] | None = None
 
 
-Line = Callable[[str, Arguments], Answer]
-_line: list[Line] = []  # how to reach the judge; empty where boxes are called directly
+Transport = Callable[[str, Arguments], Answer]
+_transport: list[Transport] = []  # how to reach the judge; empty where boxes are called directly
 
 
 class BlackBox:
@@ -71,8 +71,8 @@ class BlackBox:
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Call the function. Raises ValueError for tensors that are too large."""
         if not fits((args, options)):
-            raise ValueError(TOO_LARGE)
-        return call_from_afar(_line[0], self.name, (args, options)) if _line else self._work(*args, **options)
+            raise ValueError(TOO_LARGE_FOR_A_BOX)
+        return call_remotely(_transport[0], self.name, (args, options)) if _transport else self._work(*args, **options)
 
 
 def black_box(work: Callable[..., Any]) -> BlackBox:
@@ -120,9 +120,9 @@ def tensors_in(arguments: Arguments) -> list[Tensor]:
     return [value for value in (*arguments[0], *arguments[1].values()) if isinstance(value, Tensor)]
 
 
-def reach(line: Line) -> None:
+def install_transport(line: Transport) -> None:
     """From now on, have every box of this process answered elsewhere."""
-    _line[:] = [line]
+    _transport[:] = [line]
 
 
 def disguise(module: ModuleType, names: Mapping[str, str]) -> None:
@@ -142,7 +142,7 @@ def no_work(*_args: Any, **_options: Any) -> None:
     """Stand for the body of a box that is computed elsewhere."""
 
 
-def call_from_afar(line: Line, name: str, arguments: Arguments) -> Any:
+def call_remotely(line: Transport, name: str, arguments: Arguments) -> Any:
     """Call a box elsewhere, and do here what it did there: write to an argument, raise an error."""
     answer = line(name, arguments)
     with torch.no_grad():
@@ -157,13 +157,13 @@ def answer_call(boxes: Mapping[str, BlackBox], name: str, arguments: Arguments) 
     """Call a box on behalf of a submission. Raises KeyError for one that is not there."""
     box = boxes[name]
     if not fits(arguments):
-        return Answer(error=("ValueError", TOO_LARGE))
+        return Answer(error=("ValueError", TOO_LARGE_FOR_A_BOX))
     before = [tensor.clone() for tensor in tensors_in(arguments)]
     result, error = None, None
     try:
         result = box(*arguments[0], **arguments[1])
         if sum(extent(leaf.value) for leaf in flatten(result)) > LARGEST_RESULT:
-            result, error = None, ("ValueError", TOO_LARGE)
+            result, error = None, ("ValueError", TOO_LARGE_FOR_A_BOX)
     except Exception as raised:
         error = type(raised).__name__, own_words(raised)
     pairs = enumerate(zip(tensors_in(arguments), before, strict=True))

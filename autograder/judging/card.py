@@ -7,11 +7,11 @@ from html import escape
 from .compare import Picture, format_number
 from .verdict import Failure, Verdict
 
-TEXT_COLOUR = "var(--jp-content-font-color1, #212121)"
+TEXT_COLOR = "var(--jp-content-font-color1, #212121)"
 BORDER = "var(--jp-border-color1, #bdbdbd)"
 BACKGROUND = "var(--jp-layout-color1, #ffffff)"
-COLOURS = f"color:{TEXT_COLOUR};background-color:{BACKGROUND};"
-BOX = f"border:1px solid {BORDER};border-left-width:6px;padding:8px 12px;{COLOURS}"
+COLORS = f"color:{TEXT_COLOR};background-color:{BACKGROUND};"
+BOX = f"border:1px solid {BORDER};border-left-width:6px;padding:8px 12px;{COLORS}"
 CELL = f"padding:2px 8px;text-align:right;border:1px solid {BORDER};"
 MARKED = CELL + "font-weight:bold;"
 
@@ -30,7 +30,7 @@ class Card:
         return "\n".join([*self._lines, *picture, *filter(None, [self._next])])
 
     def _repr_html_(self) -> str:
-        """Return the card as HTML, with colours of the page it is in and nothing told by colour alone."""
+        """Return the card as HTML, with colors of the page it is in and nothing told by color alone."""
         head, *rest = map(escape, self._lines)
         body = "".join(f"<p style='margin:4px 0'>{line}</p>" for line in rest)
         picture = picture_html(self._picture) if self._picture else ""
@@ -122,5 +122,5 @@ def table_html(caption: str, texts: list[list[str]]) -> str:
         "<tr>" + "".join(f"<td style='{MARKED if '≠' in text else CELL}'>{text}</td>" for text in row) + "</tr>"
         for row in texts
     )
-    style = f"display:inline-table;margin:0 16px 0 0;border-collapse:collapse;color:{TEXT_COLOUR};"
+    style = f"display:inline-table;margin:0 16px 0 0;border-collapse:collapse;color:{TEXT_COLOR};"
     return f"<table style='{style}'><caption style='text-align:left'>{caption}</caption><tbody>{rows}</tbody></table>"

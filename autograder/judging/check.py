@@ -74,23 +74,23 @@ class Check:
             record: note which of PyTorch's functions ran, too.
         """
         ran: set[str] | None = set() if record else None
-        draw, watched = Inputs(seed, self.name), watch(work, ran)
+        draw, watched = Inputs(seed, self.name), recording_returns(work, ran)
         with (
             LESSON_CODE,
             torch.random.fork_rng(devices=[]),
         ):  # what work draws, as dropout does, is repeatable too
             torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
-            with recording(None if isinstance(watched, Watched) else ran):
+            with recording(None if isinstance(watched, ReturnRecorder) else ran):
                 before = settings_now()
                 outcome = capture_outcome(lambda: self.run(watched, draw))
                 settings = tuple(name for name in changed_settings(before) if name not in self.may_change)
         if isinstance(outcome, Returned):
             outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
-        elif isinstance(outcome, Raised) and isinstance(watched, Watched):
+        elif isinstance(outcome, Raised) and isinstance(watched, ReturnRecorder):
             outcome = watched.explain(outcome)
         return outcome, draw.given
 
-    def summarise(self, outcome: Outcome) -> Outcome:
+    def summarize(self, outcome: Outcome) -> Outcome:
         """Return what is compared. A summary's ValueError is a sentence for the student."""
         if self.summary is None or not isinstance(outcome, Returned):
             return outcome
@@ -107,7 +107,7 @@ class Check:
             return Lost(f"What it returned is not what was asked for ({type(error).__name__}).")
 
 
-class Watched:
+class ReturnRecorder:
     """A student's function, which remembers what it returned last, so that a check that stops can say why.
 
     Args:
@@ -148,12 +148,12 @@ class Watched:
         )
 
 
-def watch(work: Any, ran: set[str] | None = None) -> Any:
+def recording_returns(work: Any, ran: set[str] | None = None) -> Any:
     """Return whatever is called like a function, watched; a class or a module, which checks look into, as it is."""
     if isinstance(work, torch.nn.Module) or not callable(work):
         return work
     as_function = not isinstance(work, type) or "__new__" in vars(work)  # such a class may return anything
-    return Watched(work, ran) if as_function else work
+    return ReturnRecorder(work, ran) if as_function else work
 
 
 def in_words(value: Any) -> str:

@@ -31,7 +31,7 @@ MOST_NAMES = 4
 UNSEEN = "on inputs that you have not seen"
 DIFFERS = f"It differs {UNSEEN}."
 ONLY_NUMBERS = "The shape is right, the numbers are not."
-TOO_LARGE = Lost("Far more came back than was asked for.")  # what another check gave, where it explains nothing
+FAR_TOO_MUCH = Lost("Far more came back than was asked for.")  # what another check gave, where it explains nothing
 
 CHANGED = (
     "One of the inputs was changed in place, by +=, *= or an assignment to its entries, so what was computed from it "
@@ -285,7 +285,9 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
     """Yield what each explainer that applies says, with its name, in order; what is too large has but one."""
-    short = [TOO_LARGE if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)]
+    short = [
+        FAR_TOO_MUCH if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)
+    ]
     short[case.first] = case.outcome
     case = replace(case, outcomes=short)
     for explainer in EXPLAINERS:

@@ -2,10 +2,10 @@
 
 A tensor becomes its dtype, its shape, how many of its entries are not finite, its norm, and four inner products with
 fixed random vectors. Where entries are not finite, one more product for each kind of them says which entries they are.
-That is enough to recognise an answer and too little to read it off.
+That is enough to recognize an answer and too little to read it off.
 
 One strictness: `tolerance_of` says how far apart two values may be, relative to their size, and both sides use it, the
-student's desk on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that
+student's workspace on fingerprints and grading on the values themselves. Grading allows `GRACE` times as much, so that
 nobody who was told "right" at home, where a distance is only estimated, loses the point on other inputs.
 """
 
@@ -121,18 +121,18 @@ def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
         "shape": list(tensor.shape),
         "nan": int(numbers.isnan().sum()),
         "infinite": [int((numbers == torch.inf).sum()), int((numbers == -torch.inf).sum())],
-        "norm": rounded(float(kept.norm())),
-        "products": [rounded(p) for p in (vectors(kept.numel()) @ kept).tolist()],
+        "norm": finite_decimals(float(kept.norm())),
+        "products": [finite_decimals(p) for p in (vectors(kept.numel()) @ kept).tolist()],
     }
     if copy.is_floating_point() and kept.numel() and float(kept.abs().max()) > 1 and bool((kept == kept.round()).all()):
         found["whole"] = True
     if tables := not_finite(numbers):
         first = vectors(numbers.numel())[0]
-        found["positions"] = {name: rounded(float(first @ table.double())) for name, table in tables.items()}
+        found["positions"] = {name: finite_decimals(float(first @ table.double())) for name, table in tables.items()}
     return found
 
 
-def rounded(number: float) -> float:
+def finite_decimals(number: float) -> float:
     """Return a number to some decimals; one that is too large for a square keeps to the largest float."""
     return round(number, DECIMALS) + 0.0 if math.isfinite(number) else sys.float_info.max
 

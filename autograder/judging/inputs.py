@@ -47,7 +47,7 @@ class Inputs:
         return int(torch.randint(low, high + 1, (), generator=self._generator))
 
     def size(self, at_home: int, low: int, high: int) -> int:
-        """Return a given size at a student's desk, and one from low to high where it is graded.
+        """Return a given size in a student's workspace, and one from low to high where it is graded.
 
         So what a card shows cannot be handed in as an answer.
         """

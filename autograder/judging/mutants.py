@@ -100,15 +100,15 @@ def distinct_slips(targets: Sequence[Target], clauses: Mapping[str, str]) -> dic
 
 def look_of(prints: Sequence[Fingerprint]) -> str:
     """Return a text that is the same for fingerprints that are, to six digits."""
-    return repr(rounded(prints))
+    return repr(to_six_digits(prints))
 
 
-def rounded(data: Any) -> Any:
+def to_six_digits(data: Any) -> Any:
     """Return data with its numbers to six digits."""
     if isinstance(data, dict):
-        return {key: rounded(value) for key, value in data.items()}
+        return {key: to_six_digits(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [rounded(value) for value in data]
+        return [to_six_digits(value) for value in data]
     return float(f"{data:.6g}") + 0.0 if isinstance(data, float) else data
 
 

@@ -457,7 +457,7 @@ def at(node: ast.Subscript, items: list[ast.expr]) -> ast.AST:
 
 
 def cut_anew(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
-    """`x.transpose(1, 2)` becomes a reshape to the same shape, and neighbouring sizes change places."""
+    """`x.transpose(1, 2)` becomes a reshape to the same shape, and neighboring sizes change places."""
     step = step_of(node)
     if step and isinstance(node, ast.expr) and step.name in ("transpose", "swapaxes", "mT", "T"):
         shape, before = ast.Attribute(node, "shape", ast.Load()), step_of(step.inner)
@@ -469,7 +469,7 @@ def cut_anew(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     if step and step.name == "unflatten" and isinstance(node, ast.Call) and isinstance(node.args[1], ast.Tuple):
         sizes = ast.Tuple(node.args[1].elts[::-1], ast.Load())
         turned = method_call(method_call(step.inner, "unflatten", node.args[0], sizes), "mT")
-        yield turned, "neighbouring entries go to different heads"
+        yield turned, "neighboring entries go to different heads"
 
 
 def method_call(owner: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:

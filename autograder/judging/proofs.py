@@ -55,7 +55,7 @@ def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, seeds: Sequence
     """Check that an honest answer passes every check, at home and under every seed."""
     runs = [(seed, Rights(key, seed)) for seed in seeds]
     for target, check in zip(key.targets(exercise, PUBLIC_SEED), key.checks_of(exercise), strict=True):
-        at_home = not target.hidden and as_released_accepts(target, check.summarise(check.values(work, PUBLIC_SEED)))
+        at_home = not target.hidden and as_released_accepts(target, check.summarize(check.values(work, PUBLIC_SEED)))
         if not (at_home or target.hidden):
             yield f"{exercise}: {check.name} fails at home"
         failed = [seed for seed, rights in runs if not rights.accepts(check, work)]
@@ -64,7 +64,7 @@ def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, seeds: Sequence
 
 
 def as_released_accepts(target: Target, outcome: Outcome) -> bool:
-    """Say what a student's desk, which has fingerprints alone, says about an outcome."""
+    """Say whin a student's workspace, which has fingerprints alone, says about an outcome."""
     return same(fingerprint(outcome), target.right, target.tolerance)
 
 
@@ -82,7 +82,7 @@ class Rights:
 
     def outcome(self, check: Check, work: Any) -> Outcome:
         """Run a check on a piece of work."""
-        return check.summarise(check.values(work, self._seed))
+        return check.summarize(check.values(work, self._seed))
 
     def accepts(self, check: Check, work: Any) -> bool:
         """Say whether work passes a check."""

@@ -2,7 +2,7 @@
 
 Some relations can be undone, such as a transpose: then the student's own tensor is turned back and compared with the
 fingerprint of the right one. For the others `facts_of` keeps, beside that fingerprint, what the first sentence alone,
-a sum, or a shift would look like. Both work at a student's desk, where the right values are not known.
+a sum, or a shift would look like. Both work in a student's workspace, where the right values are not known.
 """
 
 from __future__ import annotations
@@ -428,7 +428,7 @@ def one_part(mine: Tensor, known: Known, axis: int, place: str) -> Iterator[Rela
 
 
 def is_telling(part: Tensor) -> bool:
-    """Say whether a part holds enough to be recognised by: two numbers other than 0 and 1."""
+    """Say whether a part holds enough to be recognized by: two numbers other than 0 and 1."""
     return part.dtype != torch.bool and int(((part != 0) & (part != 1)).sum()) > 1
 
 

@@ -17,7 +17,7 @@ from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised
 
-Run = Callable[[str, int], Outcome]
+RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
 MOST_LINES = 4
 
@@ -95,7 +95,7 @@ class Search:
         cell: str,
         targets: Sequence[Target],
         outcomes: Sequence[Outcome],
-        run: Run,
+        run: RunEdited,
         confirm: Callable[[str], bool] = lambda source: True,
     ) -> None:
         self._cell, self._targets, self._run, self._confirm = cell, targets, run, confirm

@@ -35,7 +35,7 @@ def node_at(tree: Any, path: str) -> Any:
     return tree
 
 
-def is_right(value: Any, right: Fingerprint, tolerance: float | None) -> bool:
+def is_right_part(value: Any, right: Fingerprint, tolerance: float | None) -> bool:
     """Say whether one value has the fingerprint of a right one."""
     return isinstance(value, Tensor) and has_numbers(value) and same_leaf(tensor_fingerprint(value), right, tolerance)
 
@@ -96,7 +96,7 @@ def odd_structure(
 def several_for_one(node: Sequence[Any], right: Fingerprint, tolerance: float | None) -> Iterator[tuple[str, str]]:
     """Explain several things where one tensor was asked for."""
     for i, item in enumerate(node[: len(ORDINALS)]):
-        if is_right(item, right, tolerance):
+        if is_right_part(item, right, tolerance):
             yield (
                 "too many",
                 f"{len(node)} things came back. The {ORDINALS[i]} is what was asked for: return that alone.",
@@ -104,13 +104,13 @@ def several_for_one(node: Sequence[Any], right: Fingerprint, tolerance: float | 
     if node and all(isinstance(t, Tensor) and has_numbers(t) and t.shape == node[0].shape for t in node):
         parts = [plain(item) for item in node]
         for axis in range(parts[0].ndim + 1):
-            if is_right(torch.stack(parts, axis), right, tolerance):
+            if is_right_part(torch.stack(parts, axis), right, tolerance):
                 yield (
                     "not stacked",
                     f"{len(node)} tensors came back, the parts of the right one. Join them: torch.stack.",
                 )
         for axis in range(parts[0].ndim):
-            if is_right(torch.cat(parts, axis), right, tolerance):
+            if is_right_part(torch.cat(parts, axis), right, tolerance):
                 yield "not joined", f"{len(node)} tensors came back, the parts of the right one. Join them: torch.cat."
     if node and all(isinstance(leaf.value, float | int) for leaf in flatten(node)):
         yield "lists", "A list of numbers came back. A tensor was asked for: keep to torch's functions, or stack them."
@@ -122,19 +122,19 @@ def one_for_several(
     """Explain one tensor where several were asked for."""
     asked = f"{', '.join(names[:-1])} and {names[-1]}"
     for name, child in zip(names, right, strict=True):
-        if is_right(node, child, tolerance):
+        if is_right_part(node, child, tolerance):
             yield "too few", f"Only one of the results came back: {name}. Asked for are {asked}."
     widths = [child["shape"][-1] if child["shape"] else 0 for child in right]
     if node.ndim and node.shape[-1] == sum(widths):
         parts = torch.split(plain(node), widths, dim=-1)
-        if all(is_right(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
+        if all(is_right_part(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
             yield (
                 "joined",
                 f"The right numbers side by side in one tensor. Return them as {len(right)} tensors: {asked}.",
             )
     if node.ndim and node.shape[0] == len(right):
         parts = torch.unbind(plain(node), 0)
-        if all(is_right(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
+        if all(is_right_part(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
             yield "stacked", f"The right numbers stacked in one tensor. Return them as {len(right)} tensors: {asked}."
 
 
@@ -142,7 +142,7 @@ def wrong_number(
     node: Sequence[Any], right: Sequence[Fingerprint], names: Sequence[str], tolerance: float | None
 ) -> Iterator[tuple[str, str]]:
     """Explain another number of results, where those that were asked for are among them."""
-    found = [next((i for i, item in enumerate(node) if is_right(item, child, tolerance)), None) for child in right]
+    found = [next((i for i, item in enumerate(node) if is_right_part(item, child, tolerance)), None) for child in right]
     there = [name for name, place in zip(names, found, strict=True) if place is not None]
     asked = f"{', '.join(names[:-1])} and {names[-1]}"
     if len(node) > len(right) and len(there) == len(right):
@@ -167,7 +167,7 @@ def wrong_order(
             continue
         for order in permutations(range(count)):
             if list(order) != sorted(order) and all(
-                is_right(node[i], right[n], tolerance) for i, n in enumerate(order)
+                is_right_part(node[i], right[n], tolerance) for i, n in enumerate(order)
             ):
                 wanted = f" Asked for is {', then '.join(names)}." if len(names) == count else ""
                 return "wrong order", f"The right tensors in the wrong order.{wanted}"

@@ -1,4 +1,4 @@
-"""The figures that lessons share. Imports matplotlib, ipywidgets and torch, and nothing of the other rooms."""
+"""The figures that lessons share. Imports matplotlib, ipywidgets and torch, and nothing of the other layers."""
 
 from .diagrams import diagram, mixture
 from .matrices import curves, heads, heatmap, masks, matrices

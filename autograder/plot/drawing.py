@@ -23,7 +23,7 @@ INK, PAPER = "#111111", "#ffffff"
 
 
 def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = None) -> Any:
-    """Draw one matrix with its numbers, in a colour map that fits its kind. Cells that a mask hides are hatched."""
+    """Draw one matrix with its numbers, in a color map that fits its kind. Cells that a mask hides are hatched."""
     visible = torch.ones(matrix.shape, dtype=torch.bool) if mask is None else mask.expand(matrix.shape)
     numbers = matrix.detach().to(torch.float64)
     largest = max(float(numbers.abs().max()), 1e-9)
@@ -46,7 +46,7 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
 
 
 def hatch(axes: Axes, hidden: Tensor) -> None:
-    """Cover hidden cells with white and stripes, so that they are told apart without colour."""
+    """Cover hidden cells with white and stripes, so that they are told apart without color."""
     for i, j in hidden.nonzero().tolist():
         cell = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=PAPER, edgecolor="#6b6b6b", hatch="///", linewidth=0)
         axes.add_patch(cell)
@@ -70,11 +70,11 @@ def label(axes: Axes, queries: Sequence[str], keys: Sequence[str]) -> None:
 
 def describe(weights: Tensor, queries: Sequence[str], keys: Sequence[str], kind: str) -> str:
     """Say in words where each row is largest."""
-    rows = [f"{query} {favourites(row, keys)}" for query, row in zip(queries, weights.detach(), strict=True)]
+    rows = [f"{query} {favorites(row, keys)}" for query, row in zip(queries, weights.detach(), strict=True)]
     return f"{kind.capitalize()}, row by row: {'; '.join(rows)}."
 
 
-def favourites(row: Tensor, keys: Sequence[str]) -> str:
+def favorites(row: Tensor, keys: Sequence[str]) -> str:
     """Name the keys that share a row's largest number."""
     best = [key for key, number in zip(keys, row, strict=True) if bool(row.max() - number < 1e-6)]
     if len(best) == len(keys):

@@ -36,7 +36,7 @@ def heatmap(
         queries: `L` labels.
         keys: `S` labels.
         title: the claim that the figure makes.
-        kind: `"weights"` for 0 to 1, `"scores"` for a map centred at 0; `"numbers"` or `"shares"` (0 to 1) for
+        kind: `"weights"` for 0 to 1, `"scores"` for a map centered at 0; `"numbers"` or `"shares"` (0 to 1) for
             a table of another kind.
         mask: `(L, S)`, boolean, True where a query may look; the other cells are hatched.
         alt: what to see, in a sentence; by default where each row is largest. What a model has learned is described
@@ -169,8 +169,8 @@ def curves(
     figure = Figure(figsize=(6.2, 3.6), layout="constrained")
     axes = figure.add_subplot()
     every = max(1, len(x) // 10)
-    for (name, numbers), (dash, marker, colour) in zip(lines.items(), LINES, strict=False):
-        axes.plot(x, numbers, dash, marker=marker, markevery=every, color=colour, label=name)
+    for (name, numbers), (dash, marker, color) in zip(lines.items(), LINES, strict=False):
+        axes.plot(x, numbers, dash, marker=marker, markevery=every, color=color, label=name)
     if log:
         axes.set_xscale("log", base=2)
     if log_y:

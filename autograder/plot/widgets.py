@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favourites, label, png, show_data
+from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites, label, png, show_data
 
 DPI = 90
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
@@ -60,7 +60,7 @@ def slide(
         if arrows:
             draw_arrows(panels[0], *arrows(slider.value), keys)
         draw_bars(panels[-1], weights, keys)
-        return f"{name} {slider.value:g}: the weight is {favourites(weights, keys)}."
+        return f"{name} {slider.value:g}: the weight is {favorites(weights, keys)}."
 
     moving([slider], draw, name)
 
@@ -96,7 +96,7 @@ def describe_row(row: Tensor, seen: Tensor, tokens: Sequence[str]) -> str:
     """Say where one query looks."""
     if not seen.any():
         return f"may look at nothing, its weights are {float(row[0]):g}"
-    return favourites(row, tokens)
+    return favorites(row, tokens)
 
 
 def explore(weights: Tensor, tokens: Sequence[str]) -> None:
@@ -120,7 +120,7 @@ def explore(weights: Tensor, tokens: Sequence[str]) -> None:
         label(panels[0], tokens, tokens)
         panels[0].tick_params(labelsize=8)
         draw_bars(panels[1], chosen[query.value], tokens)
-        return f"Head {head.value}, query {tokens[query.value]}: {favourites(chosen[query.value], tokens)}."
+        return f"Head {head.value}, query {tokens[query.value]}: {favorites(chosen[query.value], tokens)}."
 
     moving([head, query], draw, "heads")
 

@@ -23,7 +23,7 @@ from ..judging.target import Target
 from ..judging.verdict import Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
-from .repairing import cell_of, repair_in_copy
+from .repairing import defining_cell, repair_in_copy
 
 HINTS = 3
 _suggested: dict[str, list[int]] = {}
@@ -102,13 +102,13 @@ class ReleasedChecks:
         for check in checks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
-            outcomes.append(check.summarise(outcome))
+            outcomes.append(check.summarize(outcome))
         source = source_of(work)
         clauses: Mapping[str, str] = known.get("slips", {})
         messages, hints = known["messages"], known.get("hints")
 
         def repair() -> str:
-            return repair_in_copy(cell_of(work), checks, targets, outcomes, names) if names is not None else ""
+            return repair_in_copy(defining_cell(work), checks, targets, outcomes, names) if names is not None else ""
 
         verdict = judge(exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source), repair)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)

@@ -8,18 +8,18 @@ import sys
 from ..paths import Course
 
 
-def lab(course: Course, options: argparse.Namespace) -> int:
+def lab_command(course: Course, options: argparse.Namespace) -> int:
     """Open JupyterLab on the lessons; put them here first where there are none."""
-    from .desk import open_lab, update_lessons
+    from .workspace import open_lab, update_lessons
 
     print("\n".join(update_lessons(course)), flush=True)
     open_lab(course, course.lesson(options.lesson) if options.lesson else None, options.further)
     return 0
 
 
-def hub(course: Course, options: argparse.Namespace) -> int:
+def hub_command(course: Course, options: argparse.Namespace) -> int:
     """Start the server of a JupyterHub's user, with the lessons put in place first."""
-    from .desk import serve_hub, update_lessons
+    from .workspace import serve_hub, update_lessons
 
     try:
         print("\n".join(update_lessons(course)), flush=True)
@@ -29,15 +29,15 @@ def hub(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-def update(course: Course, _options: argparse.Namespace) -> int:
+def update_command(course: Course, _options: argparse.Namespace) -> int:
     """Put the lessons here, or bring them up to date; no work is overwritten."""
-    from .desk import update_lessons
+    from .workspace import update_lessons
 
     print("\n".join(update_lessons(course)) or "The lessons are up to date.")
     return 0
 
 
-def check(course: Course, options: argparse.Namespace) -> int:
+def check_command(course: Course, options: argparse.Namespace) -> int:
     """Run a lesson's checks as a student has them."""
     from .hand_in import check_lesson
 
@@ -46,20 +46,21 @@ def check(course: Course, options: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
-def submit(course: Course, options: argparse.Namespace) -> int:
+def submit_command(course: Course, options: argparse.Namespace) -> int:
     """Make the file that a student uploads."""
-    from .hand_in import submit as submit_lesson
+    from .hand_in import submit
 
-    print("\n".join(submit_lesson(course, course.lesson(options.lesson or ""))))
+    print("\n".join(submit(course, course.lesson(options.lesson or ""))))
     return 0
 
 
-def reset(course: Course, options: argparse.Namespace) -> int:
+def reset_command(course: Course, options: argparse.Namespace) -> int:
     """Start a lesson anew and keep the old notebook."""
-    from .hand_in import reset as reset_lesson
+    from .hand_in import reset
 
-    print("\n".join(reset_lesson(course, course.lesson(options.lesson or ""))))
+    print("\n".join(reset(course, course.lesson(options.lesson or ""))))
     return 0
 
 
-COMMANDS = {command.__name__: command for command in (lab, hub, update, check, submit, reset)}
+# a command is a function here: `lessons check` calls `check_command`
+COMMANDS = {name.removesuffix("_command"): run for name, run in list(globals().items()) if name.endswith("_command")}

@@ -29,7 +29,7 @@ def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
     from traitlets.config import Config
 
     notebook = read_student_notebook(lesson)
-    place = {"metadata": {"path": str(lesson.released)}}
+    place = {"metadata": {"path": str(lesson.released_dir)}}
     with tempfile.TemporaryDirectory() as folder:
         quiet = {} if os.name == "nt" else {"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}
         client = NotebookClient(
@@ -64,7 +64,7 @@ def submit(course: Course, lesson: Lesson) -> list[str]:
     An earlier copy that differs keeps its place under another name.
     """
     notebook = read_student_notebook(lesson)
-    source, target = lesson.released / lesson.notebook, course.handin / lesson.notebook
+    source, target = lesson.released_dir / lesson.notebook_name, course.handin / lesson.notebook_name
     target.parent.mkdir(exist_ok=True)
     if target.exists() and target.read_bytes() != source.read_bytes():
         target.rename(unused_path(target, "earlier"))
@@ -87,7 +87,7 @@ def still_open(notebook: Any) -> Iterator[str]:
 
 def reset(course: Course, lesson: Lesson) -> list[str]:
     """Put a lesson's notebook back as it was released; keep the old one beside it. Return what to say."""
-    path, original = lesson.released / lesson.notebook, released_bytes(course, lesson)
+    path, original = lesson.released_dir / lesson.notebook_name, released_bytes(course, lesson)
     if path.exists() and path.read_bytes() == original:
         return [f"{lesson.shown(path)} is as it was released."]
     lines = [f"{lesson.shown(path)} is back to its released state."]
@@ -101,7 +101,7 @@ def reset(course: Course, lesson: Lesson) -> list[str]:
 
 def forget_progress(lesson: Lesson) -> None:
     """Take a lesson out of what `check` has recorded."""
-    path = progress_file(lesson.released)
+    path = progress_file(lesson.released_dir)
     if path and path.exists():
         with changing_progress(path) as states:
             states.pop(lesson.name, None)
@@ -109,7 +109,7 @@ def forget_progress(lesson: Lesson) -> None:
 
 def released_bytes(course: Course, lesson: Lesson) -> bytes:
     """Return the notebook as it was released: from the package, else from git."""
-    name = (lesson.released / lesson.notebook).relative_to(course.root).as_posix()
+    name = (lesson.released_dir / lesson.notebook_name).relative_to(course.root).as_posix()
     if packed_lessons().is_file():
         with zipfile.ZipFile(packed_lessons()) as archive:
             return archive.read(name)
@@ -125,7 +125,7 @@ def read_student_notebook(lesson: Lesson) -> Any:
     """Read a lesson's notebook. Raises CourseError where it is missing or no notebook."""
     import nbformat
 
-    path = lesson.released / lesson.notebook
+    path = lesson.released_dir / lesson.notebook_name
     remedy = f"`{command(f'reset --lesson {lesson.name}')}` puts a fresh one there and keeps what is in its place."
     if not path.is_file():
         raise CourseError(f"{lesson.shown(path)} is missing. {remedy}")

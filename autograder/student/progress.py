@@ -13,7 +13,7 @@ from typing import Any
 from filelock import FileLock
 from IPython.display import display
 
-from ..judging.card import BORDER, BOX, CELL, TEXT_COLOUR, number
+from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
 from ..paths import progress_file, released_prints
 
@@ -110,7 +110,7 @@ def lesson_progress(prints: Mapping[str, Any], states: Mapping[str, Mapping[str,
 
 
 class Overview:
-    """The table of lessons, as text and as HTML in the colours of the page it is in."""
+    """The table of lessons, as text and as HTML in the colors of the page it is in."""
 
     def __init__(self, lessons: list[LessonProgress]) -> None:
         self._lessons = lessons
@@ -140,7 +140,7 @@ class Overview:
         """Return a table and the next thing to do."""
         rows = "".join(map(row_html, self._lessons))
         columns = "".join(f"<th scope='col' style='{LEFT}'>{h}</th>" for h in ("lesson", "time", "exercises", "points"))
-        style = f"border-collapse:collapse;border:1px solid {BORDER};color:{TEXT_COLOUR};"
+        style = f"border-collapse:collapse;border:1px solid {BORDER};color:{TEXT_COLOR};"
         table = f"<table style='{style}'><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         head = f"<strong>{self.following_html()}</strong>"
         return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div></div>"

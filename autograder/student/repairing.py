@@ -1,4 +1,4 @@
-"""Looking for a repair at the student's workspace: in a copy of the kernel that ends afterward.
+"""Looking for a repair in the student's workspace: in a copy of the kernel that ends afterward.
 
 The copy is a fork, so nothing that an edited definition does remains: no name, no random number, no print, no figure.
 It may write to no file, start no program, open no connection and ask nobody for input, and it has little memory and
@@ -33,7 +33,7 @@ from ..judging.values import Outcome
 LONGEST_RUN = 1.5  # seconds of processor time
 LONGEST_WAIT = 5.0  # seconds by the clock, whatever the copy does
 MEMORY = 2 * 2**30  # bytes more than the kernel has
-MOST_BYTES = 2**16
+MOST_REPLY_BYTES = 2**16
 STATM = Path("/proc/self/statm")
 REFUSED = ("subprocess.", "socket.", "shutil.", "os.", "ftplib.", "urllib.", "webbrowser.", "ctypes.dlopen")
 HARMLESS = ("os.listdir", "os.scandir", "os.putenv", "os.unsetenv", "os.fwalk", "os.walk")
@@ -43,7 +43,7 @@ class RefusedError(OSError):
     """An edited definition wanted to change something outside the copy."""
 
 
-def cell_of(work: Any) -> str:
+def defining_cell(work: Any) -> str:
     """Return the notebook cell that defines a function or a class; '' for what no cell defines."""
     function = function_of(work)
     file = function.__code__.co_filename if function else ""
@@ -67,7 +67,7 @@ def repair_in_copy(
     trials = Trials(names, checks[0].exercise)
 
     def run(source: str, i: int) -> Outcome:
-        return checks[i].summarise(trials.run(source, checks[i], PUBLIC_SEED))
+        return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
     def sentences() -> Iterator[str]:
         search = Search(cell, targets, outcomes, run)
@@ -99,9 +99,9 @@ def last_line_of_copy(lines: Callable[[], Iterable[str]]) -> str:
 def read_until(inlet: int, ends: float) -> bytes:
     """Read what comes through a pipe until it is closed, or a moment has come."""
     told = b""
-    while len(told) < MOST_BYTES and (left := ends - time.monotonic()) > 0:
+    while len(told) < MOST_REPLY_BYTES and (left := ends - time.monotonic()) > 0:
         if select.select([inlet], [], [], left)[0]:
-            part = os.read(inlet, MOST_BYTES)
+            part = os.read(inlet, MOST_REPLY_BYTES)
             if not part:
                 break
             told += part
@@ -112,14 +112,14 @@ def speak(outlet: int, lines: Callable[[], Iterable[str]]) -> NoReturn:
     """Be the copy: say the lines, and end without any of what a Python process does at its end."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        confine()
+        keep_from_harm()
         for line in lines():
             os.write(outlet, f"{line}\n".encode())
     finally:
         os._exit(0)
 
 
-def confine() -> None:
+def keep_from_harm() -> None:
     """Give up what a trial does not need. It cannot be taken back, and need not be."""
     torch.set_num_threads(1)  # a pool of threads does not survive a fork
     nowhere = os.open(os.devnull, os.O_RDWR)

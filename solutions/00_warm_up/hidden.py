@@ -36,20 +36,20 @@ def small_tables_and_gradients(pairwise_dots: Any, draw: Inputs) -> Any:
 # Rows that sum to 1
 
 
-@check("normalise_rows", points=1)
-def small_and_square_tables(normalise_rows: Any, draw: Inputs) -> Any:
+@check("normalize_rows", points=1)
+def small_and_square_tables(normalize_rows: Any, draw: Inputs) -> Any:
     """Edge: square tables, a single row, a single column, one axis in front; float32; gradients; x as it was."""
     x = positive(draw, 2, 3).requires_grad_()
-    (normalise_rows(x) * draw.normal(2, 3)).sum().backward()
+    (normalize_rows(x) * draw.normal(2, 3)).sum().backward()
     kept = positive(draw, 4, 3)
     before = kept.clone()
     return x.grad, (
-        normalise_rows(positive(draw, 3, 3)),
-        normalise_rows(positive(draw, 1, 5)),
-        normalise_rows(positive(draw, 4, 1)),
-        normalise_rows(positive(draw, 4, 2, 3)),
-        normalise_rows(positive(draw, 2, 5, dtype=torch.float32)),
-        normalise_rows(kept),
+        normalize_rows(positive(draw, 3, 3)),
+        normalize_rows(positive(draw, 1, 5)),
+        normalize_rows(positive(draw, 4, 1)),
+        normalize_rows(positive(draw, 4, 2, 3)),
+        normalize_rows(positive(draw, 2, 5, dtype=torch.float32)),
+        normalize_rows(kept),
         bool(kept.equal(before)),
     )
 

@@ -218,7 +218,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 #
 # Divide each row by its sum.
 
-# %% hints normalise_rows [markdown]
+# %% hints normalize_rows [markdown]
 # Each row needs a number of its own. Along which axis do you add to get one sum per row, and is that axis the first or the last?
 #
 # The sums have one axis fewer than the table. What did the section above do so that every sum met its own row, in a square table too?
@@ -226,8 +226,8 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # Return a new tensor: an operator such as `/` makes one, while its in-place form with an equals sign would write into the tensor that was passed in.
 
 
-# %% exercise normalise_rows
-def normalise_rows(x: Tensor) -> Tensor:
+# %% exercise normalize_rows
+def normalize_rows(x: Tensor) -> Tensor:
     """Divide each row by its sum, so that it sums to 1.
 
     x is (..., L, S) with positive entries. Returns a new tensor of the same shape; x itself stays as it is.
@@ -237,7 +237,7 @@ def normalise_rows(x: Tensor) -> Tensor:
     ### END SOLUTION
 
 
-# %% check normalise_rows
+# %% check normalize_rows
 
 # %% [markdown]
 # ### Splitting, swapping, viewing

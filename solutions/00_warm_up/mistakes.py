@@ -116,120 +116,120 @@ pairwise.mutant("exactly_three_axes", "b.mT", "b.permute(0, 2, 1)", hint=3,
 pairwise.mutant("signs_dropped", "a @ b.mT", "(a @ b.mT).abs()",
     says="The signs are gone: these are absolute values. A dot product may be negative.")
 
-normalise = solution("normalise_rows")
-normalise.mutant("axis_not_kept", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)", hint=2,
+normalize = solution("normalize_rows")
+normalize.mutant("axis_not_kept", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)", hint=2,
     says="It stopped: without keepdim=True the sums lose their axis and line up with the columns. Only a square "
     "table would fit, and come out wrong.")
-normalise.mutant("columns_sum_to_one", "dim=-1", "dim=-2", hint=1,
+normalize.mutant("columns_sum_to_one", "dim=-1", "dim=-2", hint=1,
     says="The columns sum to 1 instead of the rows. A row runs along the last axis: dim=-1.")
-normalise.mutant("first_axis", "dim=-1", "dim=0", hint=1,
+normalize.mutant("first_axis", "dim=-1", "dim=0", hint=1,
     says="The sums run along the first axis, dim=0. A row runs along the last one: dim=-1.")
-normalise.mutant("second_axis", "dim=-1", "dim=1", hint=1,
+normalize.mutant("second_axis", "dim=-1", "dim=1", hint=1,
     says="Right for a table. With axes in front, dim=1 is no longer the last axis. Count from the end: dim=-1.")
-normalise.mutant("one_sum_for_all", "x.sum(dim=-1, keepdim=True)", "x.sum()", hint=1,
+normalize.mutant("one_sum_for_all", "x.sum(dim=-1, keepdim=True)", "x.sum()", hint=1,
     says="All entries together sum to 1: x was divided by the sum of everything. Each row has its own sum: dim=-1.")
-normalise.mutant("one_sum_per_table", "dim=-1", "dim=(-2, -1)", hint=1,
+normalize.mutant("one_sum_per_table", "dim=-1", "dim=(-2, -1)", hint=1,
     says="Each table sums to 1, not each row: the sums run over the last two axes. A row is the last axis alone.")
-normalise.mutant("one_sum_per_item", hint=1, body="return torch.stack([part / part.sum() for part in x])",
+normalize.mutant("one_sum_per_item", hint=1, body="return torch.stack([part / part.sum() for part in x])",
     says="Right for a table. With axes in front, a loop over x runs over its first axis, and x[i] is no longer a "
     "row.")
-normalise.mutant("changed_in_place", hint=3, body="""
+normalize.mutant("changed_in_place", hint=3, body="""
     x /= x.sum(dim=-1, keepdim=True)
     return x""",
     says="You changed the caller's tensor: `/=` and x[...] = ... write into x itself. Make a new tensor with `/`.")
-normalise.mutant("column_by_none", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)[:, None]", hint=2,
+normalize.mutant("column_by_none", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)[:, None]", hint=2,
     says="Right for a table. [:, None] puts the new axis in second place, and it belongs in last place: "
     "keepdim=True.")
-normalise.mutant("column_by_reshape", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1).reshape(-1, 1)", hint=2,
+normalize.mutant("column_by_reshape", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1).reshape(-1, 1)", hint=2,
     says="Right for a table. With axes in front, the sums were made into one long column. keepdim=True keeps all "
     "axes.")
-normalise.mutant("softmaxed", "x / x.sum(dim=-1, keepdim=True)", "x.softmax(dim=-1)",
+normalize.mutant("softmaxed", "x / x.sum(dim=-1, keepdim=True)", "x.softmax(dim=-1)",
     says="Softmax was used: it takes e to the power of each entry first. Here the entries themselves are divided.")
-normalise.mutant("unit_norm", "x.sum", "x.norm",
+normalize.mutant("unit_norm", "x.sum", "x.norm",
     says="Each row was divided by its norm, the root of the sum of squares. Divide by the sum of the entries.")
-normalise.mutant("ready_made_normalize", "return x / x.sum(dim=-1, keepdim=True)", "return functional.normalize(x)",
+normalize.mutant("ready_made_normalize", "return x / x.sum(dim=-1, keepdim=True)", "return functional.normalize(x)",
     says="F.normalize was used with its defaults: it divides by the norm, along axis 1. Divide by the sum, along the "
     "last axis.")
-normalise.mutant("largest_is_one", "x.sum", "x.amax",
+normalize.mutant("largest_is_one", "x.sum", "x.amax",
     says="Each row was divided by its largest entry, so that this is 1. Divide by the sum.")
-normalise.mutant("divided_by_the_mean", "x.sum", "x.mean",
+normalize.mutant("divided_by_the_mean", "x.sum", "x.mean",
     says="Each row was divided by its mean, so it sums to its number of entries. Divide by the sum.")
-normalise.mutant("divided_by_the_length", "x.sum(dim=-1, keepdim=True)", "x.size(-1)",
+normalize.mutant("divided_by_the_length", "x.sum(dim=-1, keepdim=True)", "x.size(-1)",
     says="Each row was divided by its number of entries. Divide by the sum of the entries.")
-normalise.mutant("mean_subtracted", "x / x.sum(dim=-1, keepdim=True)", "x - x.mean(dim=-1, keepdim=True)",
+normalize.mutant("mean_subtracted", "x / x.sum(dim=-1, keepdim=True)", "x - x.mean(dim=-1, keepdim=True)",
     says="The mean was subtracted from each row, so it sums to 0. Divide by the sum.")
-normalise.mutant("sum_subtracted", "x / x.sum(dim=-1, keepdim=True)", "x - x.sum(dim=-1, keepdim=True)",
+normalize.mutant("sum_subtracted", "x / x.sum(dim=-1, keepdim=True)", "x - x.sum(dim=-1, keepdim=True)",
     says="The sum was subtracted. Divide by it.")
-normalise.mutant("standardized", body="""
+normalize.mutant("standardized", body="""
     away = x - x.mean(dim=-1, keepdim=True)
     variance = (away ** 2).sum(dim=-1, keepdim=True) / (x.size(-1) - 1)
     return away / variance.sqrt()""",
     says="Each row was shifted to mean 0 and scaled to standard deviation 1. Here it is only divided by its sum.")
-normalise.mutant("between_zero_and_one", body="""
+normalize.mutant("between_zero_and_one", body="""
     low, high = (x.amin(dim=-1, keepdim=True), x.amax(dim=-1, keepdim=True))
     return (x - low) / (high - low + 1e-12)""",
     says="Each row was stretched from 0 to 1 by its smallest and largest entry. Here it is only divided by its sum.")
-normalise.mutant("multiplied", "x / x.sum(dim=-1, keepdim=True)", "x * x.sum(dim=-1, keepdim=True)",
+normalize.mutant("multiplied", "x / x.sum(dim=-1, keepdim=True)", "x * x.sum(dim=-1, keepdim=True)",
     says="Each row was multiplied by its sum. Divide by it.")
-normalise.mutant("upside_down", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1, keepdim=True) / x", every=True,
+normalize.mutant("upside_down", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1, keepdim=True) / x", every=True,
     says="The fraction is upside down: the sum was divided by the entries. Divide the entries by the sum.")
-normalise.mutant("only_the_sums", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1, keepdim=True)",
+normalize.mutant("only_the_sums", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1, keepdim=True)",
     says="These are the sums, one per row. Divide x by them.")
-normalise.mutant("only_the_sums_flat", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)", hint=2,
+normalize.mutant("only_the_sums_flat", "x / x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1)", hint=2,
     says="These are the sums, and their axis is gone as well. Divide x by them; keepdim=True keeps the axis.")
-normalise.mutant("sum_of_the_result", "x / x.sum(dim=-1, keepdim=True)",
+normalize.mutant("sum_of_the_result", "x / x.sum(dim=-1, keepdim=True)",
     "(x / x.sum(dim=-1, keepdim=True)).sum(dim=-1)", says="The sums of the finished rows came back. Return the rows.")
-normalise.mutant("sum_of_the_first_row", "x.sum", "x[..., :1, :].sum", hint=1,
+normalize.mutant("sum_of_the_first_row", "x.sum", "x[..., :1, :].sum", hint=1,
     says="Every row was divided by the sum of the first one. Each row has its own sum.")
-normalise.mutant("whole_division", "x / x.sum(dim=-1, keepdim=True)", "x // x.sum(dim=-1, keepdim=True)",
+normalize.mutant("whole_division", "x / x.sum(dim=-1, keepdim=True)", "x // x.sum(dim=-1, keepdim=True)",
     says="Everything was rounded down: // drops what is behind the decimal point. Divide with /.")
-normalise.mutant("twice", "x / x.sum(dim=-1, keepdim=True)", "x / x.sum(dim=-1, keepdim=True) / x.size(-2)", every=True,
+normalize.mutant("twice", "x / x.sum(dim=-1, keepdim=True)", "x / x.sum(dim=-1, keepdim=True) / x.size(-2)", every=True,
     says="The rows were divided by their number as well as by their sum, so the whole table sums to 1. Divide by the "
     "sum only.")
-normalise.mutant("running_sums", "x.sum(dim=-1, keepdim=True)", "x.cumsum(dim=-1)",
+normalize.mutant("running_sums", "x.sum(dim=-1, keepdim=True)", "x.cumsum(dim=-1)",
     says="Each entry was divided by the sum up to it. Divide all entries of a row by the same sum: sum, not cumsum.")
-normalise.mutant("left_as_it_was", "x / x.sum(dim=-1, keepdim=True)", "x.clone()", hint=3,
+normalize.mutant("left_as_it_was", "x / x.sum(dim=-1, keepdim=True)", "x.clone()", hint=3,
     says="x came back as it was. Is the result of the division what you return?")
-normalise.mutant("in_float32", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).float()",
+normalize.mutant("in_float32", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).float()",
     says="The numbers are right, but they are float32 and x is float64. A tensor that you create needs the dtype of "
     "x.")
-normalise.mutant("result_and_sums", body="""
+normalize.mutant("result_and_sums", body="""
     sums = x.sum(dim=-1, keepdim=True)
     return (x / sums, sums)""", says="Two things came back, separated by a comma. Return the divided rows alone.")
-normalise.mutant("transposed", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).mT",
+normalize.mutant("transposed", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).mT",
     says="The numbers are right, but the table is transposed. Rows stay rows.")
-normalise.mutant("rows_then_columns", body="""
+normalize.mutant("rows_then_columns", body="""
     x = x / x.sum(dim=-1, keepdim=True)
     return x / x.sum(dim=-2, keepdim=True)""",
     says="After the rows, the columns were divided by their sums as well, so the rows no longer sum to 1.")
-normalise.mutant("squares_shared", "x / x.sum(dim=-1, keepdim=True)", "x ** 2 / (x ** 2).sum(dim=-1, keepdim=True)",
+normalize.mutant("squares_shared", "x / x.sum(dim=-1, keepdim=True)", "x ** 2 / (x ** 2).sum(dim=-1, keepdim=True)",
     says="These are the squares of the entries, divided by their sum. Divide the entries themselves.")
-normalise.mutant("roots_shared", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1, keepdim=True).sqrt()",
+normalize.mutant("roots_shared", "x.sum(dim=-1, keepdim=True)", "x.sum(dim=-1, keepdim=True).sqrt()",
     says="Each row was divided by the root of its sum. Divide by the sum itself.")
-normalise.mutant("first_two_axes", "dim=-1", "dim=(0, 1)", hint=1,
+normalize.mutant("first_two_axes", "dim=-1", "dim=(0, 1)", hint=1,
     says="The sums run over two axes, 0 and 1, which in a table is everything. A row is the last axis alone: dim=-1.")
-normalise.mutant("rounded", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).round(decimals=2)",
+normalize.mutant("rounded", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).round(decimals=2)",
     says="The result was rounded to two decimals, so the rows no longer sum to exactly 1. Leave the rounding out.")
-normalise.mutant("one_added_to_the_sum", "x.sum(dim=-1, keepdim=True)", "(x.sum(dim=-1, keepdim=True) + 1)",
+normalize.mutant("one_added_to_the_sum", "x.sum(dim=-1, keepdim=True)", "(x.sum(dim=-1, keepdim=True) + 1)",
     says="Something was added to the sums, so the rows sum to less than 1. The entries are positive: no sum is 0.")
-normalise.mutant("loop_that_writes_into_x", hint=3, body="""
+normalize.mutant("loop_that_writes_into_x", hint=3, body="""
     for i in range(x.size(0)):
         x[i] = x[i] / x[i].sum()
     return x""", says="Two things: writing x[i] = ... changes the caller's tensor; and with axes in front, x[i] is "
     "no longer a row.")
-normalise.mutant("transposed_and_back", hint=2, body="""
+normalize.mutant("transposed_and_back", hint=2, body="""
     back = tuple(range(x.dim() - 1, -1, -1))
     return (x.permute(back) / x.sum(dim=-1)).permute(back)""", says="Right for a table. With axes in front, `.T` "
     "reverses all axes, so the sums meet the wrong one. keepdim=True needs no transpose.")
-normalise.mutant("swapped_and_back", "x / x.sum(dim=-1, keepdim=True)", "(x.mT / x.sum(dim=-1)).mT", hint=2,
+normalize.mutant("swapped_and_back", "x / x.sum(dim=-1, keepdim=True)", "(x.mT / x.sum(dim=-1)).mT", hint=2,
     says="Right for a table. With axes in front, each table met the sums of all tables. The sums need an axis of "
     "size 1, which keepdim=True gives.")
-normalise.mutant("nothing_returned", "return x / x.sum(dim=-1, keepdim=True)", "return",
+normalize.mutant("nothing_returned", "return x / x.sum(dim=-1, keepdim=True)", "return",
     says="Nothing came back: the result is None. A function needs a `return` for what it has calculated.")
-normalise.mutant("gradient_lost", "x / x.sum(dim=-1, keepdim=True)",
+normalize.mutant("gradient_lost", "x / x.sum(dim=-1, keepdim=True)",
     "x.detach() / x.detach().sum(dim=-1, keepdim=True)", says="The numbers are right, but no gradient comes back: "
     "something on the way drops the graph, as detach, .data, .item(), torch.tensor and numpy do.")
-normalise.mutant("gradient_through_one_part", "x.sum", "x.detach().sum", says="The numbers are right, but half of "
+normalize.mutant("gradient_through_one_part", "x.sum", "x.detach().sum", says="The numbers are right, but half of "
     "the gradient is missing: the sums are detached. They depend on x as well.")
 
 shapes = solution("shapes")

@@ -1,7 +1,7 @@
 """The border between the grading process and a student's code.
 
 Into it go the submission's cells, the source of checks and a seed. Out of it come cell outputs and values: JSON and
-safetensors, never pickle, and never a verdict. `Session` is the border; a backend opens one.
+safetensors, never pickle, and never a verdict. `SandboxSession` is the border; a backend opens one.
 """
 
 from ..launch import unavailable_reason
@@ -10,7 +10,7 @@ from .bubblewrap import BubblewrapSandbox
 from .codec import CellResult
 from .limits import Limits
 from .pool import close_sandboxes, open_session, shared_sandbox
-from .session import Session
+from .session import SandboxSession
 from .unsandboxed import open_process
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "BubblewrapSandbox",
     "CellResult",
     "Limits",
-    "Session",
+    "SandboxSession",
     "close_sandboxes",
     "open_process",
     "open_session",

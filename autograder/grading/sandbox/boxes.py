@@ -39,7 +39,7 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True)
-class Line:
+class BoxConnection:
     """A way from a submission's process to the boxes, for one check.
 
     Args:
@@ -73,7 +73,7 @@ class BoxProcess:
         self._process: Host | None = None
 
     @contextmanager
-    def line(self, names: Names) -> Iterator[Line]:
+    def line(self, names: Names) -> Iterator[BoxConnection]:
         """Give a way to some of the boxes, and close it afterward, whoever holds an end of it.
 
         Raises:
@@ -87,7 +87,7 @@ class BoxProcess:
             with far:  # the process alone holds its end, so that the submission notices where it ends
                 self._process.answer({**self._lesson, "names": names}, far.fileno())
             public = {own: sent for sent, (module, own) in names.items() if module == PUBLIC}
-            yield Line(near.fileno(), public, self._process.host)
+            yield BoxConnection(near.fileno(), public, self._process.host)
         finally:
             with near, contextlib.suppress(OSError):
                 near.shutdown(socket.SHUT_RDWR)
@@ -119,6 +119,6 @@ class Boxes:
     process: BoxProcess
     names: Names
 
-    def line(self) -> AbstractContextManager[Line]:
+    def line(self) -> AbstractContextManager[BoxConnection]:
         """Give a way to them."""
         return self.process.line(self.names)

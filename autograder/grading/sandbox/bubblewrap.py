@@ -17,7 +17,7 @@ from ..launch import take_or_launch
 from .channel import Deadline, announcing, receive, send, send_descriptor
 from .codec import pack, unpack
 from .limits import Limits
-from .session import Session, connected, receive_ready
+from .session import SandboxSession, connected_session, receive_ready
 
 START_SECONDS = 120.0
 OPEN_SECONDS = 120.0  # on a busy computer, too
@@ -60,7 +60,7 @@ class BubblewrapSandbox:
                 self._prepared = checks
 
     @contextmanager
-    def session(self, files: Mapping[str, bytes], limits: Limits) -> Iterator[Session]:
+    def session(self, files: Mapping[str, bytes], limits: Limits) -> Iterator[SandboxSession]:
         """Open one submission's process, and end everything of it afterwards.
 
         Args:
@@ -80,7 +80,7 @@ class BubblewrapSandbox:
             theirs.close()
             raise
         try:
-            with connected(ours, limits, OPEN_SECONDS) as session:
+            with connected_session(ours, limits, OPEN_SECONDS) as session:
                 yield session
         finally:
             ended = self._ask({"do": "close", "pid": first}).get("ended")

@@ -145,7 +145,7 @@ def pack_outcome(outcome: Outcome) -> bytes:
     tensors: dict[str, Tensor] = {}
     ran = [name[:LONGEST_NAME] for name in outcome.ran]
     beside: dict[str, Any] = {"changed": outcome.changed, "settings": outcome.settings, "ran": ran}
-    return pack({"tree": encode(outcome.tree, tensors, Allowance()), **beside}, tensors)
+    return pack({"tree": encode(outcome.tree, tensors, ValueAllowance()), **beside}, tensors)
 
 
 def unpack_outcome(message: bytes) -> Outcome:
@@ -158,7 +158,7 @@ def unpack_outcome(message: bytes) -> Outcome:
             return Lost(words(header["lost"], LONGEST_WORDS))
         ran = tuple(words(name, LONGEST_NAME) for name in list(header["ran"])[:MOST_NAMES])
         settings = tuple(name for name in CHANGED_SETTINGS if name in list(header["settings"]))
-        return Returned(decode(header["tree"], tensors, Allowance()), header.get("changed") is True, settings, ran)
+        return Returned(decode(header["tree"], tensors, ValueAllowance()), header.get("changed") is True, settings, ran)
     except SandboxError:
         raise
     except Exception as error:
@@ -187,7 +187,7 @@ def unpack_call(message: bytes) -> tuple[str, Arguments]:
 def pack_answer(answer: Answer) -> bytes:
     """Return what came of a call as a message."""
     tensors: dict[str, Tensor] = {}
-    left = Allowance()
+    left = ValueAllowance()
     parts = {"result": encode(answer.result, tensors, left), "written": encode(dict(answer.written), tensors, left)}
     return pack({**parts, "error": answer.error}, tensors)
 
@@ -196,19 +196,19 @@ def unpack_answer(message: bytes) -> Answer:
     """Return what came of a call."""
     header, tensors = unpack(message)
     error = tuple(header["error"]) if header["error"] else None
-    left = Allowance()
+    left = ValueAllowance()
     return Answer(decode(header["result"], tensors, left), decode(header["written"], tensors, left), error)
 
 
 def encode_arguments(arguments: Arguments, tensors: dict[str, Tensor]) -> Any:
     """Return a call's arguments as JSON data; tensors go into `tensors`."""
-    return encode([list(arguments[0]), dict(arguments[1])], tensors, Allowance())
+    return encode([list(arguments[0]), dict(arguments[1])], tensors, ValueAllowance())
 
 
 def decode_arguments(data: Any, tensors: dict[str, Tensor]) -> Arguments:
     """Return a call's arguments. Raises SandboxError for malformed ones."""
     try:
-        positional, by_name = decode(data, tensors, Allowance())
+        positional, by_name = decode(data, tensors, ValueAllowance())
         return list(positional), dict(by_name)
     except SandboxError:
         raise
@@ -217,7 +217,7 @@ def decode_arguments(data: Any, tensors: dict[str, Tensor]) -> Arguments:
 
 
 @dataclass
-class Allowance:
+class ValueAllowance:
     """What a message may still hold."""
 
     values: int = MOST_VALUES
@@ -232,7 +232,7 @@ class Allowance:
         return cut
 
 
-def encode(tree: Any, tensors: dict[str, Tensor], left: Allowance, depth: int = 0) -> Any:
+def encode(tree: Any, tensors: dict[str, Tensor], left: ValueAllowance, depth: int = 0) -> Any:
     """Return a tree as JSON data; its tensors go into `tensors`. What is neither becomes the name of its type.
 
     What is more than a message may hold becomes words that say so.
@@ -258,7 +258,7 @@ def encode(tree: Any, tensors: dict[str, Tensor], left: Allowance, depth: int = 
 
 
 def encode_container(
-    tree: list[Any] | tuple[Any, ...] | dict[Any, Any], tensors: dict[str, Tensor], left: Allowance, depth: int
+    tree: list[Any] | tuple[Any, ...] | dict[Any, Any], tensors: dict[str, Tensor], left: ValueAllowance, depth: int
 ) -> Any:
     """Return a list, tuple or dictionary as JSON data."""
     kind = "list" if type(tree) is list else "dict" if isinstance(tree, dict) else "tuple"
@@ -273,7 +273,7 @@ def encode_container(
     return {kind: [[left.text(key, LONGEST_NAME), encode(item, tensors, left, depth + 1)] for key, item in pairs]}
 
 
-def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor], left: Allowance) -> Any:
+def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor], left: ValueAllowance) -> Any:
     """Put one tensor aside under a number. One without plain storage, or too large, becomes the name of its kind."""
     left.tensors -= 1
     left.entries -= tensor.numel()
@@ -301,12 +301,12 @@ def can_travel(dtype: torch.dtype) -> bool:
     return True
 
 
-def too_much(left: Allowance) -> str:
+def too_much(left: ValueAllowance) -> str:
     """Name a tensor that is not taken."""
     return f"tensor beyond {MOST_ENTRIES:,} entries" if left.entries < 0 else f"tensor beyond {MOST_TENSORS} of them"
 
 
-def judgeable(tensor: Tensor, left: Allowance) -> Tensor | Other:
+def judgeable(tensor: Tensor, left: ValueAllowance) -> Tensor | Other:
     """Return a tensor that a judge can calculate with, or the name of its kind where there is too much of it."""
     if tensor.dtype not in DTYPES:
         return Other(f"tensor of {tensor.dtype}")
@@ -324,7 +324,7 @@ def as_array(numbers: Any) -> Any:
     return numbers.numpy()
 
 
-def decode(data: Any, tensors: dict[str, Tensor], left: Allowance, depth: int = 0) -> Any:
+def decode(data: Any, tensors: dict[str, Tensor], left: ValueAllowance, depth: int = 0) -> Any:
     """Return the tree that JSON data describes."""
     left.values -= 1
     if left.values < 0 or depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:

@@ -101,7 +101,7 @@ def confine(limits: Limits) -> None:
     for kind, most in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, mapped + limits.memory_bytes),  # shared memory too
-        (resource.RLIMIT_NPROC, SHARED_BY * limits.processes),  # per user: `Watch` counts per submission
+        (resource.RLIMIT_NPROC, SHARED_BY * limits.processes),  # per user: `ResourceMonitor` counts per submission
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_CPU, math.ceil(limits.total_seconds)),
         (resource.RLIMIT_NOFILE, limits.open_files),

@@ -31,13 +31,13 @@ from .codec import pack, pack_outcome, unpack
 from .confine import confine, fork_in_new_namespace
 from .huge_pages import collapse_huge_pages
 from .limits import Limits
-from .server import initialise, load_visible, redirect_standard_streams, serve
+from .monitor import ResourceMonitor
+from .server import initialize, load_visible, redirect_standard_streams, serve
 from .shell import GradingShell
 from .usage import replace_getrusage
-from .watch import Watch
 
 WATCH_SECONDS = 0.03
-DTYPES = (torch.float32, torch.float64)
+WARM_UP_DTYPES = (torch.float32, torch.float64)
 FIRST_CELL = """
 import torch
 from autograder import check, plot, predict, recap, reveal
@@ -57,11 +57,11 @@ def main(descriptor: int, groups: Sequence[MemoryGroup]) -> None:
     control = socket.socket(fileno=descriptor)
     shell = preload()
     redirect_standard_streams()
-    watch = Watch(groups)
+    monitor = ResourceMonitor(groups)
     send(control, pack({"ready": os.getpid()}))
     while True:
-        if not select.select([control], [], [], WATCH_SECONDS if watch.submissions else None)[0]:
-            watch.end_the_excessive()
+        if not select.select([control], [], [], WATCH_SECONDS if monitor.submissions else None)[0]:
+            monitor.end_the_excessive()
             continue
         try:
             request, contents = unpack(receive(control, Limits.reply_bytes))
@@ -72,17 +72,17 @@ def main(descriptor: int, groups: Sequence[MemoryGroup]) -> None:
             send(control, pack({"prepared": True}))
         elif request["do"] == "open":
             pid = fork_submission(control, shell, request, contents)
-            watch.submissions[pid] = int(request["limits"]["processes"])
+            monitor.submissions[pid] = int(request["limits"]["processes"])
             send(control, pack({"pid": pid}))
         else:
-            ended = watch.forget(request["pid"])
+            ended = monitor.forget(request["pid"])
             end_submission(request["pid"])
             send(control, pack({"closed": True, "ended": ended}))
 
 
 def preload() -> Any:
     """Import and touch what every submission needs, with one thread, and keep it out of the garbage collector's way."""
-    initialise()
+    initialize()
     replace_getrusage()
     shell = GradingShell.instance()
     shell.run(FIRST_CELL, 2**16)
@@ -92,7 +92,7 @@ def preload() -> Any:
     pyplot.close(figure)
     shell.reset(new_session=True)
     pack_outcome(Check("", "trial", 0, "", trial).values(None, 0))
-    settle()
+    make_forks_cheap()
     return shell
 
 
@@ -102,10 +102,10 @@ def prepare(checks: str) -> None:
         load_visible(checks)
         if META in checks:
             torch.ones(2, 2, device="meta").tril()
-    settle()
+    make_forks_cheap()
 
 
-def settle() -> None:
+def make_forks_cheap() -> None:
     """Make forks cheap: nothing for the garbage collector to touch, and few pages."""
     gc.collect()
     gc.freeze()
@@ -114,7 +114,7 @@ def settle() -> None:
 
 def trial(_work: Any, draw: Inputs) -> Any:
     """Do what most checks do, so that what PyTorch loads at first use is there before the forks."""
-    return [(draw.normal(2, 3, dtype=kind) @ draw.normal(3, 2, dtype=kind)).softmax(-1) for kind in DTYPES]
+    return [(draw.normal(2, 3, dtype=kind) @ draw.normal(3, 2, dtype=kind)).softmax(-1) for kind in WARM_UP_DTYPES]
 
 
 def fork_submission(control: socket.socket, shell: Any, request: dict[str, Any], files: Mapping[str, Tensor]) -> int:
@@ -141,7 +141,7 @@ def start_submission(shell: Any, request: dict[str, Any], files: Mapping[str, Te
         os.chdir(WORK)
         sys.path.append(str(WORK))  # where a lesson's own modules are
         if os.fork() == 0:
-            initialise()
+            initialize()
             serve(socket.socket(fileno=3), shell)
             os._exit(0)
         os.close(3)

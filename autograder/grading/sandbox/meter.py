@@ -73,7 +73,7 @@ def descendants(pid: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Allowance:
+class TimeAllowance:
     """What one request may use, in seconds."""
 
     computing: float
@@ -93,7 +93,7 @@ class Meter:
     """
 
     def __init__(
-        self, processes: Sequence[int], allowance: Allowance, others: Callable[[], Collection[int]] = tuple
+        self, processes: Sequence[int], allowance: TimeAllowance, others: Callable[[], Collection[int]] = tuple
     ) -> None:
         self._processes, self._allowance, self._others = tuple(processes), allowance, others
         self._before = {pid: usage_of(pid) for pid in self._processes}
@@ -116,7 +116,7 @@ class Meter:
         left = min(self._allowance.computing - used.computing, self._allowance.asleep - used.asleep)
         self._next_look = time.monotonic() + max(left, SHORTEST_WAIT)
 
-    def used(self, *, deep: bool = False) -> Allowance:
+    def used(self, *, deep: bool = False) -> TimeAllowance:
         """Return what has been used: time spent computing, and time asleep.
 
         Args:
@@ -126,7 +126,7 @@ class Meter:
         elapsed = time.monotonic() - self._began
         clock = CLOCK_SHARE * elapsed
         asleep = clock if usage.queued is None else max(elapsed - usage.computed - usage.queued, clock)
-        return Allowance(usage.computed, asleep)
+        return TimeAllowance(usage.computed, asleep)
 
     def _usage(self, *, deep: bool) -> Usage:
         """Return what was used since the beginning; a process that has ended leaves what was last known of it."""

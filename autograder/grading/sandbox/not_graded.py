@@ -33,7 +33,7 @@ def without_magic_around(source: str) -> str:
     return "\n".join(lines[1:])
 
 
-def explained(error: BaseException | None) -> str:
+def why_not_here(error: BaseException | None) -> str:
     """Say why a cell may stop here that does not stop at home, or return ''."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"`{error.name}` is not installed where submissions are graded."
@@ -102,7 +102,7 @@ class PolicyWithoutSockets(asyncio.DefaultEventLoopPolicy):
 
 
 def replace_what_is_not_run() -> None:
-    """Let what only a notebook can do say so and do nothing: the desk, typed answers, the compiler, sockets."""
+    """Let what only a notebook can do say so and do nothing: prompts, typed answers, the compiler, sockets."""
     for function in (check, earlier, progress):
         module = ModuleType(f"autograder.student.{function.__name__}")
         setattr(module, function.__name__, function)

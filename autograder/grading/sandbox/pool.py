@@ -11,7 +11,7 @@ from ...errors import NoSandboxError, SandboxError, StoppedError
 from ..launch import unavailable_reason
 from .bubblewrap import BubblewrapSandbox
 from .limits import Limits
-from .session import Session
+from .session import SandboxSession
 from .unsandboxed import open_process
 
 _lock = threading.Lock()
@@ -30,7 +30,7 @@ def shared_sandbox() -> BubblewrapSandbox:
 @contextmanager
 def open_session(
     files: Mapping[str, bytes], checks: str, limits: Limits, *, allow_unsandboxed: bool
-) -> Iterator[Session]:
+) -> Iterator[SandboxSession]:
     """Open a fresh process for a submission: a fork inside the sandbox, or where that is allowed an ordinary one.
 
     Args:

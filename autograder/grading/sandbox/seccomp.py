@@ -22,7 +22,7 @@ SUCCESS, REFUSE, TRY_AGAIN, UNKNOWN = ANSWER, ANSWER | errno.EPERM, ANSWER | err
 X32 = 0x40000000  # the second numbering that x86-64 kernels accept
 YOUNGEST = 424  # from here on libraries try a call, and use an older one where the kernel does not know it
 
-Line = tuple[int, int, int, int]
+Instruction = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def program(machine: Machine) -> bytes:
     return b"".join(struct.pack("HBBI", *line) for line in lines)
 
 
-def guarded(rule: Rule) -> Iterator[Line]:
+def guarded(rule: Rule) -> Iterator[Instruction]:
     """Yield what decides about one call by its argument; every way through it ends."""
     place = FIRST_ARGUMENT + ARGUMENT_BYTES * rule.argument
     yield LOAD, 0, 0, place

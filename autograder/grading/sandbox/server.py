@@ -47,12 +47,12 @@ _trials: list[Trials] = []
 
 def main(descriptor: int) -> None:
     """Answer requests until the other side has gone."""
-    initialise()
+    initialize()
     redirect_standard_streams()
     serve(socket.socket(fileno=descriptor), GradingShell.instance())
 
 
-def initialise() -> None:
+def initialize() -> None:
     """Begin as every submission does, whatever the backend: one thread, no denormals, the same random numbers."""
     replace_what_is_not_run()
     torch.set_num_threads(1)
@@ -195,7 +195,7 @@ def boxes_reached(request: dict[str, Any], channel: socket.socket) -> Iterator[N
         yield
         return
     with receive_line(channel) as line:
-        black_box.reach(partial(ask_judge, line))
+        black_box.install_transport(partial(ask_judge, line))
         black_box.disguise(load_visible(request["sources"][0]), request["line"])
         yield
 

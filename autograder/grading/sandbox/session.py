@@ -26,7 +26,7 @@ from .channel import (
 )
 from .codec import CellResult, pack, unpack_outcome, unpack_ready, unpack_result
 from .limits import Limits
-from .meter import Allowance, AsleepError, Meter
+from .meter import AsleepError, Meter, TimeAllowance
 
 COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
 TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watch its own processor time
@@ -36,22 +36,22 @@ SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped
 TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
 
 
-class Budget:
+class SubmissionBudget:
     """What a submission's process and its copies share: time, an amount of output, and who can kill whom."""
 
     def __init__(self, limits: Limits) -> None:
-        self.sessions: list[Session] = []
-        self._left = Allowance(limits.total_seconds, limits.total_seconds)
+        self.sessions: list[SandboxSession] = []
+        self._left = TimeAllowance(limits.total_seconds, limits.total_seconds)
         self._bytes_left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
         self._unread_left = limits.cell_reply_bytes * CELLS_FULL_OF_OUTPUT
 
-    def allowance(self, seconds: float) -> Allowance:
+    def allowance(self, seconds: float) -> TimeAllowance:
         """Return what a request may use that has so many seconds, of what all cells and checks may use together."""
-        return Allowance(min(seconds, self._left.computing), min(seconds, self._left.asleep))
+        return TimeAllowance(min(seconds, self._left.computing), min(seconds, self._left.asleep))
 
-    def charge(self, used: Allowance) -> None:
+    def charge(self, used: TimeAllowance) -> None:
         """Take note of what a request has used."""
-        self._left = Allowance(self._left.computing - used.computing, self._left.asleep - used.asleep)
+        self._left = TimeAllowance(self._left.computing - used.computing, self._left.asleep - used.asleep)
 
     def hosts(self) -> Set[int]:
         """Return the numbers, on this computer, of the submission's process and its copies."""
@@ -79,7 +79,7 @@ class Budget:
                 return
 
 
-class Session:
+class SandboxSession:
     """One submission's process, or a copy of it as it was at some moment.
 
     Args:
@@ -89,14 +89,16 @@ class Session:
         budget: what it shares with its copies.
     """
 
-    def __init__(self, channel: socket.socket, limits: Limits, ready: Ready, budget: Budget | None = None) -> None:
+    def __init__(
+        self, channel: socket.socket, limits: Limits, ready: Ready, budget: SubmissionBudget | None = None
+    ) -> None:
         self._channel, self._limits = channel, limits
         self.pid, self.host, self.threads = ready.pid, ready.host, ready.threads
-        self._budget = budget or Budget(limits)
+        self._budget = budget or SubmissionBudget(limits)
         self._budget.sessions.append(self)
         self.lost = ""
 
-    def copy(self) -> Session | None:
+    def copy(self) -> SandboxSession | None:
         """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
         for _ in range(COPY_ATTEMPTS):
             allowance = self._budget.allowance(COPY_SECONDS)
@@ -110,7 +112,7 @@ class Session:
                 return None
         return None
 
-    def _copy(self, allowance: Allowance) -> Session:
+    def _copy(self, allowance: TimeAllowance) -> SandboxSession:
         ours, theirs = socket.socketpair()
         announcing(ours)
         meter = Meter([self.host], allowance, self._budget.hosts)
@@ -118,7 +120,7 @@ class Session:
             with theirs:
                 send(self._channel, pack({"do": "copy"}))
                 send_descriptor(self._channel, theirs.fileno())
-            return Session(ours, self._limits, receive_ready(ours, meter), self._budget)
+            return SandboxSession(ours, self._limits, receive_ready(ours, meter), self._budget)
         except SandboxError:
             ours.close()
             raise
@@ -221,10 +223,10 @@ class Session:
         allowance = self._budget.allowance(self._limits.check_seconds)
         meter = Meter([self.host], allowance)
         receive(self._channel, SMALL, meter)
-        self._budget.charge(Allowance(meter.used().computing, 0.0))
+        self._budget.charge(TimeAllowance(meter.used().computing, 0.0))
 
     def _ask(
-        self, request: dict[str, Any], allowance: Allowance, most: int | None = None, boxes: Boxes | None = None
+        self, request: dict[str, Any], allowance: TimeAllowance, most: int | None = None, boxes: Boxes | None = None
     ) -> bytes:
         """Send a request; return the reply, whatever else the process may be waiting for meanwhile."""
         if self.lost:
@@ -270,7 +272,7 @@ class Ready:
 
 
 @contextmanager
-def connected(channel: socket.socket, limits: Limits, seconds: float) -> Iterator[Session]:
+def connected_session(channel: socket.socket, limits: Limits, seconds: float) -> Iterator[SandboxSession]:
     """Wait until a process is ready, give its session, and let it and its copies end afterwards.
 
     Args:
@@ -279,7 +281,7 @@ def connected(channel: socket.socket, limits: Limits, seconds: float) -> Iterato
         seconds: how long to wait for it.
     """
     try:
-        session = Session(channel, limits, receive_ready(channel, Deadline(seconds)))
+        session = SandboxSession(channel, limits, receive_ready(channel, Deadline(seconds)))
         try:
             yield session
         finally:

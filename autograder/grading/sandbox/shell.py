@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 from traitlets.config import Config
 
-from .not_graded import CELL_MAGICS, MAGICS, explained, say, without_magic_around
+from .not_graded import CELL_MAGICS, MAGICS, say, why_not_here, without_magic_around
 
 Output = dict[str, Any]
 TOO_MUCH: Output = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
@@ -103,7 +103,7 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         Much that stops here goes on at home, such as opening a file or importing a package that was installed there.
         """
         if await super().run_code(code_obj, result, async_=async_):
-            if not self.stopped and (why := explained(result and result.error_in_exec)):
+            if not self.stopped and (why := why_not_here(result and result.error_in_exec)):
                 print(why)
             self.stopped = True
         return False

@@ -18,14 +18,14 @@ from pathlib import Path
 
 from .channel import announcing
 from .limits import Limits
-from .session import Session, connected
+from .session import SandboxSession, connected_session
 
 START_SECONDS = 120.0
 SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 
 
 @contextmanager
-def open_process(files: Mapping[str, bytes], limits: Limits) -> Iterator[Session]:
+def open_process(files: Mapping[str, bytes], limits: Limits) -> Iterator[SandboxSession]:
     """Start a process for one submission and end it afterwards.
 
     Args:
@@ -40,7 +40,7 @@ def open_process(files: Mapping[str, bytes], limits: Limits) -> Iterator[Session
 
 
 @contextmanager
-def started(folder: Path, limits: Limits) -> Iterator[Session]:
+def started(folder: Path, limits: Limits) -> Iterator[SandboxSession]:
     """Start the process in a folder."""
     ours, theirs = socket.socketpair()
     announcing(ours)
@@ -55,7 +55,7 @@ def started(folder: Path, limits: Limits) -> Iterator[Session]:
     )
     theirs.close()
     try:
-        with connected(ours, limits, START_SECONDS) as session:
+        with connected_session(ours, limits, START_SECONDS) as session:
             yield session
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -20,7 +20,7 @@ RECOVERY_SECONDS = 1.0
 PROC = Path("/proc")
 
 
-class Watch:
+class ResourceMonitor:
     """Counts what submissions use, and ends the one that uses too much.
 
     Args:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.grading.cgroup import memory_groups
-from autograder.grading.sandbox import watch
-from autograder.grading.sandbox.watch import Watch, memory_is_scarce
+from autograder.grading.sandbox import monitor
+from autograder.grading.sandbox.monitor import ResourceMonitor, memory_is_scarce
 
 PARENTS = {1: 0, 10: 1, 11: 10, 12: 11, 20: 1, 21: 20, 22: 20, 23: 22}
 SHARES = {10: 5, 11: 5, 12: 5, 20: 1, 21: 1, 22: 500, 23: 1}
@@ -15,16 +15,16 @@ SHARES = {10: 5, 11: 5, 12: 5, 20: 1, 21: 1, 22: 500, 23: 1}
 @pytest.fixture
 def ended(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     killed: list[int] = []
-    monkeypatch.setattr(watch, "process_numbers", lambda: iter(PARENTS))
-    monkeypatch.setattr(watch, "parent_of", PARENTS.get)
-    monkeypatch.setattr(watch, "resident_kilobytes", lambda pid: SHARES.get(pid, 0))
-    monkeypatch.setattr(watch, "memory_is_scarce", lambda _: False)
+    monkeypatch.setattr(monitor, "process_numbers", lambda: iter(PARENTS))
+    monkeypatch.setattr(monitor, "parent_of", PARENTS.get)
+    monkeypatch.setattr(monitor, "resident_kilobytes", lambda pid: SHARES.get(pid, 0))
+    monkeypatch.setattr(monitor, "memory_is_scarce", lambda _: False)
     monkeypatch.setattr("os.kill", lambda pid, _signal: killed.append(pid))
     return killed
 
 
-def watching(most: int) -> Watch:
-    made = Watch()
+def watching(most: int) -> ResourceMonitor:
+    made = ResourceMonitor()
     made._idle = 1
     made.submissions.update({10: most, 20: most})
     return made
@@ -47,7 +47,7 @@ def test_who_has_too_many_processes_is_ended_and_nobody_else(ended: list[int]) -
 
 
 def test_where_memory_is_scarce_who_holds_most_is_ended(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "memory_is_scarce", lambda _: True)
+    monkeypatch.setattr(monitor, "memory_is_scarce", lambda _: True)
     made = watching(9)
     made.end_the_excessive()
     assert ended == [20]
@@ -55,7 +55,7 @@ def test_where_memory_is_scarce_who_holds_most_is_ended(ended: list[int], monkey
 
 
 def test_nobody_else_is_ended_while_the_memory_comes_back(ended: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "memory_is_scarce", lambda _: True)
+    monkeypatch.setattr(monitor, "memory_is_scarce", lambda _: True)
     made = watching(9)
     made.end_the_excessive()
     made.end_the_excessive()
@@ -88,7 +88,7 @@ def is_scarce(root: Path, version: int) -> bool:
 def plenty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A computer with much memory left."""
     (tmp_path / "meminfo").write_text("MemTotal: 1000 kB\nMemFree: 900 kB\nMemAvailable: 900 kB\n")
-    monkeypatch.setattr(watch, "PROC", tmp_path)
+    monkeypatch.setattr(monitor, "PROC", tmp_path)
     return tmp_path
 
 

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from autograder.authoring.lesson import BEGIN, END, read_lesson
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import Course
 
 SHORTEST = 30  # characters; a shorter line of a solution can stand in a lesson's prose too
@@ -31,7 +31,7 @@ def solution_lines(course: Course) -> set[str]:
     """Return every line between solution markers that is long enough to mean something."""
     lines, inside = set(), False
     for lesson in course.lessons():
-        for line in lesson.text.read_text(encoding="utf-8").splitlines():
+        for line in lesson.lesson_py.read_text(encoding="utf-8").splitlines():
             inside = (inside or BEGIN in line) and END not in line
             if inside and BEGIN not in line and len(line.strip()) >= SHORTEST:
                 lines.add(line.strip())
@@ -43,7 +43,7 @@ def demonstrated(course: Course) -> set[str]:
     shown = [
         c.text for lesson in course.lessons() for c in read_lesson(lesson) if c.kind in ("demo", "measured", "setup")
     ]
-    shown += [path.read_text(encoding="utf-8") for lesson in course.lessons() for path in lesson.modules]
+    shown += [path.read_text(encoding="utf-8") for lesson in course.lessons() for path in lesson.module_files]
     return {line.split("  #")[0].strip() for text in shown for line in text.splitlines()}
 
 

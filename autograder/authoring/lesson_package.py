@@ -10,7 +10,7 @@ from ..judging.answer_key import AnswerKey, load_answer_key
 from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import Lesson, digest
 from .lesson import LessonCell, lesson_source, read_lesson
-from .notebook import released_notebook, text_of
+from .notebook import notebook_text, released_notebook
 
 
 def package_of(lesson: Lesson) -> LessonPackage:
@@ -21,18 +21,21 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(lesson, digest(lesson.text, lesson.checks, *lesson.secret, *lesson.modules, *lesson.data))
+    return _package(
+        lesson,
+        digest(lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files),
+    )
 
 
 @lru_cache(maxsize=8)
 def _package(lesson: Lesson, _digest: str) -> LessonPackage:
     cells = read_lesson(lesson)
     key = load_answer_key(lesson_source(lesson, cells))
-    return package_with(key, cells, {path.name: path.read_bytes() for path in lesson.data})
+    return package_with(key, cells, {path.name: path.read_bytes() for path in lesson.data_files})
 
 
 def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, bytes]) -> LessonPackage:
     """Return a lesson as grading needs it, with an answer key that is loaded already."""
-    released = text_of(released_notebook(cells, key.points()))
+    released = notebook_text(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
     return LessonPackage(key, released, rubrics, data)

@@ -1,4 +1,4 @@
-"""A student's desk: the lessons put there from the installed package, brought up to date, and opened in JupyterLab."""
+"""A student's workspace: lessons put there from the installed package, brought up to date, opened in JupyterLab."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAB_CONFIG = Path(__file__).parent / "lab"
 CONFIG, CONFIG_MARK = "ipython_config.py", "Installed into the environment's etc/ipython"
 
 
-def find_desk() -> Course:
+def find_workspace() -> Course:
     """Return the course that contains the working directory, or where its lessons are to be put.
 
     They go into a folder of their own, or beside the package where the working directory is an unzipped bundle.
@@ -35,7 +35,7 @@ def find_desk() -> Course:
         return Course(here if unzipped.is_file() else here / STUDENT_FOLDER)
 
 
-def hub_desk() -> Course:
+def hub_workspace() -> Course:
     """Return where the user of a JupyterHub has the lessons: in a folder of their own, whatever lies above it.
 
     Raises CourseError where the installed package carries none.
@@ -53,7 +53,7 @@ def update_lessons(course: Course) -> list[str]:
     """
     if not packed_lessons().is_file() or (course.root / CONFIG_NAME).is_file():
         return []
-    before = read_record(course.release_record)
+    before = read_release_record(course.release_record)
     after, lines = dict[str, str](), []
     with zipfile.ZipFile(packed_lessons()) as archive:
         for name in archive.namelist():
@@ -82,7 +82,7 @@ def new_version(course: Course, path: Path) -> list[str]:
     return [f"{name} has a new version. Yours was not changed; `{swap}` takes the new one and keeps yours."]
 
 
-def read_record(path: Path) -> dict[str, str]:
+def read_release_record(path: Path) -> dict[str, str]:
     """Return each file's checksum as it was last released; nothing where the file is missing or damaged."""
     try:
         return {str(name): str(value) for name, value in dict(json.loads(path.read_text(encoding="utf-8"))).items()}
@@ -131,7 +131,7 @@ def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) ->
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     from jupyterlab.labapp import main
 
-    page = [f"--LabApp.default_url=/lab/tree/{lesson.name}/{lesson.notebook}"] if lesson else []
+    page = [f"--LabApp.default_url=/lab/tree/{lesson.name}/{lesson.notebook_name}"] if lesson else []
     main(argv=[f"--ServerApp.root_dir={course.index.parent}", *page, *arguments])
 
 

@@ -1,4 +1,4 @@
-"""A student's desk: lessons appear, new versions arrive, and no work is overwritten."""
+"""A student's workspace: lessons appear, new versions arrive, and no work is overwritten."""
 
 import subprocess
 import sys
@@ -12,8 +12,8 @@ from autograder.authoring.bundle import zipped
 from autograder.authoring.notebook import METADATA
 from autograder.errors import CourseError
 from autograder.paths import CONFIG_NAME, STUDENT_FOLDER, Course, find_course
-from autograder.student import desk
-from autograder.student.desk import LAB_CONFIG, find_desk, update_lessons
+from autograder.student import workspace
+from autograder.student.workspace import LAB_CONFIG, find_workspace, update_lessons
 
 NOTEBOOK, CHECKS, INDEX = "notebooks/07_x/07_x.ipynb", "notebooks/07_x/checks.py", "notebooks/index.ipynb"
 PACKED = "autograder/student/lessons.zip"
@@ -31,7 +31,7 @@ SECOND = {
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A student's folder, and beside it a package that carries the first release."""
-    monkeypatch.setattr(desk, "packed_lessons", lambda: tmp_path / PACKED)
+    monkeypatch.setattr(workspace, "packed_lessons", lambda: tmp_path / PACKED)
     (tmp_path / PACKED).parent.mkdir(parents=True)
     release(tmp_path, FIRST)
     (tmp_path / "home").mkdir()
@@ -48,28 +48,28 @@ def contents(course: Course, files: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def test_where_there_are_no_lessons_they_get_a_folder_of_their_own(home: Path) -> None:
-    course = find_desk()
+    course = find_workspace()
     assert course.root == home / STUDENT_FOLDER
     assert update_lessons(course) == [f"The lessons are in {course.root / 'notebooks'}."]
     assert contents(course, FIRST) == FIRST
-    assert find_desk() == course  # from the same place, it is found again
+    assert find_workspace() == course  # from the same place, it is found again
     assert update_lessons(course) == []
 
 
 def test_in_an_unzipped_bundle_they_go_beside_the_package(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home.parent)
-    assert find_desk() == Course(home.parent)
+    assert find_workspace() == Course(home.parent)
 
 
 def test_without_packed_lessons_nothing_is_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "packed_lessons", lambda: home / "nothing.zip")
+    monkeypatch.setattr(workspace, "packed_lessons", lambda: home / "nothing.zip")
     with pytest.raises(CourseError, match="not inside the course's folder"):
-        find_desk()
+        find_workspace()
     assert list(home.iterdir()) == []
 
 
 def test_what_was_not_touched_follows_a_new_release(home: Path) -> None:
-    course = find_desk()
+    course = find_workspace()
     update_lessons(course)
     release(home.parent, SECOND)
     update_lessons(course)
@@ -77,7 +77,7 @@ def test_what_was_not_touched_follows_a_new_release(home: Path) -> None:
 
 
 def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: Path) -> None:
-    course = find_desk()
+    course = find_workspace()
     update_lessons(course)
     (course.root / NOTEBOOK).write_bytes(b"mine")
     release(home.parent, SECOND)
@@ -87,7 +87,7 @@ def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: P
 
 
 def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None:
-    course = find_desk()
+    course = find_workspace()
     update_lessons(course)
     course.release_record.write_text("damaged")
     (course.root / NOTEBOOK).write_bytes(b"mine")
@@ -99,7 +99,7 @@ def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None
 def test_an_instructors_course_is_left_alone(home: Path) -> None:
     (home / CONFIG_NAME).touch()
     (home / "solutions").mkdir()
-    assert update_lessons(find_desk()) == []
+    assert update_lessons(find_workspace()) == []
     assert sorted(path.name for path in home.iterdir()) == [CONFIG_NAME, "solutions"]
 
 
@@ -134,13 +134,13 @@ def test_on_a_full_disk_the_hubs_server_starts_all_the_same(home: Path, started,
 
 
 def test_where_the_package_carries_no_lessons_the_hubs_server_does_not_start(home: Path, started, monkeypatch) -> None:
-    monkeypatch.setattr(desk, "packed_lessons", lambda: home / "nothing.zip")
+    monkeypatch.setattr(workspace, "packed_lessons", lambda: home / "nothing.zip")
     assert main(["hub"]) == 2
     assert started == []
 
 
 def test_without_jupyterhub_the_message_says_where_it_is_missing(home: Path, started, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(desk, "find_spec", lambda _name: None)
+    monkeypatch.setattr(workspace, "find_spec", lambda _name: None)
     assert main(["hub"]) == 2
     assert f"{sys.prefix} has no JupyterHub: `pip install jupyterhub` there" in capsys.readouterr().err
     assert started == []
@@ -175,7 +175,7 @@ def kernel_config(tmp_path: Path, monkeypatch) -> Path:
 def test_an_administrators_configuration_is_left_alone_and_that_is_said(kernel_config: Path) -> None:
     kernel_config.parent.mkdir(parents=True)
     kernel_config.write_text("c = get_config()\n")
-    (line,) = desk.install_kernel_start()
+    (line,) = workspace.install_kernel_start()
     assert line.startswith(f"{kernel_config} is not this course's")
     assert kernel_config.read_text() == "c = get_config()\n"
 
@@ -183,7 +183,7 @@ def test_an_administrators_configuration_is_left_alone_and_that_is_said(kernel_c
 def test_an_older_one_of_ours_is_brought_up_to_date(kernel_config: Path) -> None:
     kernel_config.parent.mkdir(parents=True)
     kernel_config.write_text('"""Installed into the environment\'s etc/ipython with the package: old."""\n')
-    assert desk.install_kernel_start() == []
+    assert workspace.install_kernel_start() == []
     assert kernel_config.read_bytes() == (LAB_CONFIG / "kernel" / "ipython_config.py").read_bytes()
 
 
