@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention nearly in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 70 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention nearly in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
-# Start with the easiest translation there is: repeat what you have read. The "words" are random numbers below 12.
+# Let us start with the easiest translation there is, which is to repeat what one has read. The "words" are random numbers below 12.
 
 # %% setup
 from functools import partial
@@ -33,15 +33,15 @@ def copies(n: int, seed: int, length: int) -> tuple[Tensor, Tensor]:
 copies(1, seed=0, length=8)
 
 # %% [markdown]
-# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. Each new state is computed from the old state and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*. The decoder writes one word after another, each from its own state and the word it wrote before.
+# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*, and it computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another, each from its own state and the word that it wrote before.
 
 # %%
 figures.bottleneck()
 
 # %% [markdown]
-# Our states have 64 dimensions. Is that enough to remember 4 words? 8? 16? The model is in `translator.py`, a short file beside this notebook. Open it if you like; nothing below depends on its details.
+# Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, which you may open if you like, although nothing below depends on its details.
 #
-# Two terms you will meet there. While it trains, the decoder is told the right previous word instead of its own guess: *teacher forcing*. And because a recurrent network's gradient is sometimes huge, a gradient with a norm above 1 is scaled down to norm 1: *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is.
+# Two terms will meet you there and again in later lessons. While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. And because the gradient of a recurrent network is sometimes huge, a gradient whose norm exceeds 1 is scaled down to norm 1, which is called *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is right.
 
 
 # %%
@@ -52,7 +52,7 @@ def copying(length: int, look=None, steps: int = 250) -> tuple[nn.Module, float]
 
 
 # %% [markdown]
-# **Predict.** After 250 steps it repeats 4 words almost perfectly. How about 8, and 16?
+# **Predict.** After 250 training steps the model repeats 4 words almost perfectly. What will it do with 8 words, and with 16?
 
 # %%
 predict(
@@ -73,22 +73,37 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# Nearly always right with 4 words, nearly never with 8, never with 16. No single word got harder: each is repeated as it was. What grew is what has to fit through the last state. This is the *bottleneck* in the figure. (Or was it the number of steps? When the same network reads four words and then twelve blanks, which are as many steps as sixteen words, it still repeats more than eight sequences out of ten. So it is the words.) Does longer training help? Three times as long, for 8 words:
+# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. No single word has become harder, since each is repeated as it was. What has grown is the amount that has to pass through the last state, and for that reason the last state is called a *bottleneck*. (Or is it the number of steps? When the same network reads four words and then twelve blanks, which are as many steps as sixteen words, it still repeats more than eight sequences out of ten, so it is the words.)
+#
+# Perhaps the model only needs more training. Here is what happens to 8 words if it trains three times as long:
 
 # %% measured
 _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# That is better, but not good: about half of the sequences are right, after three times the work. More training moves the limit, but it would be better not to have one. (Your digits may differ by a few percent.)
+# Three times the work has helped, but the model still fails on about as many sequences as it gets right. (Your digits may differ by a few percent.) More training moves the limit, then, but it would be better not to have one.
 #
-# While it read, the encoder computed a state after every word, and all but the last were thrown away. So keep them. Each time the decoder is about to write, let it look at *all* the states, decide how much each one matters *now*, and mix them in those proportions. The mixture is called the *context*. The decoder writes from its own state and the context.
+# ### Looking back
+#
+# While it read, the encoder computed a state after every word, and all of them but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The mixture is called the *context*, and the decoder writes from its own state and the context.
 
 # %%
 figures.attention([0.1, 0.05, 0.6, 0.2, 0.05])
 
 # %% [markdown]
-# Here is that step as code. A small network, `score`, gives each pair of a decoder state and an encoder state a *score*. *Softmax* turns the scores $a_1, a_2, \ldots$ into shares that sum to 1: share $i$ is $e^{a_i}$ divided by the sum of all these exponentials. Then the states are mixed. `state` is (B, 64) and `states` is (B, S, 64): `B` sequences in the batch, `S` words read. Indexing with `None` inserts an axis of size 1, `expand_as` repeats along it, `cat` joins tensors along an axis, and `squeeze` removes an axis of size 1.
+# How can a network decide how much a state matters? By computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads each pair of the decoder's state and an encoder state and returns the score of that pair. *Softmax* then turns the scores $a_1, a_2, \ldots$ into shares that sum to 1, where share $i$ is $e^{a_i}$ divided by the sum of all these exponentials. In the end the states are multiplied by their shares and added up.
+
+# %%
+score = nn.Sequential(nn.Linear(128, 32), nn.Tanh(), nn.Linear(32, 1))
+state, states = torch.randn(64), torch.randn(5, 64)
+scores = torch.cat([score(torch.cat([state, word])) for word in states])
+weights = scores.softmax(dim=0)
+context = sum(weight * word for weight, word in zip(weights, states, strict=True))
+weights.detach(), context.shape
+
+# %% [markdown]
+# That is the whole step. The network is untrained, so its five weights are all near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. To pair the decoder's state with every word without a loop, `None` inserts an axis of size 1 into it and `expand_as` repeats it along that axis. `cat` joins the two halves of each pair, and `squeeze` removes the axis of size 1 that the network returns.
 
 
 # %%
@@ -100,7 +115,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 
 
 # %% [markdown]
-# Nobody tells the network which word to look at; training has to find that out. Same task, same number of steps, same seed. The third run takes a few seconds, because each of the 16 words written looks at all 16 words read.
+# Nobody tells the network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The run with 16 words takes a few seconds, because each of the 16 words that are written looks at all 16 that were read.
 
 # %% measured
 _, four = copying(4, look)
@@ -112,7 +127,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# The same model, plus one look back per word, now gets 16 words right more than eight times out of ten.
+# The same model, with nothing added but one look back per word, now gets 16 words right more than eight times out of ten.
 
 # %% measured
 plot.curves(
@@ -125,7 +140,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns *logits* (a score for each symbol, before softmax) and weights. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns *logits* (a score for each symbol, before softmax) and the weights. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -139,11 +154,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# A different context for every word it writes. That is the whole idea. Bahdanau, Cho and Bengio published it in 2014, to get rid of exactly this bottleneck.
+# Each word that it writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 in order to get rid of exactly this bottleneck.
 #
 # ## By hand
 #
-# The shares behind the arrows in the second figure, 0.1, 0.05, 0.6, 0.2 and 0.05, are toy numbers. So are these two-dimensional states: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper: each state times its share, all added up.
+# The shares behind the arrows in the second figure, 0.1, 0.05, 0.6, 0.2 and 0.05, are toy numbers, and so are these two-dimensional states: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -151,9 +166,11 @@ states = torch.tensor([[10.0, 0], [0, 20], [5, 5], [0, 10], [20, 0]])
 shares @ states
 
 # %% [markdown]
-# The context is [5, 6]: $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$, and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It has the dimension of one state, however many states there are.
+# The context is [5, 6], because $0.1 \cdot 10 + 0.6 \cdot 5 + 0.05 \cdot 20 = 5$ and $0.05 \cdot 20 + 0.6 \cdot 5 + 0.2 \cdot 10 = 6$. It has the dimension of a single state, however many states there are.
 #
-# Why mix at all? The more direct way is to *pick* the state with the highest score. Ask both ways for a gradient:
+# ### Why mix at all?
+#
+# It would be more direct to *pick* the state with the highest score. The reason not to do so appears when both ways are asked for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -163,11 +180,13 @@ print("picking passes a gradient to the scores:", picked.requires_grad)
 print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 
 # %% [markdown]
-# Picking passes nothing back: a slightly higher score changes nothing until it changes everything. Gradient descent has nothing to follow. (There are ways around that: REINFORCE, for instance, picks at random and rewards the lucky picks. They are slower and noisier.) Mixing needs no such trick. Raise a score a little, and the context moves a little.
+# Picking passes nothing back. A slightly higher score changes nothing until it suddenly changes everything, so that gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and that is all that a gradient needs. (There are ways to learn from picking. REINFORCE, for instance, picks at random and rewards the lucky picks, but such methods are slower and noisier.)
 #
 # ## In PyTorch
 #
-# Leave the translator for a moment and look at this step alone. A *query* says what is wanted. Each entry of a table has a *key*, by which it is found, and a *value*, which is what you get. The score of an entry is the dot product of its key with the query. (In the translator the decoder's state was the query, and each encoder state was both key and value. Lesson 2 takes the three apart.)
+# ### A lookup that can be trained
+#
+# Leave the translator for a moment and look at this step alone, as a way to look something up in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which it is found, and a *value*, which is what one gets. In the translator the decoder's state was the query, and each encoder state was both key and value, which lesson 2 will take apart. The score of an entry is computed more simply here than there, as the dot product of its key with the query.
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -177,7 +196,7 @@ scores = torch.stack([query.dot(k) for k in key])
 scores
 
 # %% [markdown]
-# The third entry fits best, the first nearly as well. Now softmax, written out, and the mixture, one entry at a time:
+# The third entry fits best, and the first nearly as well. Next come softmax, written out, and the mixture, one entry at a time:
 
 # %%
 shares = scores.exp() / scores.exp().sum()
@@ -187,9 +206,9 @@ for share, v in zip(shares, value, strict=True):
 shares, output
 
 # %% [markdown]
-# The output is 36% of the first value, 5% of the second and 59% of the third.
+# Because of the way the values were chosen, the output can be read as a recipe: it is 36% of the first value, 5% of the second and 59% of the third.
 #
-# How strict should a lookup be? Divide the scores by a *temperature* before softmax. **Predict.** What does a temperature of 0.1 do to these shares?
+# How strict should a lookup be? That can be adjusted if the scores are divided by a number, the *temperature*, before softmax. **Predict.** What does a temperature of 0.1 do to these shares?
 
 # %%
 predict(
@@ -201,11 +220,11 @@ reveal("temperature 0.1", "one takes nearly all")
 torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 
 # %% [markdown]
-# At 0.1 the third entry takes 0.993: nearly a hard lookup, but with a gradient. At 10 all three are close to a third.
+# At 0.1 the third entry takes 0.993, which is nearly a hard lookup, but one with a gradient. At 10 all three entries are close to a third.
 #
 # ### Exercise 1.1: a soft lookup
 #
-# Look up one query among n keys, and mix their values. No loop is needed: what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later; it is not allowed here, because the steps are the exercise.
+# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later and which is not allowed here, because the steps are the exercise.
 
 # %% hints soft_lookup [markdown]
 # Which three steps lead from a query to an output? After which of them do you have n numbers, and after which D_v?
@@ -232,13 +251,13 @@ def soft_lookup(
 # %% check soft_lookup
 
 # %% [markdown]
-# ### The first attention
+# ### Two ways to score
 #
-# A dot product compares vectors of the same dimension. But the decoder's state and the encoder's states come from different networks, and nothing makes them comparable entry by entry. So the first attention *learned* to compare. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions; there they are added; $\tanh$ bends the sum; and a vector $v$ (not a value) turns it into one score:
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. The dot product is what everybody uses today, from lesson 2 on you will too, and lesson 2 says why. But it compares vectors entry by entry, which makes sense only if their entries mean the same, and the decoder's state and the encoder's states come from two different networks. So the first attention *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions, where the two are added, $\tanh$ bends the sum, and a vector $v$ (which is not a value) turns it into one score:
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*, and you have met it: apart from biases, it is the network `score` in the translator. (A matrix times two concatenated vectors is a sum of two products, one for each block of its columns.) From lesson 2 on we use dot products; exercises 1.2 and 1.3 build the attention that came first. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+# This is *additive attention*, and apart from biases it is the network `score` that you have seen above, because a matrix times two concatenated vectors is a sum of two products, one for each block of its columns. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
@@ -248,7 +267,9 @@ v = torch.tensor([2.0, 1])
 w_q @ q, w_k @ k, v @ torch.tanh(w_q @ q + w_k @ k)
 
 # %% [markdown]
-# [1, 2] and [−1, −2] cancel, tanh of 0 is 0, and so is the score. Why have tanh at all? Leave it out, and the score is $v \cdot W_q q + v \cdot W_k k$: one part for the query, one for the key. The query adds the same number to the scores of *all* keys. See what softmax makes of that, with four keys and two very different queries:
+# [1, 2] and [−1, −2] cancel, tanh of 0 is 0, and so the score is 0.
+#
+# Why is there a tanh at all? Without it the score would be $v \cdot W_q q + v \cdot W_k k$, with one part for the query and one for the key, and the query would add the same number to the scores of *all* keys. See what softmax makes of that, for four keys and two very different queries:
 
 # %%
 keys = torch.tensor([[0.0, 1, 1], [2, 0, 0], [1, 1, 0], [0, 0, 2]])
@@ -257,7 +278,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
     print((sums @ v).softmax(dim=-1), (sums.tanh() @ v).softmax(dim=-1))
 
 # %% [markdown]
-# Without tanh (left) both queries look at the same keys in the same shares. Softmax sees only differences, because a number added to every score multiplies every exponential by the same factor. What the query added cancels. With tanh (right) the shares depend on who asks.
+# Without tanh, on the left, both queries look at the same keys in the same shares. Softmax responds only to differences, since a number that is added to every score multiplies every exponential by the same factor, and so what the query has added cancels. With tanh, on the right, the shares depend on who asks.
 #
 # ### Exercise 1.2: additive scores
 #
@@ -289,6 +310,10 @@ def additive_scores(
 # %% check additive_scores
 
 # %% [markdown]
+# ### From scores to contexts
+#
+# With scores in hand, the rest is what you have seen twice by now.
+#
 # ### Exercise 1.3: additive attention
 #
 # Go the rest of the way, from scores to weights to contexts. You may use your `additive_scores`.
@@ -321,14 +346,14 @@ def additive_attention(
 # %% [markdown]
 # ### A real translation
 #
-# People write dates in many ways; computers store them in one. Ours are generated, in five styles and from the years 1900 to 2029, and all are to be rewritten in the style of `1955-01-28`. Three of them:
+# People write dates in many ways, while computers store them in one. Our dates are generated in five styles and from the years 1900 to 2029, and all of them are to be rewritten in the style of `1955-01-28`. Here are three:
 
 # %%
 generator = torch.Generator().manual_seed(0)
 [date_pair(generator) for _ in range(3)]
 
 # %% [markdown]
-# A "word" is now a single character. The model reads 18 of them (short dates are padded with spaces) and writes 10. Both models get 200 steps.
+# A "word" is now a single character. The model reads 18 characters, short dates being padded with spaces, and writes 10. It is trained twice for 200 steps, without attention and with it.
 
 # %% measured
 without = train(dates, len(CHARACTERS), steps=200, rate=0.01)
@@ -339,7 +364,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# Nearly none without, nearly all with. Neither has met most of the 500 test dates in training: there are over 200,000 different inputs, and training showed 12,800. Give the one with attention a date, and look at its weights:
+# Without attention hardly any date is right, and with attention nearly all of them are. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs and training has shown 12,800. Give the one with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -354,11 +379,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Read it row by row. For the year it looks at the end of the text, for the month at the name, for the day at the front. Nobody told it what a month is or where to find one. The rows of the hyphens are smeared: a hyphen is the same in every date, so nothing needs to be looked up. (What fell on the padding is not drawn.) An encoder state carries some of what was read before it, so a row may be bright a character or two *after* the one you expect.
+# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is or where to find one. The rows of the hyphens are smeared, because a hyphen is the same in every date and nothing needs to be looked up. An encoder state also carries some of what was read before it, so that a row may be bright a character or two *after* the one that you expect. (What fell on the padding is not drawn.)
 #
 # ### The distance
 #
-# There is a second reason for attention: the distance that a gradient has to travel. For the last state to depend on the first word, that dependence has to survive every step in between. How much of it survives? Take an untrained `nn.GRU`, the kind of recurrent network in our translator. Take the norm of its last state. (The norm is a vector's length.) Compare two gradients of this norm, one with respect to the first word and one with respect to the last. How much smaller is the first?
+# There is a second reason for attention, which is the distance that a gradient has to travel. If the last state is to depend on the first word, that dependence must survive every step in between. We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Take the norm of its last state (the norm is a vector's length) and compare two gradients of it, one with respect to the first word and one with respect to the last. How much smaller is the first?
 
 # %%
 torch.manual_seed(0)
@@ -384,9 +409,9 @@ figures.distance()
 # | in training | one word after another | all at once |
 # | when it writes | one word after another | one word after another |
 # | work for n words | grows with n | grows with n² |
-# | what you can look at | states that nobody can read | the attention weights: they show where a vector was mixed from, though not why |
+# | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
-# The last two rows say what attention costs, and what it does not give. In the translator both were at work: a recurrent network for the order, attention for the reach. In 2017 the recurrent part was dropped. Lesson 2 builds what remained.
+# The last two rows say what attention costs and what it does not give. The translator had both kinds of network at work, a recurrent one for the order of the words and attention for the reach. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
 #
 # ## What can go wrong
 #
@@ -397,11 +422,11 @@ half = torch.tensor([0.5, 0.5])
 half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 
 # %% [markdown]
-# Given [1, 1], you cannot tell which of the two it was. Attention widens the bottleneck and moves it: what passes is one context *per word written*, instead of one vector for everything. Lesson 6 shows how to pass several at once.
+# Given [1, 1], you cannot tell which of the two it was. Attention widens the bottleneck and moves it, because what passes through is now one context *per word written*, instead of one vector for everything. Lesson 6 shows how to pass several at once.
 #
-# **Weights along the wrong axis.** Softmax over queries instead of keys also gives numbers between 0 and 1. Only the sums give it away: each *query* has one whole unit of attention to spend.
+# **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums give it away. Each *query* has one whole unit of attention to spend.
 #
-# **Nothing is found, but something is returned.** A dictionary can say that a key is missing. A soft lookup cannot. Its shares always sum to 1, even if nothing fits.
+# **Nothing is found, but something is returned.** A dictionary can say that a key is missing, and a soft lookup cannot, since its shares sum to 1 even if nothing fits.
 #
 # ## What you learned
 #
