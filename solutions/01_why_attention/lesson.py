@@ -186,7 +186,7 @@ print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 #
 # ### A lookup that can be trained
 #
-# Leave the translator for a moment and look at this step alone, as a way to look something up in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which it is found, and a *value*, which is what one gets. In the translator the decoder's state was the query, and each encoder state was both key and value, which lesson 2 will take apart. The score of an entry is computed more simply here than there, as the dot product of its key with the query.
+# Leave the translator for a moment and look at this step alone, as a way to look something up in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which it is found, and a *value*, which is what one gets. In the translator the decoder's state was the query, and each encoder state was both key and value, which lesson 2 will take apart. The score of an entry is easier to compute here than there: it is the dot product of its key with the query.
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -253,7 +253,9 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. The dot product is what everybody uses today, from lesson 2 on you will too, and lesson 2 says why. But it compares vectors entry by entry, which makes sense only if their entries mean the same, and the decoder's state and the encoder's states come from two different networks. So the first attention *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions, where the two are added, $\tanh$ bends the sum, and a vector $v$ (which is not a value) turns it into one score:
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. The dot product is what everybody uses today, from lesson 2 on you will too, and lesson 2 says why. But it compares vectors entry by entry, which makes sense only if their entries mean the same, and the decoder's state and the encoder's states come from two different networks.
+#
+# So the first attention *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions, where the two are added, $\tanh$ bends the sum, and a vector $v$ (which is not a value) turns it into one score:
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
