@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 2. Queries, keys, values
 #
-# After this lesson you can build attention from three matrices, say what each one is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 90 minutes.
+# After this lesson you can build attention from three matrices, say what each of them is for, and read the weights that come out. You should have done lesson 1 and be comfortable with logarithms. About 90 minutes.
 #
 # ## The idea
 #
-# A library has one shelf per subject. In Python that is a dictionary, and it answers at once.
+# A library has one shelf per subject. In Python that is a dictionary, which answers at once if you ask for a shelf by its exact label.
 
 # %% setup
 import math
@@ -31,18 +31,18 @@ shelves = {
 shelves.get("deep learning"), shelves.get("deep learning textbook")
 
 # %% [markdown]
-# Add one word, and the answer is `None`. A dictionary knows equal and unequal and nothing in between. A librarian would have gone to the deep learning shelf, perhaps with a glance at math on the way.
+# If you add one word to the request, the answer is `None`, because a dictionary knows equal and unequal and nothing in between. A librarian would have gone to the deep learning shelf, perhaps with a glance at math on the way.
 #
-# So give each shelf a *score*: how well its label matches the request. Say 6 for deep learning, 3 for math, 0 for the rest. *Softmax*, which takes `exp` of each and divides by the sum, turns them into shares of our attention.
+# To get from the dictionary to the librarian, give each shelf a *score* that says how well its label matches the request, for instance 6 for deep learning, 3 for math, and 0 for the rest. *Softmax*, which takes `exp` of each score and divides by the sum, turns the scores into shares of our attention.
 
 # %%
 scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of the attention, math 0.047, and the other shelves 0.002 each. On paper, softmax never gives exactly zero: every shelf keeps a little. What we carry home is not one book but a mixture, 0.946 of Book 3 and a trace of each of the others.
+# Deep learning gets 0.946 of the attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so that every shelf keeps a little, and what we carry home is not one book but a mixture of 0.946 of Book 3 and a trace of each of the others.
 #
-# A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part. You know their names from lesson 1:
+# A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part in the search, and you know their names from lesson 1:
 #
 # | | in a database | in a translation network | in a word's own words |
 # |---|---|---|---|
@@ -50,11 +50,11 @@ scores.softmax(dim=-1)
 # | **key** | the label that is searched | what the encoder, which reads, noted at each word | "I have …" |
 # | **value** | the content of the record | what that word passes on | "I give …" |
 #
-# A query is compared with keys. The comparison decides *how much*. Values are *what* gets passed on. Labels and contents can be quite different things: nobody reads the label instead of the book.
+# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. Labels and contents can be quite different things, since nobody reads the label instead of the book.
 #
 # ## By hand
 #
-# Take a pencil. One query, three keys, three values. A score is again the dot product of the query with a key.
+# Take a pencil. There are one query, three keys and three values, and a score is again the dot product of the query with a key.
 
 # %%
 q = torch.tensor([1.0, 0.0, 0.0, 0.0])
@@ -63,18 +63,18 @@ values = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 keys @ q
 
 # %% [markdown]
-# The query is 0 except in its first entry, so it asks about the first entry of each key and about nothing else. Those entries are 0, ln 2 and ln 3, which makes for pleasant exponentials: $e^0 = 1$, $e^{\ln 2} = 2$, $e^{\ln 3} = 3$. They sum to 6.
+# The query is 0 except in its first entry, so it asks about the first entry of each key and about nothing else. Those entries are 0, ln 2 and ln 3, which makes for pleasant exponentials: $e^0 = 1$, $e^{\ln 2} = 2$ and $e^{\ln 3} = 3$, whose sum is 6. The weights are therefore $\tfrac16, \tfrac13, \tfrac12$.
 #
-# The weights are therefore $\tfrac16, \tfrac13, \tfrac12$. Now use them to mix the values, on paper, before you run the next cell.
+# Now use them to mix the values, on paper, before you run the next cell.
 
 # %%
 weights = (keys @ q).softmax(dim=-1)
 weights, weights @ values
 
 # %% [markdown]
-# The output is exactly [7, 8]. Its first entry is $\tfrac16\cdot 6 + \tfrac13\cdot 0 + \tfrac12\cdot 12 = 7$.
+# The output is exactly [7, 8], and its first entry is $\tfrac16\cdot 6 + \tfrac13\cdot 0 + \tfrac12\cdot 12 = 7$.
 #
-# The third value leads with half the weight. **Predict.** If the query doubles, to [2, 0, 0, 0], so do all the scores. What happens to the weight of the third key?
+# The third value leads with half of the weight. **Predict.** If the query doubles, to [2, 0, 0, 0], then so do all the scores. What happens to the weight of the third key?
 
 # %%
 predict("weight of the third key", options=("stays 1/2", "grows", "shrinks"))
@@ -85,9 +85,9 @@ reveal("weight of the third key", "grows")
 weights, weights @ values
 
 # %% [markdown]
-# It grows, from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what it asks for. Its length, called the *norm*, says how insistently. Lesson 3 returns to this, with vectors of dimension 64 rather than 4.
+# It grows from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, and so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what it asks for, and its length, which is called its *norm*, says how insistently. Lesson 3 returns to this with vectors of dimension 64 rather than 4.
 #
-# **Predict.** Now change the keys instead: all three are the same vector, no matter which. What does the query get?
+# **Predict.** Now change the keys instead, so that all three are the same vector, no matter which. What does the query get?
 
 # %%
 predict(
@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
 #
-# None of the three outputs left the range of the values. That is no accident. The weights are positive and sum to 1, and a mixture with such weights, called a *convex combination*, can never leave the region between the values. With three values, that is a point inside the triangle they form. Here are the outputs of four queries. The last query asks about the keys' third entry.
+# None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights, called a *convex combination*, can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -117,9 +117,9 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8], 2q closer to value 3, −2q, which asks for the opposite, near value 1, and the fourth query near value 2. None can get outside.
+# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. None of them can get outside.
 #
-# Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the query's norm is twice theirs. Which angle gives the second key the most? Where do two keys get the same?
+# Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most, and where do two keys get the same?
 
 
 # %%
@@ -140,11 +140,27 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it 0.84. At 105°, a little further from key 1, it gives key 2 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions: at 105°, keys 1 and 3 have 0.07 each. No angle gives one key everything. A query of larger norm would come closer, but on paper never get there.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105°, where it is a little further from key 1, the weight is 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions, as at 105°, where keys 1 and 3 have 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, but on paper it would never get there.
+#
+# ### Why a dot product?
+#
+# There are many ways to compare two vectors, and the most natural one is perhaps their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
+#
+# $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
+#
+# The second term is the same for all keys, and you know from lesson 1 that softmax does not see what is added to every score. If the keys have equal norms, the third term cancels for the same reason, and what is left of the distance is the dot product. With the three keys of the slider:
+
+# %%
+pointing = 2 * toward(torch.tensor(75.0))
+distances = (pointing - around).norm(dim=-1)
+(-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
+
+# %% [markdown]
+# So attention by dot products is attention by distance, with one difference: where the norms of keys differ, a dot product prefers long keys to near ones. Models make use of that, and a dot product has the further advantage that a matrix product computes all of them at once.
 #
 # ## In PyTorch
 #
-# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, chosen by hand so that you can read them: is it an article, a noun, a verb, a preposition, and is it alive? These are toy numbers. A model would learn its own, and you could not read them.
+# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which were chosen by hand so that you can read them. They say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers. A model would learn its own, and you could not read them.
 
 # %%
 tokens = ["the", "cat", "sat", "on", "the", "mat"]
@@ -161,9 +177,9 @@ x = torch.tensor(
 )
 
 # %% [markdown]
-# Follow the word *sat*. It is a verb, and it wants to know who sat. What it *is* (a verb) and what it *wants* (something alive) are different things, so the row of *sat* cannot serve as its query.
+# Follow the word *sat*. It is a verb, and it wants to know who sat. Since what it *is* (a verb) and what it *wants* (something alive) are different things, the row of *sat* cannot serve as its query.
 #
-# A matrix turns the row into a query. There is one matrix for each role, and the step is called a *projection*, though not in the strict sense of linear algebra. The first matrix says, row by row, what each kind of word asks for. Its two columns mean "a thing" and "alive":
+# A matrix turns the row into a query. There is one matrix for each of the three roles, and the step is called a *projection*, though not in the strict sense of linear algebra. The first matrix says, row by row, what each kind of word asks for, and its two columns mean "a thing" and "alive":
 
 # %%
 w_q = torch.tensor([[2.0, 0], [0, 0], [2, 2], [2, -2], [0, 0]])  # (E, D)
@@ -171,9 +187,9 @@ for word, row in zip(tokens, x, strict=True):
     print(f"{word:4}", row @ w_q)
 
 # %% [markdown]
-# *sat* gets [2, 2], "a thing, and alive". *on* gets [2, −2], "a thing, preferably not alive". Articles want a thing of any kind. Nouns ask for nothing.
+# The query of *sat* is [2, 2], "a thing, and alive", and that of *on* is [2, −2], "a thing, preferably not alive". Articles want a thing of any kind, and nouns ask for nothing.
 #
-# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, or the two could not be compared. Values may have any dimension. Here it is three, and the entries mean "animal", "object" and "grammar".
+# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension. Here it is three, and the entries mean "animal", "object" and "grammar".
 
 # %%
 w_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 0], [0, 1]])  # (E, D)
@@ -184,9 +200,9 @@ sat, cat = x[2], x[1]
 sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
-# *sat* asks [2, 2]. *cat* answers [1, 1], "I am a thing, and I am alive", and what it would give is [1, 0, 0], an animal. As a noun, *cat* contributes one "object". Because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
+# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". What *cat* would give is its value [1, 0, 0], an animal. As a noun, *cat* contributes one "object", and because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
 #
-# The same letters recur in lessons and papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, `S` the keys (each key has a value). `E` is the dimension of a token, `D` that of a query or a key, `D_v` that of a value. The dots stand for any leading axes: a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
+# The same letters recur in all lessons and in most papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
 # | | shape | here | in older texts |
 # |---|---|---|---|
@@ -197,11 +213,11 @@ sat @ w_q, cat @ w_k, cat @ w_v
 # | scores, weights | `(…, L, S)` | 6 × 6 | $N_Q \times N_K$ |
 # | output | `(…, L, D_v)` | 6 × 3 | $N_Q \times D_V$ |
 #
-# If queries, keys and values all come from the same tokens, this is *self-attention*. If queries come from one sequence and keys and values from another, it is *cross-attention*, and `L` and `S` can differ.
+# If queries, keys and values all come from the same tokens, this is *self-attention*. If the queries come from one sequence and the keys and values from another, it is *cross-attention*, and `L` and `S` can differ.
 #
 # ### Exercise 2.1: three projections
 #
-# Compute the queries, keys and values of all tokens of a batch of sentences, without a loop. You have `x` and one matrix for each role. The last one may have a different number of columns from the first two.
+# Compute the queries, keys and values of all tokens of a batch of sentences, without a loop. You have `x` and one matrix for each role, of which the last may have a different number of columns from the first two.
 
 # %% hints project_qkv [markdown]
 # The cells above multiplied one token, a vector, by a matrix. What comes out if you multiply a whole sentence, a matrix with one token per row?
@@ -230,7 +246,7 @@ def project_qkv(
 # %% [markdown]
 # ### Every query meets every key
 #
-# Now *sat* reads all six keys. One query, one dot product per key, in a loop so that nothing is hidden:
+# Now *sat* reads all six keys. There is one query and one dot product per key, in a loop so that nothing is hidden:
 
 # %%
 query, key, value = x @ w_q, x @ w_k, x @ w_v
@@ -249,19 +265,19 @@ plot.diagram(
 )
 
 # %% [markdown]
-# 4 for *cat*, 2 for *mat*, nothing for the rest. *mat* is a thing but not alive, so it answers half the question.
+# *cat* scores 4, *mat* scores 2, and the rest score nothing. *mat* is a thing but not alive, so that it answers half of the question.
 #
-# Every word has a query, not only *sat*. A second loop around the first gives a table with a row per query and a column per key:
+# Every word has a query, not only *sat*. A second loop around the first one gives a table with a row per query and a column per key:
 
 # %%
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are *attention scores*: any size, any sign, and no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables. One matrix product gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, and the keys are rows.
+# These numbers are called *attention scores*. They can have any size and any sign, and there is no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, while the keys are rows.
 #
 # ### Exercise 2.2: scores
 #
-# This is exercise 0.1 under its proper name: compute the table of scores with one product, for any number of leading axes. In the checks there are more keys than queries, so a transposed table is caught by its shape.
+# This is exercise 0.1 under its proper name. Compute the table of scores with one product, for any number of leading axes. In the checks there are more keys than queries, so that a transposed table is caught by its shape.
 
 # %% hints attention_scores [markdown]
 # The score of query i with key j is a single number, in row i and column j. What shapes must the two factors have for their product to have `L` rows and `S` columns?
@@ -287,7 +303,7 @@ def attention_scores(query: Tensor, key: Tensor) -> Tensor:
 # %% [markdown]
 # ### From scores to weights to output
 #
-# First a smaller case, with two queries and three keys, so that rows and columns cannot be confused. The queries come from one sequence, the keys from another.
+# First comes a smaller case with two queries and three keys, so that rows and columns cannot be confused. The queries come from one sequence and the keys from another.
 
 # %%
 q2 = torch.tensor([[1.0, 0, 1, 0], [0, 1, 1, 0]])  # (L, D) = (2, 4)
@@ -297,14 +313,14 @@ scores = torch.stack([torch.stack([q @ k for k in k3]) for q in q2])  # (L, S)
 scores
 
 # %% [markdown]
-# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. The table has two axes, and softmax can run along either. Try the first:
+# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. But the table has two axes, and softmax can run along either of them. Try the first:
 
 # %%
 wrong = scores.softmax(dim=0)
 wrong.sum(dim=-1)
 
 # %% [markdown]
-# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. Nothing crashes. Only the sums give it away: every row should have one unit. So take one row at a time.
+# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. Nothing crashes, and only the sums give the mistake away, because every row should have one unit. So take one row at a time.
 
 # %%
 weights = torch.stack([row.exp() / row.exp().sum() for row in scores])
@@ -313,9 +329,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# One row per query, one column per key. The key that equals the query gets 0.576 and the other two 0.212 each: that is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are the *attention weights*: always the numbers after softmax, never the scores.
+# The table has one row per query and one column per key. The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*, and that name always means the numbers after softmax, while the numbers before it are the scores.
 #
-# The last step mixes the values, as you did with the pencil, a row of weights at a time:
+# The last step mixes the values, as you did with the pencil, with one row of weights at a time:
 
 # %%
 mixtures = [sum(w * v for w, v in zip(row, v3, strict=True)) for row in weights]
@@ -323,13 +339,13 @@ output = torch.stack(mixtures)  # (L, D_v)
 output
 
 # %% [markdown]
-# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so it lands exactly there. Let the rows of $Q$, $K$ and $V$ be the queries, the keys and the values. Then the whole lesson is one line:
+# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so that it lands exactly there. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
 #
 # $$\text{output} = \text{softmax}(Q K^\top)\, V .$$
 #
 # ### Exercise 2.3: attention
 #
-# Write that line as a function, without a loop. It also returns the weights, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are: some texts divide them, which is the subject of lesson 3. (PyTorch has attention built in, but here you write it yourself.)
+# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
 
 # %%
 plot.matrices(
@@ -372,7 +388,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ### The whole sentence
 #
-# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns. Each asks for a thing. **Predict.** Are the two rows of weights the same?
+# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns, and each of them asks for a thing. **Predict.** Are their two rows of weights the same?
 
 # %%
 predict("the two rows of 'the'", options=("the same", "different"))
@@ -383,21 +399,21 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# Identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part. Until positions are added to the rows (lesson 7), attention sees a bag of words, not a sentence.
+# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys, and the position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
 #
-# The rest is what the matrices were made for. *sat* puts 0.83 on *cat*. *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And *sat* now carries this:
+# The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so that all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
 # %%
 (weights @ value)[2]
 
 # %% [markdown]
-# Mostly animal: 0.83. *sat* asked who sat and got an answer from the rest of the sentence. That is what attention is for. (Here the answer replaces the row of *sat*; lesson 8 adds it to the row, so that nothing is lost.)
+# It is mostly animal, 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so that nothing is lost.)
 #
-# This is how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence. Attention computes its table of weights from the sentence itself: another sentence, another table. Only the three matrices are learned.
+# It is also how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so that another sentence gets another table. Only the three matrices are learned.
 #
 # ### Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward: choose queries and keys so that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone, not on the words; lesson 7 shows how positions get into a model's vectors. Heads that do exactly this appear in trained language models. Lesson 9 finds one.
+# So far the vectors were given and the weights followed. Now work backward. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words, and lesson 7 shows how positions get into the vectors of a model. Heads that do exactly this appear in trained language models, and lesson 9 finds one.
 
 # %%
 wanted = torch.zeros(6, 6)
@@ -405,7 +421,7 @@ wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
 plot.heatmap(wanted, tokens, tokens, "The target pattern: one step back")
 
 # %% [markdown]
-# On paper, softmax never gives one of several keys exactly 1, so above 0.99 will do. The sequence may be long: all keys but one keep a small share each, and together those shares must stay below 0.01.
+# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Take into account that the sequence may be long, so that all keys but one keep a small share each, and together those shares must stay below 0.01.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -435,7 +451,7 @@ def copy_previous_qk(length: int) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ## What can go wrong
 #
-# **A product that fits by accident.** `query @ key`, without the transpose, needs as many keys as a query has entries. With 4 tokens of dimension 4 it runs, and it means nothing:
+# **A product that fits by accident.** `query @ key`, without the transpose, needs as many keys as a query has entries. With 4 tokens of dimension 4 it runs, although it means nothing:
 
 # %%
 square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
@@ -445,18 +461,18 @@ square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 )
 
 # %% [markdown]
-# Same shape, different numbers. So use different sizes in your own tests, too.
+# The shape is the same and the numbers are different. So use different sizes in your own tests, too.
 #
-# **An axis counted from the front.** In a single matrix of scores `dim=1` runs over the keys. With a batch in front it runs over the queries, with a batch and heads over the heads. `dim=-1` always runs over the keys.
+# **An axis counted from the front.** In a single matrix of scores `dim=1` runs over the keys. With a batch in front it runs over the queries, and with a batch and heads it runs over the heads, whereas `dim=-1` always runs over the keys.
 #
-# **Reading weights as importance.** A weight says how large a share of a value was taken, not how large the value was. Take three values with weights 0.7, 0.2 and 0.1 and norms 0.01, 2 and 3:
+# **Reading weights as importance.** A weight says how large a share of a value was taken, but not how large the value was. Take three values with the weights 0.7, 0.2 and 0.1 and the norms 0.01, 2 and 3:
 
 # %%
 shares, norms = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])
 shares * norms
 
 # %% [markdown]
-# The favorite contributes 0.007, the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, and only an experiment can answer that: take it away and see what changes.
+# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, which only an experiment can answer, by taking it away and seeing what changes.
 #
 # ## What you learned
 #
@@ -473,7 +489,7 @@ shares * norms
 recap()
 
 # %% [markdown]
-# Did one of your three predictions go wrong? If it was the last one: attention knows nothing about order.
+# Did one of your three predictions go wrong? If it was the last one, remember that attention knows nothing about order.
 #
 # ## Questions
 #
