@@ -38,7 +38,7 @@ PROOF = "::test_a_lesson_is_proved["
 LONGEST = (
     *("test_cheats.py", "test_writer.py", "test_browser.py", "test_browser_formgrader.py", "test_browser_pages.py"),
     *("test_hub.py", "test_cluster.py", "test_postgres.py", "test_interrupted.py", "test_run.py", "test_shards.py"),
-    *("test_build.py", "test_part.py", "test_nbval.py", "test_site.py", "test_cli.py"),
+    *("test_build.py", "test_nbval.py", "test_site.py", "test_cli.py"),
 )
 
 LESSON = "02_queries_keys_values"

@@ -1,15 +1,16 @@
 import json
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from autograder.authoring import build as building
 from autograder.authoring import manifest
 from autograder.authoring.build import build, generated
 from autograder.authoring.lesson import read_lesson
-from autograder.authoring.notebook import read_notebook
+from autograder.authoring.nbgrader_course import open_nbgrader
+from autograder.authoring.notebook import notebook_text, read_notebook, tidy
 from autograder.errors import EditedByHandError, LessonError
 from autograder.paths import Course, Lesson, file_digest
 
@@ -35,7 +36,7 @@ def contents(lesson: Lesson, read=Path.read_bytes) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def rebuilt(classroom: Course) -> tuple[Lesson, dict[str, bytes]]:
     lesson = classroom.lesson(LESSON)
-    build(classroom, lesson)
+    build(lesson)
     return lesson, contents(lesson)
 
 
@@ -52,7 +53,7 @@ def test_every_lesson_is_committed_as_built(course: Course) -> None:
 
 def test_two_builds_are_byte_identical(classroom: Course, rebuilt) -> None:
     lesson, first = rebuilt
-    build(classroom, lesson)
+    build(lesson)
     assert contents(lesson) == first
 
 
@@ -69,14 +70,9 @@ def test_a_generated_file_that_was_edited_by_hand_is_not_overwritten(scratch: Co
     path.write_text(path.read_text() + " ")
     before = contents(lesson)
     with pytest.raises(EditedByHandError) as caught:
-        build(scratch, lesson)
+        build(lesson)
     assert lesson.shown(belongs) in str(caught.value)
     assert contents(lesson) == before
-
-
-def copied(_course: Course, lesson: Lesson, folder: Path) -> None:
-    """Stand in for nbgrader's release, which takes long and is not what these tests are about."""
-    shutil.copytree(lesson.nbgrader_source_dir, folder)
 
 
 @pytest.mark.parametrize("stop", range(5))
@@ -93,16 +89,17 @@ def test_a_build_that_was_stopped_while_it_wrote_is_no_edit(scratch: Course, mon
         writes.append(path)
         write(path, content)
 
+    monkeypatch.setattr(building, "execute", lambda *_: notebook)
     monkeypatch.setattr(manifest, "replace_file", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        build(scratch, lesson, lambda *_: notebook, copied)
+        build(lesson)
     monkeypatch.setattr(manifest, "replace_file", write)
-    build(scratch, lesson, lambda *_: notebook, copied)
+    build(lesson)
     assert manifest.read_sums(lesson.manifest) == {lesson.shown(p): file_digest(p) for p in generated(lesson)}
     assert not lesson.replacing.exists()
 
 
-def test_a_build_that_fails_at_the_release_has_written_nothing(scratch: Course) -> None:
+def test_a_build_that_cannot_write_the_release_has_written_nothing(scratch: Course, monkeypatch) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "norms * shares"))
     before, notebook = contents(lesson), read_notebook(lesson.solved_ipynb)
@@ -110,10 +107,25 @@ def test_a_build_that_fails_at_the_release_has_written_nothing(scratch: Course) 
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with pytest.raises(OSError, match="No space"):
-        build(scratch, lesson, lambda *_: notebook, full_disk)
+    monkeypatch.setattr(building, "execute", lambda *_: notebook)
+    with monkeypatch.context() as patched:
+        patched.setattr(building, "released_notebook", full_disk)
+        with pytest.raises(OSError, match="No space"):
+            build(lesson)
     assert contents(lesson) == before
-    build(scratch, lesson, lambda *_: notebook, copied)
+    build(lesson)
+
+
+def test_students_get_what_nbgrader_would_make_of_its_source(classroom: Course, rebuilt) -> None:
+    lesson, _ = rebuilt
+    folder = classroom.build / "by-nbgrader"
+    database = f"sqlite:///{classroom.build / 'gradebook.db'}"
+    nbgrader = open_nbgrader(classroom, db_url=database, release_directory=str(folder))
+    assert nbgrader.generate_assignment(lesson.name, force=True)["success"]
+    theirs = tidy(read_notebook(folder / lesson.name / lesson.notebook_name))
+    assert notebook_text(theirs) == (lesson.released_dir / lesson.notebook_name).read_text()
+    names = {path.name for path in (folder / lesson.name).iterdir()}
+    assert names == {path.name for path in lesson.released_dir.iterdir()}
 
 
 def test_an_exercise_that_no_check_belongs_to_is_named(scratch: Course) -> None:
@@ -121,7 +133,7 @@ def test_an_exercise_that_no_check_belongs_to_is_named(scratch: Course) -> None:
     for path in (lesson.checks_py, lesson.hidden_py):
         path.write_text(re.sub(r'@check\(\s*"copy_previous_qk"[^\n]*\n', "", path.read_text()))
     with pytest.raises(LessonError, match="no check belongs to copy_previous_qk"):
-        build(scratch, lesson)
+        build(lesson)
 
 
 def released_text(course: Course, lesson: Lesson) -> str:
@@ -145,21 +157,21 @@ def test_an_exercise_without_a_check_cell_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% check attend\n", ""))
     with pytest.raises(LessonError, match="exercise attend has no check cell"):
-        build(scratch, lesson)
+        build(lesson)
 
 
 def test_a_header_that_means_nothing_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% check attend", "# %% chekc attend"))
     with pytest.raises(LessonError, match="`# %% chekc attend` means nothing"):
-        build(scratch, lesson)
+        build(lesson)
 
 
 def test_a_cell_of_no_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% exercise attend", "# %% exercise attends"))
     with pytest.raises(LessonError, match="`# %% hints attend` belongs to no exercise"):
-        build(scratch, lesson)
+        build(lesson)
 
 
 ATTEND, QUESTION = "# %% exercise attend\n", "# %% question R2 [markdown]"
@@ -196,7 +208,7 @@ def test_a_slip_is_told_with_its_file_and_line(scratch: Course, at: str, old: st
     assert old in text
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(LessonError) as caught:
-        build(scratch, lesson)
+        build(lesson)
     line = text[: text.index(at)].count("\n") + 1
     assert str(caught.value).startswith(f"{lesson.shown(path)}:{line}: {told}")
 
@@ -205,18 +217,18 @@ def test_a_lesson_without_a_setup_cell_is_told_so(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% setup", "# %%"))
     with pytest.raises(LessonError, match=r"lesson.py: there is no setup cell. Add `# %% setup`"):
-        build(scratch, lesson)
+        build(lesson)
 
 
 def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.checks_py.write_text(lesson.checks_py.read_text().replace('@check("attend"', '@check("attned"'))
     with pytest.raises(LessonError, match="belongs to 'attned', which is not an exercise"):
-        build(scratch, lesson)
+        build(lesson)
 
 
 def test_a_lesson_that_stops_is_reported_with_its_cell(scratch: Course) -> None:
     lesson = scratch.lesson(LESSON)
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "shares * norm"))
     with pytest.raises(LessonError, match="name 'norm' is not defined"):
-        build(scratch, lesson)
+        build(lesson)

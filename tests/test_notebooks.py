@@ -60,12 +60,3 @@ def test_every_check_passed(solved) -> None:
 def test_no_output_holds_an_address_a_path_or_a_widget(solved) -> None:
     text = str(outputs(solved))
     assert not re.search(r"0x[0-9a-f]{6,}|/home/|/tmp/|widget-view", text)
-
-
-@pytest.mark.parametrize("name", ["attention.py", "translator.py", "wrong.py"])
-def test_a_module_that_lies_beside_several_lessons_is_the_same_in_each(name: str) -> None:
-    texts = [
-        path.read_text() for lesson in find_course().lessons() for path in lesson.module_files if path.name == name
-    ]
-    assert len(texts) > 1
-    assert set(texts) == {texts[0]}

@@ -25,7 +25,7 @@ def random(seed: int, *shape: int) -> Tensor:
 
 
 def known(right: Tensor, *inputs: Tensor) -> Known:
-    """Whin a student's workspace knows: JSON, and the inputs."""
+    """What a student's workspace knows: JSON, and the inputs."""
     outcome = Returned(right)
     data = json.loads(json.dumps([fingerprint(outcome)["leaves"][""], facts_of(outcome).get("", {})]))
     return Known(*data, inputs)

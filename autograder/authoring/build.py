@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,36 +15,18 @@ from traitlets.config import Config
 
 from ..errors import LessonError, one_line
 from ..judging.answer_key import AnswerKey, load_answer_key
-from ..paths import Course, Lesson
+from ..paths import Lesson
 from .lesson import LessonCell, at_line, is_code, lesson_source, line_in_lesson, read_lesson, solution_of
 from .located import located
 from .manifest import refuse_edited, replace_generated
-from .nbgrader_course import open_nbgrader, raise_on_failure
-from .notebook import notebook_text, read_notebook, solved_notebook, tidy
+from .notebook import notebook_text, released_notebook, solved_notebook, tidy
 from .source import source_files, write_source
 
 CELL_SECONDS = 600
 
 
-Run = Callable[[Lesson, list[LessonCell]], Any]
-Release = Callable[[Course, Lesson, Path], None]
-
-
-def build(
-    course: Course,
-    lesson: Lesson,
-    run: Run | None = None,
-    publish: Release | None = None,
-    key: AnswerKey | None = None,
-) -> None:
+def build(lesson: Lesson) -> None:
     """Make all generated files of a lesson.
-
-    Args:
-        course: the lesson's.
-        lesson: which one.
-        run: returns the executed notebook, in place of `execute`.
-        publish: writes what students get from nbgrader's source folder into another one, in place of `release`.
-        key: the lesson's answer key, where it is loaded already.
 
     Raises:
         EditedByHandError: a generated file holds changes that a build would destroy; nothing was written.
@@ -57,14 +38,13 @@ def build(
     cells = read_lesson(lesson)
     refuse_broken_syntax(lesson, cells)
     with located(lesson):
-        key = key or load_answer_key(lesson_source(lesson, cells))
+        key = load_answer_key(lesson_source(lesson, cells))
         refuse_unchecked(lesson, key)
-        write_source(lesson, source_files(lesson, cells, key, fingerprints_text(key)))
-    solved = (run or execute)(lesson, cells)
-    staging = course.build / "release" / lesson.name
-    shutil.rmtree(staging, ignore_errors=True)
-    (publish or release)(course, lesson, staging)
-    released = {path: (staging / path.name).read_bytes() for path in generated(lesson) if path != lesson.solved_ipynb}
+        files = source_files(lesson, cells, key, fingerprints_text(key))
+    write_source(lesson, files)
+    solved = execute(lesson, cells)
+    files[lesson.notebook_name] = notebook_text(released_notebook(cells, key.points())).encode()
+    released = {lesson.released_dir / name: content for name, content in files.items()}
     replace_generated(lesson, {lesson.solved_ipynb: notebook_text(solved).encode(), **released})
 
 
@@ -101,20 +81,6 @@ def generated(lesson: Lesson) -> dict[Path, Path]:
     }
 
 
-def release(course: Course, lesson: Lesson, folder: Path) -> None:
-    """Run nbgrader's generate_assignment, which writes what students get into a folder of the lesson's name.
-
-    It also enters the lesson into a gradebook: one of the build's own, so that building touches no class's data.
-    """
-    course.build.mkdir(exist_ok=True)
-    database = f"sqlite:///{course.build / 'gradebook.db'}"
-    nbgrader = open_nbgrader(course, db_url=database, release_directory=str(folder.parent))
-    result = nbgrader.generate_assignment(lesson.name, force=True)
-    raise_on_failure(result, f"{lesson.name} was not released")
-    path = folder / lesson.notebook_name
-    path.write_text(notebook_text(tidy(read_notebook(path))), encoding="utf-8")
-
-
 def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
     """Run the solved notebook beside the files that students get, and return it with outputs.
 
@@ -123,32 +89,22 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
     """
     notebook = solved_notebook(cells)
     with tempfile.TemporaryDirectory() as folder:
-        place = shutil.copytree(
+        beside = shutil.copytree(
             lesson.nbgrader_source_dir, Path(folder) / lesson.name, ignore=shutil.ignore_patterns("*.ipynb")
         )
+        client = NotebookClient(
+            notebook,
+            config=Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}),
+            timeout=CELL_SECONDS,
+            coalesce_streams=True,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(beside)}},
+        )
         try:
-            notebook_client(notebook, Path(folder), place).execute()
+            client.execute()
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             raise LessonError(*stopped(lesson, cells, notebook, error)) from error
     return tidy(notebook)
-
-
-def notebook_client(notebook: Any, folder: Path, place: Path) -> NotebookClient:
-    """Return what runs a notebook in a kernel of its own.
-
-    Args:
-        notebook: what it runs.
-        folder: where the kernel's sockets are.
-        place: where the kernel runs.
-    """
-    return NotebookClient(
-        notebook,
-        config=Config({"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}),
-        timeout=CELL_SECONDS,
-        coalesce_streams=True,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(place)}},
-    )
 
 
 def stopped(lesson: Lesson, cells: list[LessonCell], notebook: Any, error: Exception) -> tuple[str, str, str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from ..grading.package import LessonPackage
-from ..judging.answer_key import AnswerKey, load_answer_key
+from ..judging.answer_key import load_answer_key
 from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import Lesson, digest
-from .lesson import LessonCell, lesson_source, read_lesson
+from .lesson import lesson_source, read_lesson
 from .notebook import notebook_text, released_notebook
 
 
@@ -31,11 +30,6 @@ def package_of(lesson: Lesson) -> LessonPackage:
 def _package(lesson: Lesson, _digest: str) -> LessonPackage:
     cells = read_lesson(lesson)
     key = load_answer_key(lesson_source(lesson, cells))
-    return package_with(key, cells, {path.name: path.read_bytes() for path in lesson.data_files})
-
-
-def package_with(key: AnswerKey, cells: list[LessonCell], data: Mapping[str, bytes]) -> LessonPackage:
-    """Return a lesson as grading needs it, with an answer key that is loaded already."""
     released = notebook_text(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
-    return LessonPackage(key, released, rubrics, data)
+    return LessonPackage(key, released, rubrics, {path.name: path.read_bytes() for path in lesson.data_files})

@@ -42,8 +42,7 @@ def source_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook
 def released_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook:
     """Return what nbgrader makes of its source: no solutions, locked cells, checksums.
 
-    nbgrader's own `generate_assignment` writes students' files; this is the same without a gradebook and without files,
-    and a test compares the two.
+    This is what nbgrader's own `generate_assignment` writes, without a gradebook; a test compares the two.
     """
     notebook = source_notebook(cells, points)
     for cell in notebook.cells:
@@ -131,11 +130,6 @@ def tidy(notebook: Notebook) -> Notebook:
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET_VIEW, None)
     return notebook
-
-
-def code_cells(notebook: Notebook) -> list[int]:
-    """Return where a notebook's code cells are."""
-    return [place for place, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
 
 
 def notebook_text(notebook: Notebook) -> str:

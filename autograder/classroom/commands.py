@@ -40,7 +40,7 @@ def build_command(course: Course, options: argparse.Namespace) -> int:
     from ..authoring.index import build_index
 
     for lesson in course.chosen(options.lesson):
-        build(course, lesson)
+        build(lesson)
         print(f"built {lesson.name}")
     build_index(course)
     return 0
@@ -53,7 +53,7 @@ def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
     chosen = course.lesson(options.lesson or "")
     print(f"Watching {chosen.shown(chosen.folder)}/; Ctrl-C ends it.", flush=True)
     try:
-        watch(course, chosen, CORES, partial(print, flush=True))
+        watch(chosen, CORES, partial(print, flush=True))
     except KeyboardInterrupt:
         mine = f"--lesson {chosen.name}"
         print(f"Before you commit: `{command(f'build {mine}')}` and `{command(f'verify {mine}')}`.")
@@ -61,10 +61,12 @@ def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
 
 
 def verify_command(course: Course, options: argparse.Namespace) -> int:
-    """Prove that lessons, checks and grading fit together."""
+    """Prove that lessons, checks and grading fit together, and that rules of style are kept."""
+    from ..authoring.style import style_problems
     from ..authoring.verify import verify
 
-    problems = [line for lesson in course.chosen(options.lesson) for line in verify(lesson, CORES)]
+    chosen = course.chosen(options.lesson)
+    problems = [line for lesson in chosen for line in (*verify(lesson, CORES), *style_problems(lesson))]
     print("\n".join(problems) if problems else "No problems found.")
     return 1 if problems else 0
 
@@ -277,5 +279,5 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
 
 
-# a command is a function here: `lessons grade` calls `grade_command`
+# a command `x` is the function `x_command`
 COMMANDS = {name.removesuffix("_command"): run for name, run in list(globals().items()) if name.endswith("_command")}

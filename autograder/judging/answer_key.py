@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any, TypeVar
@@ -127,12 +127,6 @@ class AnswerCache:
         self.reference: dict[str, dict[str, Any]] = {}
         self.targets: dict[tuple[str, int], list[Target]] = {}
         self.slips: dict[str, list[Mutant]] = {}
-
-    def take_over(self, before: AnswerCache, exercises: Collection[str]) -> None:
-        """Keep what an earlier version of a lesson has computed, for exercises that nothing has changed about."""
-        with LESSON_CODE:
-            self.slips.update({name: slips for name, slips in before.slips.items() if name in exercises})
-            self.targets.update({at: targets for at, targets in before.targets.items() if at[0] in exercises})
 
 
 def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:

@@ -211,7 +211,7 @@ def times(mine: Fingerprint, theirs: Fingerprint) -> str:
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
     """Say whether two outcomes agree, but for rounding and GRACE.
 
-    Whin the student's workspace accepts is accepted: the estimate that decides there is asked too, on finite numbers.
+    What the student's workspace accepts is accepted: the estimate that decides there is asked too, on finite numbers.
     """
     if not isinstance(mine, Returned) or not isinstance(theirs, Returned):
         return isinstance(mine, Raised) and isinstance(theirs, Raised) and mine.kind == theirs.kind

@@ -64,7 +64,7 @@ def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, seeds: Sequence
 
 
 def as_released_accepts(target: Target, outcome: Outcome) -> bool:
-    """Say whin a student's workspace, which has fingerprints alone, says about an outcome."""
+    """Say what a student's workspace, which has fingerprints alone, says about an outcome."""
     return same(fingerprint(outcome), target.right, target.tolerance)
 
 

@@ -62,5 +62,5 @@ def reset_command(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
-# a command is a function here: `lessons check` calls `check_command`
+# a command `x` is the function `x_command`
 COMMANDS = {name.removesuffix("_command"): run for name, run in list(globals().items()) if name.endswith("_command")}
