@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from autograder.judging.fingerprint import fingerprint
+from autograder.judging.sentences import RELATIONS, STRUCTURE
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Outcome, Raised, Returned
 from autograder.judging.verdict import judge
@@ -44,17 +45,17 @@ def test_points_are_whole_and_per_check() -> None:
     ("value", "words"),
     [
         (None, "It returned None. Is a `return` missing at the end, or in one of its branches?"),
-        ((RIGHT, RIGHT), "2 things came back. The first is what was asked for: return that alone."),
+        ((RIGHT, RIGHT), STRUCTURE["too many"].format(count=2, ordinal="first")),
         ([2 * RIGHT], "It returned a list or tuple with one tensor; one tensor was asked for."),
         ([2 * RIGHT, RIGHT + 1], "It returned a list or tuple with 2 tensors; one tensor was asked for."),
         ("text", "The result is the text 'text'; one tensor was asked for."),
         ({}, "The result is an empty dict; one tensor was asked for."),
         ([], "The result is an empty tuple or list; one tensor was asked for."),
         (RIGHT[:1], "The result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.half(), "The right numbers here, but as float16; they should be float64."),
+        (RIGHT.half(), RELATIONS["dtype"].format(mine="float16", right="float64")),
         (
             RIGHT.bool(),
-            "The result is bool; it should be float64. A tensor that you create needs the dtype of the inputs.",
+            "The result is bool; it should be float64.",
         ),
         (
             RIGHT * torch.nan,

@@ -24,12 +24,13 @@ from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .modules import LESSON_CODE
 from .operators import AND_MORE, note, recording
+from .sentences import STRUCTURE
 from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
-NO_RETURN = "It returned None. Is a `return` missing at the end, or in one of its branches?"
+NO_RETURN = STRUCTURE["no return"]
 
 CheckFunction = Callable[[Any, Inputs], Any]
 

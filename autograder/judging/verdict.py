@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .case import Case, Failure
 from .diagnose import explain
+from .sentences import ANSWERS
 from .target import Target
 from .values import Outcome, Raised
 
@@ -81,7 +82,7 @@ def judge(
     try:
         failure = explain(Case(targets, outcomes, first, messages, hints or {}, clauses, source, repair))
     except SURVIVED as error:  # an explanation never decides about points
-        words, problem = "It differs, in a way that could not be explained.", f"{type(error).__name__}: {error}"[:200]
+        words, problem = ANSWERS["unexplained"], f"{type(error).__name__}: {error}"[:200]
         failure = Failure(targets[first].title, words, hidden=targets[first].hidden, problem=problem)
     return Verdict(exercise, results, failure)
 
