@@ -31,7 +31,7 @@ YES_OR_NO = {"True": "yes", "False": "no"}
 MOST_ITEMS = 3
 MOST_KEYS = 20
 BETWEEN_ITEMS = re.compile(r",(?![^(]*\))")  # a comma between parentheses belongs to an item
-NAME_IN_CODE = re.compile(r"the result|(?:result|part) \d+|[A-Za-z_][\w.]*(?:\(.*\))?(?:\[.*\])?")
+NAME_IN_CODE = re.compile(r"[Tt]he \w+|(?:result|part) \d+|[A-Za-z_][\w.]*(?:\(.*\))?(?:\[.*\])?")
 STEP = re.compile(r"\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+)\]")
 
 

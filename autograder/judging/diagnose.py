@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from torch import Tensor
@@ -20,7 +21,7 @@ from .mutant import family_of
 from .mutants import one_slip
 from .recognize import AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
 from .relations import VAGUE, Known, Relation, relation_of
-from .sentences import ANSWERS, STRUCTURE
+from .sentences import ANSWERS, CHANGES, STRUCTURE
 from .sizes import form_of, is_far_too_large
 from .structure import structural
 from .target import Target, shows_its_own_numbers
@@ -173,7 +174,7 @@ def known_mistake(case: Case) -> Explanation | None:
     if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
         return explanation
     repair = case.repair()
-    proved = f" {repair}" if ANSWERS["passes"] in repair else ""
+    proved = f" {repair}" if ANSWERS["passes"] in repair and CHANGES["number"] not in repair else ""
     return replace(explanation, message=explanation.message + proved)
 
 
@@ -299,7 +300,7 @@ def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
         FAR_TOO_MUCH if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)
     ]
     short[case.first] = case.outcome
-    case = replace(case, outcomes=short)
+    case = replace(case, outcomes=short, repair=cache(case.repair))
     for explainer in EXPLAINERS:
         explanation = explainer(case)
         if explanation:

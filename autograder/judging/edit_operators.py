@@ -18,6 +18,7 @@ from .mutations import ENDS, INSTEAD, MODULES, SIBLINGS, called, constant, is_in
 from .sentences import CHANGES
 
 LONGEST_PIECE = 60
+MOST_DTYPES = 2  # of the first parameters: all inputs have one
 
 
 class Size(IntEnum):
@@ -385,6 +386,21 @@ def keyword_shared(site: Site) -> Iterator[Change]:
                     yield Change(call, site.code(), CHANGES["keyword"].format(keyword=keyword.arg, name=name))
 
 
+CREATORS = ("zeros", "ones", "full", "empty", "eye", "tensor", "arange", "linspace")
+
+
+def dtype_given(site: Site) -> Iterator[Change]:
+    """`torch.zeros(n)` gets the dtype of a parameter."""
+    node = site.node
+    if not isinstance(node, ast.Call) or called(node) not in CREATORS or is_method(node):
+        return
+    if not any(keyword.arg == "dtype" for keyword in node.keywords):
+        for name in site.names[:MOST_DTYPES]:
+            dtype = ast.keyword("dtype", ast.Attribute(ast.Name(name, ast.Load()), "dtype", ast.Load()))
+            call = ast.Call(node.func, node.args, [*node.keywords, dtype])
+            yield Change(call, site.code(), CHANGES["dtype"].format(name=name))
+
+
 def end_moved(site: Site) -> Iterator[Change]:
     """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
     node = site.node
@@ -679,6 +695,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (axis_added, Size.CONSTANT),
     (keyword_shared, Size.CONSTANT),
     (undoing(mutations.other_item, CHANGES["index"]), Size.CONSTANT),
+    (dtype_given, Size.CONSTANT),
     (end_moved, Size.CONSTANT),
     (mode_passed_on, Size.CONSTANT),
     (none_asked_for, Size.OPERATION),

@@ -190,6 +190,7 @@ CHANGES: Mapping[str, str] = {
     "axis kept": "with that axis kept, of size 1",
     "from axis": "from another axis on",
     "keyword": "with `{keyword}`, as in the other `{name}`",
+    "dtype": "with the dtype of `{name}`",
     "end": "with its end moved by one",
     "mode": "with the module's mode passed on",
     "operation": "with another operation",
