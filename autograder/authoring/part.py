@@ -75,11 +75,9 @@ def start_of(node: ast.stmt) -> str:
 
 
 def owner_of(node: ast.stmt) -> str:
-    """Return the exercise that a check or a mistake is declared for; '' for any other statement."""
-    for call in filter(None, (declared(node, "check"), declared(node, "mistake"))):
-        if call.args and isinstance(call.args[0], ast.Constant):
-            return str(call.args[0].value)
-    return ""
+    """Return the exercise that a check is declared for; '' for any other statement."""
+    call = declared(node, "check")
+    return str(call.args[0].value) if call and call.args and isinstance(call.args[0], ast.Constant) else ""
 
 
 def part_of(package: LessonPackage, cells: list[LessonCell], exercises: Collection[str]) -> LessonPackage:
