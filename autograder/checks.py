@@ -1,9 +1,9 @@
-"""What a lesson's checks.py and hidden.py import: `check`, `mistake` and a few more."""
+"""What a lesson's checks.py and hidden.py import: `check` and a few more."""
 
 from .judging.black_box import black_box
-from .judging.check import check, invariant, mistake
+from .judging.check import check, invariant
 from .judging.edits import solution
 from .judging.inputs import Inputs
 from .judging.shortcuts import allow, shortcut
 
-__all__ = ["Inputs", "allow", "black_box", "check", "invariant", "mistake", "shortcut", "solution"]
+__all__ = ["Inputs", "allow", "black_box", "check", "invariant", "shortcut", "solution"]

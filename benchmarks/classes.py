@@ -16,7 +16,7 @@ import torch
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text, read_notebook
-from autograder.authoring.sample_submissions import Edits, mistake_cell, one_mistake_each, solutions, submission
+from autograder.authoring.sample_submissions import Edits, one_mistake_each, solutions, submission
 from autograder.authoring.source import ensure_nbgrader_source
 from autograder.classroom.run import register
 from autograder.errors import CourseError
@@ -49,7 +49,7 @@ class Classes:
         wrong = one_mistake_each(self.package, right)
         for number in range(size):
             mistakes = wrong[number // 3 % len(wrong)]
-            cells = {exercise: mistake_cell(self.package, mistake) for exercise, mistake in mistakes.items()}
+            cells = {exercise: mistake.source for exercise, mistake in mistakes.items()}
             yield f"student{number:03}", (right, {**right, **cells}, {})[number % 3]
 
     def ours(self, size: int, root: Path) -> Path:

@@ -12,7 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text, read_notebook
-from autograder.authoring.sample_submissions import mistake_cell, solutions, submission
+from autograder.authoring.sample_submissions import solutions, submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson
@@ -180,7 +180,7 @@ def reported(
     has not started, one is unreadable.
     """
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
-    wrong = {**right, "attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
+    wrong = {**right, "attend": known["attend", "softmax_over_queries"].source}
     fragile = {**right, "attend": FRAGILE}
     submitted = {"right_101": right, "two_mistakes": wrong, "=cmd_77": wrong, "fragile": fragile, "unsolved": {}}
 

@@ -15,11 +15,13 @@ from autograder.grading.outputs import clean_outputs
 from autograder.grading.sandbox.codec import LONGEST_NAME, MOST_ENTRIES, pack_outcome, unpack_outcome
 from autograder.grading.sandbox.monitor import threads_of
 from autograder.judging import fingerprint
-from autograder.judging.diagnose import A_NUMBER_OF
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
+from autograder.judging.sentences import ANSWERS, STRUCTURE
 from autograder.judging.shortcuts import record_is_odd, shortcut
+from autograder.judging.target import Target
 from autograder.judging.values import Other, Returned
+from autograder.judging.verdict import judge
 from autograder.paths import Lesson
 
 from .conftest import needs_sandbox
@@ -110,7 +112,11 @@ def test_an_empty_record_is_odd_unless_all_of_pytorch_is_forbidden(banned: str, 
 
 
 def test_how_many_things_came_back_is_not_said_of_hidden_checks() -> None:
-    assert A_NUMBER_OF.sub("Some came back", "7591 things came back. The first is right.").startswith("Some came back.")
+    right = Returned(torch.ones(2, 3))
+    target = Target("t", "T.", 1, fingerprint.fingerprint(right), exact=right, hidden=True)
+    failure = judge("task", [target], [Returned([right.tree] * 7)], {}).failure
+    assert failure is not None
+    assert failure.message == f"{ANSWERS['differs']} {STRUCTURE['number unseen']}"
 
 
 def test_what_cannot_be_encoded_is_replaced() -> None:

@@ -5,8 +5,6 @@ Needs Chromium (Debian's package is enough); without it these tests are skipped.
 
 from playwright.sync_api import Page, expect
 
-from autograder.authoring.sample_submissions import mistake_cell
-
 from .browser import card, find, lab, needs_chromium, page, run_all, write
 
 __all__ = ["lab", "page"]
@@ -32,7 +30,7 @@ def test_run_all_reaches_the_end_of_an_unsolved_notebook(page: Page) -> None:
 
 def test_three_different_mistakes_are_named_beside_what_is_right(page: Page, package, right) -> None:
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
-    wrong = {exercise: mistake_cell(package, known[exercise, name]) for exercise, name in WRONG.items()}
+    wrong = {exercise: known[exercise, name].source for exercise, name in WRONG.items()}
     for exercise, code in {**right, **wrong}.items():
         write(page, exercise, code)
     run_all(page)

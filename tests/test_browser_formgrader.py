@@ -9,7 +9,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from autograder.authoring.sample_submissions import mistake_cell
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import make_report
 from autograder.classroom.run import grade_lesson, register
@@ -30,7 +29,7 @@ STUDENTS = ("ada", "bob", "cyd")
 @pytest.fixture(scope="module")
 def handed_in(classroom: Course, hand_in, package, right) -> Course:
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
-    wrong = {"attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
+    wrong = {"attend": known["attend", "softmax_over_queries"].source}
     for student, edits in zip(STUDENTS, (right, {**right, **wrong}, {}), strict=True):
         hand_in(classroom, student, edits)
     register(classroom, classroom.lesson(LESSON))

@@ -12,7 +12,7 @@ from autograder.grading import grade as grading
 from autograder.grading.cells import Cell, SubmittedNotebook
 from autograder.grading.grade import RECORD, Submission, grade, submitted_cell
 from autograder.grading.package import LessonPackage
-from autograder.grading.sandbox import Limits, Session, open_session
+from autograder.grading.sandbox import Limits, SandboxSession, open_session
 from autograder.grading.sandbox import session as session_module
 from autograder.judging.syntax import Code
 from autograder.judging.trial import NO_TIME_LEFT
@@ -105,15 +105,15 @@ def test_a_trial_that_does_not_come_back_ends_the_search(
     package: LessonPackage, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     lost: list[str] = []
-    lose = Session._lose
-    monkeypatch.setattr(Session, "_lose", lambda *given: lost.append(lose(*given)))
+    lose = SandboxSession._lose
+    monkeypatch.setattr(SandboxSession, "_lose", lambda *given: lost.append(lose(*given)))
     monkeypatch.setattr(session_module, "TRIAL_SECONDS", 1.0)
     graded(package, source)
     assert len(lost) == 1
 
 
 def test_a_right_submission_starts_no_trial(package: LessonPackage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Session, "trial", lambda *_: pytest.fail("a trial was run"))
+    monkeypatch.setattr(SandboxSession, "trial", lambda *_: pytest.fail("a trial was run"))
     handed_in = notebook_text(submission(package, solutions(read_lesson(find_course().lesson(LESSON))))).encode()
     verdicts = json.loads(grade(Submission(handed_in, package, seed=5)))["metadata"][RECORD]["verdicts"]
     assert all(verdict["passed"] for verdict in verdicts.values())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import mistake_cell, submission
+from autograder.authoring.sample_submissions import submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
@@ -70,7 +70,7 @@ def released(users: Users) -> Users:
 def collected(released: Users, package, right: dict[str, str]) -> Users:
     """Ada hands in what is right, Bob a mistake; the teacher collects."""
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
-    wrong = {**right, "attend": mistake_cell(package, known["attend", "softmax_over_queries"])}
+    wrong = {**right, "attend": known["attend", "softmax_over_queries"].source}
     for name, edits in (("ada", right), ("bob", wrong)):
         save(released[name], submission(package, edits))
         assert released[name].ask("POST", "assignments/submit", data=ASSIGNMENT).json()["success"]

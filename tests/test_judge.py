@@ -1,12 +1,18 @@
 import pytest
 import torch
 
+from autograder.judging.card import Card
+from autograder.judging.case import Case
+from autograder.judging.diagnose import explain
 from autograder.judging.fingerprint import fingerprint
+from autograder.judging.relations import facts_of
+from autograder.judging.sentences import RELATIONS, STRUCTURE
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Outcome, Raised, Returned
 from autograder.judging.verdict import judge
 
 RIGHT = torch.tensor([[0.25, 0.75], [0.5, 0.5]], dtype=torch.float64)
+WHOLE = torch.tensor([[1, 2], [3, 4]])
 MESSAGES = {"sideways": "It lies on its side.", "doubled": "Twice too large."}
 
 
@@ -44,22 +50,21 @@ def test_points_are_whole_and_per_check() -> None:
     ("value", "words"),
     [
         (None, "It returned None. Is a `return` missing at the end, or in one of its branches?"),
-        ((RIGHT, RIGHT), "2 things came back. The first is what was asked for: return that alone."),
+        ((RIGHT, RIGHT), STRUCTURE["too many"].format(count=2, ordinal="first")),
         ([2 * RIGHT], "It returned a list or tuple with one tensor; one tensor was asked for."),
         ([2 * RIGHT, RIGHT + 1], "It returned a list or tuple with 2 tensors; one tensor was asked for."),
         ("text", "The result is the text 'text'; one tensor was asked for."),
         ({}, "The result is an empty dict; one tensor was asked for."),
         ([], "The result is an empty tuple or list; one tensor was asked for."),
         (RIGHT[:1], "The result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.half(), "The right numbers here, but as float16; they should be float64."),
+        (RIGHT.half(), RELATIONS["dtype"].format(mine="float16", right="float64")),
         (
             RIGHT.bool(),
-            "The result is bool; it should be float64. A tensor that you create needs the dtype of the inputs.",
+            "The result is bool; it should be float64.",
         ),
         (
             RIGHT * torch.nan,
-            "NaN came out. It comes from 0/0, ∞ − ∞, ∞/∞ or 0 · ∞, and spreads to all that it meets: print one step "
-            "after the other, and look where it appears first.",
+            RELATIONS["not a number"],
         ),
         (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "The result[1, 1] is 0.625; it should be 0.500."),
     ],
@@ -107,7 +112,7 @@ def test_none_deep_inside_is_called_by_its_name() -> None:
     right = Returned({"with a mask": (RIGHT, RIGHT.mT)})
     goal = Target("n", "t", 1, fingerprint(right), names=("output", "weights"))
     found = judge("task", [goal], [Returned({"with a mask": (RIGHT, None)})], {}).failure
-    assert found.message.startswith("weights of with a mask is None; one tensor was asked for.")
+    assert found.message.startswith("With a mask: weights is None; one tensor was asked for.")
     nothing = judge("task", [goal], [Returned({"with a mask": None})], {}).failure
     assert nothing.message == "It returned None. Is a `return` missing at the end, or in one of its branches?"
 
@@ -214,3 +219,49 @@ def test_a_mistake_that_gives_one_of_several_wrong_results_by_chance_is_not_told
     assert judge("task", [known], [mine], {"last": "The last."}).failure.mistake is None
     one_wrong = Returned([*tensors[:2], tensors[5], tensors[7]])
     assert judge("task", [known], [one_wrong], {"last": "The last."}).failure.mistake is None
+
+
+PASSES = "Without `.float()` in line 2, every check passes."
+
+
+def told(wrong: object, mine: object, right: object = RIGHT) -> str:
+    known = {"listed": fingerprint(Returned(wrong))}
+    goal = Target("n", "t", 1, fingerprint(Returned(right)), known)
+    case = Case([goal], [Returned(mine)], 0, {"listed": "The author's own words."}, repair=lambda: PASSES)
+    return explain(case).message
+
+
+def test_a_repair_is_told_beside_a_mistake_that_has_no_numbers_of_its_own() -> None:
+    assert told(RIGHT.float(), RIGHT.float()) == f"The author's own words. {PASSES}"
+    assert told({"no gradient": True}, {"no gradient": True}, {"no gradient": False}).endswith(PASSES)
+    assert told(2 * RIGHT, 2 * RIGHT) == "The author's own words."
+
+
+def test_a_description_in_words_tells_a_mistake_where_random_numbers_differ() -> None:
+    right = {"spread": "1.0", "how it varies": "as it should"}
+    known = {"listed": fingerprint(Returned({"spread": "1.1", "how it varies": "too much"}))}
+    goal = Target("n", "t", 1, fingerprint(Returned(right)), known)
+    mine = Returned({"spread": "1.2", "how it varies": "too much"})
+    found = judge("task", [goal], [mine], {"listed": "One query for all."}).failure
+    assert (found.mistake, found.detail) == ("listed", "")
+
+
+def test_a_yes_or_no_is_told_in_words_and_not_beside_a_reason() -> None:
+    goal = Target("n", "t", 1, fingerprint(Returned({"infinity in the gradient": False})))
+    found = judge("task", [goal], [Returned({"infinity in the gradient": True})], {}).failure
+    assert (found.message, found.detail) == ("Infinity in the gradient: yes, but it should be no.", "")
+
+
+def test_the_table_is_of_the_result_that_the_message_speaks_of() -> None:
+    square, wide = torch.ones(2, 2).tril() > 0, torch.ones(2, 4).tril(2) > 0
+    right = Returned({"mask(2)": square, "mask(2, 4)": wide})
+    expected = {leaf.path: leaf.value for leaf in right.leaves()}
+    goal = Target("n", "t", 1, fingerprint(right), expected=expected, exact=right, facts=facts_of(right))
+    mine = Returned({"mask(2)": square.roll(1, 0) & ~square, "mask(2, 4)": ~wide})
+    found = judge("task", [goal], [mine], {}).failure
+    assert found.message.startswith(found.picture.label)
+
+
+def test_whole_numbers_are_shown_as_whole_numbers() -> None:
+    goal = Target("n", "t", 1, fingerprint(Returned(WHOLE)), expected={"": WHOLE})
+    assert "3.000" not in repr(Card(judge("task", [goal], [Returned(WHOLE + 1)], {})))

@@ -23,39 +23,41 @@ def stopped(line: str, **tensors: torch.Tensor) -> Raised:
     return outcome
 
 
-MISFITS = {
-    "`q` is one slice of `query`": ("for q in query: key @ q", {"query": QUERY, "key": KEY}),
-    "The rows of `query` are as long as the rows of `key`": ("return query @ key", {"query": QUERY, "key": KEY}),
-    "Transposed, `w` would fit `value`": ("return w @ value", {"w": torch.ones(4, 3), "value": torch.ones(4, 2)}),
-    "Transposed, `w.mT` would fit `value`": ("return w.mT @ value", {"w": torch.ones(3, 4), "value": torch.ones(4, 2)}),
-    "`mask` has an axis of size 0": ("return x + mask", {"x": torch.ones(3, 4), "mask": torch.ones(3, 0)}),
-    "`m` has all axes of `x` but one": ("return x - m", {"x": torch.ones(2, 4, 3), "m": torch.ones(2, 3)}),
-    "`m` has an axis of size 1": ("return x - m", {"x": torch.ones(2, 4, 3), "m": torch.ones(2, 3, 1)}),
-    "`x` has the sizes of `m`": ("return x - m", {"m": torch.ones(4, 3), "x": torch.ones(3, 4)}),
-    "What is added to `out` has another length": ("out = out + v", {"out": torch.ones(3), "v": torch.ones(2)}),
-    "`a` and `b` have one axis each": ("return a < b", {"a": torch.ones(3), "b": torch.ones(2)}),
-}
+MISFITS = [
+    ("one slice", ("for q in query: key @ q", {"query": QUERY, "key": KEY})),
+    ("right transposed", ("return query @ key", {"query": QUERY, "key": KEY})),
+    ("left transposed", ("return w @ value", {"w": torch.ones(4, 3), "value": torch.ones(4, 2)})),
+    ("left transposed", ("return w.mT @ value", {"w": torch.ones(3, 4), "value": torch.ones(4, 2)})),
+    ("empty", ("return x + mask", {"x": torch.ones(3, 4), "mask": torch.ones(3, 0)})),
+    ("axis lost", ("return x - m", {"x": torch.ones(2, 4, 3), "m": torch.ones(2, 3)})),
+    ("axis moved", ("return x - m", {"x": torch.ones(2, 4, 3), "m": torch.ones(2, 3, 1)})),
+    ("axes swapped", ("return x - m", {"m": torch.ones(4, 3), "x": torch.ones(3, 4)})),
+    ("made too early", ("out = out + v", {"out": torch.ones(3), "v": torch.ones(2)})),
+    ("two rows", ("return a < b", {"a": torch.ones(3), "b": torch.ones(2)})),
+]
 
 
-@pytest.mark.parametrize("words", MISFITS)
-def test_shapes_that_do_not_fit_tell_the_reason(words: str) -> None:
-    line, tensors = MISFITS[words]
-    assert meaning(stopped(line, **tensors)).startswith(words)
+@pytest.mark.parametrize(("name", "case"), MISFITS)
+def test_shapes_that_do_not_fit_tell_the_reason(name: str, case: tuple[str, dict[str, torch.Tensor]]) -> None:
+    line, tensors = case
+    found, words = meaning(stopped(line, **tensors))
+    assert found == name
+    assert "`" in words
 
 
-@pytest.mark.parametrize("words", MISFITS)
-def test_no_name_is_told_where_the_inputs_are_hidden(words: str) -> None:
-    line, tensors = MISFITS[words]
-    told = meaning(stopped(line, **tensors), hidden=True)
-    assert told
-    assert not any(f"`{name}" in told for name in tensors)
+@pytest.mark.parametrize(("name", "case"), MISFITS)
+def test_no_name_is_told_where_the_inputs_are_hidden(name: str, case: tuple[str, dict[str, torch.Tensor]]) -> None:
+    line, tensors = case
+    found, words = meaning(stopped(line, **tensors), hidden=True)
+    assert found == name
+    assert not any(f"`{tensor}" in words for tensor in tensors)
 
 
 def test_shapes_that_tell_nothing_are_left_to_the_error() -> None:
     error = stopped("return a + b", a=torch.ones(3, 4), b=torch.ones(5, 6))
-    assert meaning(error).startswith("Two tensors do not line up: 4 meets 6")
+    assert meaning(error)[0] == "line up"
 
 
 def test_a_loop_over_sentences_whose_tables_do_not_fit_is_not_blamed() -> None:
     error = stopped("for q, k in zip(query, key): q @ k", query=QUERY[0], key=KEY[0])
-    assert "slice" not in meaning(error)
+    assert meaning(error)[0] != "one slice"

@@ -11,6 +11,7 @@ from torch import Tensor
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.mutants import definition, mutants_of, mutations, one_slip
+from autograder.judging.sentences import ANSWERS, SLIPS
 from autograder.judging.verdict import Verdict
 from autograder.paths import Course
 from autograder.student.check import ReleasedChecks
@@ -39,13 +40,13 @@ def sources() -> dict[str, str]:
     [
         "softmax runs along another axis, `dim=-2`",
         "a division, the one with `scale`, is missing",
-        "there is a multiplication where a division, the one with `scale`, belongs",
+        "a division, the one with `scale`, is replaced by a multiplication",
         "`scale` is ignored",
         "softmax is left out",
-        "softmax gets what it gets with the opposite sign",
-        "a division comes after softmax, and not before it",
-        "`key` stands where `value` belongs",
-        "a reshape stands in the place of a transpose: it gives the shape and cuts the numbers up anew",
+        SLIPS["opposite sign"].format(what="softmax"),
+        "a division comes after softmax, not before it",
+        SLIPS["other name"].format(other="key", name="value"),
+        SLIPS["reshape"],
     ],
 )
 def test_slips_are_made_and_have_words(words: str) -> None:
@@ -67,8 +68,8 @@ def attend(query, key, mask):
         "the sum runs along another axis, `axis=-2`",
         "`keepdims` is missing, so other entries meet by broadcasting",
         "exp is left out",
-        "what is hidden gets a score of 0",
-        "a reshape stands in the place of a transpose",
+        SLIPS["filled with 0"],
+        SLIPS["reshape"],
     ],
 )
 def test_slips_are_made_of_solutions_in_numpy(words: str) -> None:
@@ -138,7 +139,7 @@ def test_a_slip_that_no_author_listed_is_named_at_home_and_when_graded(scores_ke
     verdict = read(scores_key, "additive_scores", weights_reshaped)
     assert verdict.failure is not None
     assert (verdict.failure.mistake, verdict.failure.relation) == (None, "slip")
-    assert "a reshape stands in the place of a transpose" in verdict.failure.message
+    assert SLIPS["reshape"] in verdict.failure.message
     assert verdict.failure.unknown, "the report still groups what no author has named"
 
 
@@ -157,14 +158,12 @@ def test_an_honest_answer_is_told_nothing(course: Course) -> None:
 
 
 def test_slips_that_cannot_be_told_apart_are_named_together() -> None:
-    assert one_slip(["a", "b", "a", "c"]) == "Exactly these numbers come out when a, or when b."
+    assert one_slip(["a", "b", "a", "c"]) == ANSWERS["slip"].format(clauses="a, or if b")
 
 
 def test_every_slip_of_a_solution_loses_points_or_changes_nothing(key: AnswerKey) -> None:
     """A mutation test of the checks: what survives here was looked at, and gives the right results."""
-    survivors = {
-        "copy_previous_qk": ["the logarithm is left out", "there is a multiplication where an addition, the one with"]
-    }
+    survivors = {"copy_previous_qk": ["the logarithm is left out", "an addition, the one with `length`, is replaced"]}
     for exercise in key.exercises:
         for slip in key.slips_of(exercise):
             if as_graded(key, exercise, slip.work).passed:

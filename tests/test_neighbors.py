@@ -25,6 +25,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
     ("before", "after", "piece", "change"),
     [
         ("return arange(x)", "return arange(x + 1)", "arange(x)", "with its end moved by one"),
+        ("return torch.eye(2) @ x", "return torch.eye(2, dtype=x.dtype) @ x", "torch.eye(2)", "with the dtype of `x`"),
         ("return x.all(dim=1)", "return x.all()", "x.all(dim=1)", "over all axes"),
         ("return x.float() @ y", "return x @ y", ".float()", ""),
         ("return F.dropout(x, 0.1)", "return x", "F.dropout(…)", ""),

@@ -14,7 +14,7 @@ from autograder.judging.shortcuts import ran_in, record_is_odd
 from autograder.judging.values import Returned
 from autograder.paths import find_course
 
-from .measure_diagnosis import SEED, lesson
+from .answer_keys import SEED, lesson
 
 HIDDEN_WAYS = sorted((Path(__file__).parent / "hostile" / "ready_made").glob("*.py"))
 LESSONS = find_course(Path(__file__).parent).lessons()

@@ -6,7 +6,7 @@ from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_k
 from autograder.judging.proofs import accepts_everywhere, derived_answers_fail, same_points_under_seeds
 
 REFERENCE = "import torch\ndef double(x):\n    return 2 * x\n"
-HEAD = "import torch\nfrom autograder.checks import check, mistake\n"
+HEAD = "import torch\nfrom autograder.checks import check\n"
 GOOD = """
 @check("double", points=1)
 def numbers(double, draw):
@@ -26,16 +26,17 @@ def symmetric(double, draw):
     return double(torch.ones(2, 2))
 """
 DECLARED = "\nSYMMETRY = invariant('double', 'transposed', because='It is symmetric.')\n"
-MISTAKE = """
-@mistake("double")
-def tripled(x):
-    \"\"\"Three times, not twice.\"\"\"
-    return 3 * x
+MISTAKES = """
+from autograder.checks import solution
+double = solution("double")
+double.mutant("tripled", "2 * x", "3 * x", says="Three times, not twice.")
 """
 
 
 def key_with(check: str) -> AnswerKey:
-    return load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, HEAD + check, HEAD + MISTAKE))
+    return load_answer_key(
+        LessonSource("l", "l", "L", 1, ("double",), REFERENCE, HEAD + check, HEAD, mistakes=MISTAKES)
+    )
 
 
 def test_good_checks_have_no_problem() -> None:
@@ -56,7 +57,7 @@ def test_a_derived_answer_that_passes_is_named() -> None:
 
 
 def test_what_an_author_declares_to_make_no_difference_is_left_out() -> None:
-    declared = HEAD.replace("check,", "check, invariant,") + MISTAKE + DECLARED
+    declared = HEAD.replace("import check", "import check, invariant") + DECLARED
     source = LessonSource("l", "l", "L", 1, ("double",), REFERENCE, HEAD + SYMMETRIC, declared)
     assert not any(", transposed," in problem for problem in derived_answers_fail(load_answer_key(source), 1))
 
@@ -68,6 +69,6 @@ def test_an_honest_answer_is_accepted_at_home_and_under_every_seed(work, count: 
 
 def test_the_derived_answers_of_arrays_are_arrays() -> None:
     arrays = HEAD + SYMMETRIC.replace("torch.ones(2, 2)", "torch.ones(2, 2).numpy()")
-    key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, arrays, HEAD + MISTAKE))
+    key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, arrays, HEAD, mistakes=MISTAKES))
     assert any("the right result, transposed, passes every check" in found for found in derived_answers_fail(key, 1))
     assert not any("negated" in found for found in derived_answers_fail(key, 1))

@@ -9,9 +9,12 @@ import torch
 from autograder.grading.package import LessonPackage
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
 
-HEAD = "import torch\nfrom autograder.checks import check, mistake\n"
+HEAD = "import torch\nfrom autograder.checks import check\n"
 CHECK = '@check("double", points=1)\ndef numbers(double, draw):\n    """Any."""\n    return double(draw.normal(3))\n'
-MISTAKE = '@mistake("double")\ndef tripled(x):\n    """Three times, not twice."""\n    return 3 * x\n'
+MISTAKES = (
+    "from autograder.checks import solution\n"
+    'solution("double").mutant("tripled", "2 * x", "3 * x", says="Three times, not twice.")\n'
+)
 # the default is evaluated each time a mutant is defined, so that two threads are inside at once
 SLOW = """
 import sys, time
@@ -28,7 +31,7 @@ def key_with(seconds: float) -> AnswerKey:
     modules = (("told.py", "print('and a module')"),)
     reference = SLOW.format(seconds=seconds)
     return load_answer_key(
-        LessonSource("l", "l", "L", 1, ("double",), reference, HEAD + CHECK, HEAD + MISTAKE, modules)
+        LessonSource("l", "l", "L", 1, ("double",), reference, HEAD + CHECK, HEAD, modules, MISTAKES)
     )
 
 

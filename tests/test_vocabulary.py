@@ -17,8 +17,8 @@ from autograder.judging.vocabulary import ELEMENTARY, FOR_NUMPY, bare, is_usual,
 from autograder.judging.ways_round import way_round
 from autograder.paths import find_course
 
+from .answer_keys import SEED, lesson
 from .honest_variants import VARIANTS, Variant
-from .measure_diagnosis import SEED, lesson
 
 QUESTIONS = sorted((Path(__file__).parent / "hostile" / "questions").glob("*.py"))
 LESSONS = [found.name for found in find_course(Path(__file__).parent).lessons()]

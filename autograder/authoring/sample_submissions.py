@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import nbformat
 
 from ..grading.package import LessonPackage
 from ..judging.cell_metadata import grade_id_of
-from ..judging.check import Mistake, declared
 from ..judging.mutant import Mutant
 from .lesson import LessonCell, solution_of
 
@@ -37,43 +34,7 @@ def solutions(cells: list[LessonCell]) -> Edits:
     return {cell.name: solution_of(cell) for cell in cells if cell.kind == "exercise"}
 
 
-def mistake_cell(package: LessonPackage, mistake: Mistake | Mutant) -> str:
-    """Return a mistake as the exercise cell of a student who made it: its imports, its helpers, itself renamed."""
-    if isinstance(mistake, Mutant):
-        return mistake.source
-    tree = parsed(package.source.hidden)
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) and not is_ours(node)]
-    wrong: Any = next(n for n in tree.body if declared(n, "mistake") and getattr(n, "name", "") == mistake.name)
-    helpers = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and not n.decorator_list}
-    renamed: Any = copy.deepcopy(wrong)
-    renamed.name, renamed.decorator_list, renamed.body = mistake.exercise, [], wrong.body[1:]  # without its message
-    needed = [node for name, node in helpers.items() if name in names_in(renamed, helpers)]
-    return "\n\n".join(ast.unparse(node) for node in [*imports, *needed, renamed])
-
-
-@lru_cache(maxsize=1)
-def parsed(source: str) -> ast.Module:
-    """Return the syntax tree of hidden.py, which takes long to make and is looked at once per mistake."""
-    return ast.parse(source)
-
-
-def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
-    """Say whether an import is of the machinery, which a student's cell does not need."""
-    return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("autograder", "checks")
-
-
-def names_in(node: ast.AST, helpers: Mapping[str, ast.AST]) -> set[str]:
-    """Return the helpers that a definition uses, directly or through another one."""
-    found: set[str] = set()
-    waiting = [node]
-    while waiting:
-        names = {n.id for n in ast.walk(waiting.pop()) if isinstance(n, ast.Name)} & helpers.keys()
-        waiting += [helpers[name] for name in names - found]
-        found |= names
-    return found
-
-
-def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mistake | Mutant]]:
+def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mutant]]:
     """Distribute all mistakes over as few submissions as possible, at most one mistake per exercise in each.
 
     Exercises whose solutions use one another never share a submission.
@@ -90,11 +51,11 @@ def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Mist
     return shared + [{name: m} for name in sorted(linked) for m in key.mistakes_of(name)]
 
 
-def with_what_it_uses(package: LessonPackage, wrong: Mapping[str, Mistake | Mutant], code: Edits) -> Edits:
+def with_what_it_uses(wrong: Mapping[str, Mutant], code: Edits) -> Edits:
     """Return mistakes as a submission's cells, with the solutions that they may use; nothing else is started."""
     linked = linked_exercises(code)
     used = {name: code[name] for name in linked} if wrong.keys() & linked else {}
-    return {**used, **{exercise: mistake_cell(package, mistake) for exercise, mistake in wrong.items()}}
+    return {**used, **{exercise: mistake.source for exercise, mistake in wrong.items()}}
 
 
 def linked_exercises(code: Edits) -> set[str]:

@@ -17,7 +17,6 @@ from ..grading.package import LessonPackage
 from ..judging.answer_key import AnswerKey
 from ..judging.card import number
 from ..judging.cell_metadata import checked_exercise
-from ..judging.check import Mistake
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.mutant import Mutant, family_of
@@ -159,7 +158,7 @@ def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
             yield from mistake_problems(mistake, verdict.passed, verdict.failure.message if verdict.failure else "")
 
 
-def mistake_problems(mistake: Mistake | Mutant, passed: bool, told: str) -> Iterator[str]:
+def mistake_problems(mistake: Mutant, passed: bool, told: str) -> Iterator[str]:
     """Check what a mistake came to when graded."""
     if passed:
         yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
@@ -175,7 +174,7 @@ def as_released(target: Target) -> Target:
 def graded_submission_problems(
     package: LessonPackage,
     right: Edits,
-    wrong: Sequence[Mapping[str, Mistake | Mutant]],
+    wrong: Sequence[Mapping[str, Mutant]],
     jobs: int,
     *,
     demonstrations: bool,
@@ -189,7 +188,7 @@ def graded_submission_problems(
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too.
     """
-    edits = [with_what_it_uses(package, found, right) for found in wrong]
+    edits = [with_what_it_uses(found, right) for found in wrong]
     with ThreadPoolExecutor(jobs) as pool:
         solved = pool.submit(graded, package, right, demonstrations=demonstrations)
         released = pool.submit(graded, package, {}, demonstrations=demonstrations)

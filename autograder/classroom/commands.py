@@ -246,6 +246,24 @@ def mistake_command(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
+def explain_command(course: Course, options: argparse.Namespace) -> int:
+    """Print what every explainer says of one answer, and which of them the student reads."""
+    from ..grading.explain import explained, lines_about
+    from ..grading.grade import Submission
+    from ..judging.inputs import PUBLIC_SEED
+    from .submissions import package_with, read_submission
+
+    lesson = course.lesson(options.lesson or "")
+    package, file = package_with(lesson, options.exercise), Path(options.student)
+    handed_in = file.read_bytes() if file.is_file() else read_submission(course, lesson, options.student)
+    seed, unsandboxed = options.seed or PUBLIC_SEED, bool(options.allow_unsandboxed)
+    verdict, explanations = explained(
+        Submission(handed_in, package, seed, allow_unsandboxed=unsandboxed), options.exercise
+    )
+    print("\n".join(lines_about(verdict, explanations)))
+    return 0
+
+
 def demo_command(course: Course, options: argparse.Namespace) -> int:
     """Grade a class of twelve made-up submissions, in a folder of its own."""
     from .demo import default_lesson, run_demo
@@ -266,6 +284,11 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     if name == "mistake":
         parser.add_argument("--exercise", required=True, help="the exercise that the student got wrong")
         parser.add_argument("--from", dest="student", required=True, help="the student's id")
+    if name == "explain":
+        parser.add_argument("--exercise", required=True, help="the exercise that the answer is to")
+        parser.add_argument("--from", dest="student", required=True, help="the student's id, or a notebook")
+        parser.add_argument("--seed", type=int, help="the seed recorded in the graded notebook")
+        parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
     if name == "grade":
         parser.add_argument("--force", action="store_true", help="grade again what is graded already")
         parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..authoring.lesson import read_lesson
 from ..authoring.lesson_package import package_of
 from ..authoring.notebook import notebook_text
-from ..authoring.sample_submissions import mistake_cell, one_mistake_each, solutions, submission
+from ..authoring.sample_submissions import one_mistake_each, solutions, submission
 from ..judging.cell_metadata import QUESTION_PREFIX
 from ..paths import CONFIG_NAME, Course, Lesson
 from .collect import collect
@@ -94,7 +94,7 @@ def deliveries(lesson: Lesson) -> Iterator[tuple[str, bytes]]:
     answers = {name: ANSWER for name in package.nbgrader_cells if name.startswith(QUESTION_PREFIX)}
     first = next(iter(right))
     for number, student in enumerate(NAMES):
-        mistakes = {e: mistake_cell(package, m) for e, m in wrong[number % len(wrong)].items()}
+        mistakes = {e: m.source for e, m in wrong[number % len(wrong)].items()}
         ordinary = (right, {**right, **mistakes}, {first: right[first]}, {**right, **dict(list(mistakes.items())[:1])})
         special = {"ines": {**right, first: right[first] + ODD}, "kofi": {first: CHEAT}}
         edits = special.get(student, ordinary[number % 4])

@@ -94,15 +94,21 @@ def time_in(text: str) -> datetime.datetime | None:
     return parsed
 
 
+def package_with(lesson: Lesson, exercise: str) -> LessonPackage:
+    """Return a lesson's package. Raises CourseError where the lesson has no such exercise."""
+    package = package_of(lesson)
+    if exercise not in package.source.exercises:
+        raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
+    return package
+
+
 def exercise_cell(course: Course, lesson: Lesson, student: str, exercise: str) -> str:
     """Return what a student wrote into an exercise's cell.
 
     Raises:
         CourseError: there is no such exercise, or no such cell in what the student handed in.
     """
-    package = package_of(lesson)
-    if exercise not in package.source.exercises:
-        raise CourseError(f"{exercise!r} is not an exercise. Exercises: {', '.join(package.source.exercises)}.")
+    package = package_with(lesson, exercise)
     cells = repair_submission(read_submission(course, lesson, student), package).cells
     sources = [cell.source for cell in cells if cell.name == exercise]
     if not sources:

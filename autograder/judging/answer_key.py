@@ -15,13 +15,11 @@ from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .check import (
     Check,
     Invariance,
-    Mistake,
     boxes_alone,
     checks_alone,
     checks_in,
     invariances_in,
     load_module,
-    mistakes_in,
     names_used,
 )
 from .compact import compact
@@ -95,7 +93,7 @@ class MistakeFingerprints(Mapping[str, Fingerprint]):
         seed: what the check's inputs are drawn from.
     """
 
-    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mistake | Mutant]], seed: int) -> None:
+    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mutant]], seed: int) -> None:
         self._check, self._seed, self._mistakes = check, seed, mistakes
         self._works: dict[str, dict[str, Any]] = {}
         self._known: dict[str, Fingerprint] = {}
@@ -150,7 +148,7 @@ class AnswerKey:
     source: LessonSource
     visible: tuple[Check, ...]
     hidden: tuple[Check, ...]
-    mistakes: tuple[Mistake | Mutant, ...]
+    mistakes: tuple[Mutant, ...]
     shortcuts: tuple[Shortcut, ...]
     invariances: tuple[Invariance, ...] = ()
     permissions: tuple[Permission, ...] = ()
@@ -177,7 +175,7 @@ class AnswerKey:
         """Return an exercise's checks, visible ones first."""
         return [c for c in (*self.visible, *self.hidden) if c.exercise == exercise]
 
-    def mistakes_of(self, exercise: str) -> list[Mistake | Mutant]:
+    def mistakes_of(self, exercise: str) -> list[Mutant]:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
 
@@ -387,14 +385,14 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         source,
         tuple(checks_in(checks)),
         tuple(checks_in(hidden)),
-        tuple(mistakes_in(hidden)),
+        (),
         tuple(shortcuts_in(checks)),
         tuple(invariances_in(hidden)),
         tuple(permissions_in(hidden)),
         {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
-    key = replace(key, mistakes=(*key.mistakes, *key.mutants_in(solutions_in(mistakes))))
+    key = replace(key, mistakes=tuple(key.mutants_in(solutions_in(mistakes))))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(

@@ -97,8 +97,8 @@ def picture_text(picture: Picture) -> str:
 
 
 def entry(number: float, picture: Picture) -> str:
-    """Return one entry of a picture: a number with three decimals, or True or False."""
-    return format_number(number, truth=True) if picture.truth else f"{number:.3f}"
+    """Return one entry of a picture: a number with three decimals, a whole one among whole ones, or True or False."""
+    return format_number(number, truth=picture.truth) if picture.truth or picture.whole else f"{number:.3f}"
 
 
 def picture_html(picture: Picture) -> str:
@@ -112,7 +112,10 @@ def picture_html(picture: Picture) -> str:
         table_html("expected", [[entry(e, picture) for _, e, _ in row] for row in pairs]),
     ]
     if not picture.truth:
-        tables.append(table_html("difference", [[f"{y - e:+.3f}" if d else "" for y, e, d in row] for row in pairs]))
+        places = "+.0f" if picture.whole else "+.3f"
+        tables.append(
+            table_html("difference", [[f"{y - e:{places}}" if d else "" for y, e, d in row] for row in pairs])
+        )
     return f"<p style='margin:8px 0 2px 0'>{escape(picture.label)}</p><div>{''.join(tables)}</div>"
 
 

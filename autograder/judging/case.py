@@ -56,6 +56,8 @@ class Explanation:
         relation: how the result is related to the right one, in a word, if it is.
         hint: the number of the hint that fits, 0 for the next one.
         complete: it says all there is to say; otherwise a line about what came out follows.
+        path: the value that it speaks of, where there are several.
+        sentence: the id of what it says in `sentences`, where that is one of the machinery's.
     """
 
     message: str
@@ -64,6 +66,8 @@ class Explanation:
     relation: str = ""
     hint: int = 0
     complete: bool = False
+    path: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True)

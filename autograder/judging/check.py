@@ -1,4 +1,4 @@
-"""Checks and mistakes, and how a lesson's files of them are loaded.
+"""Checks, and how a lesson's files of them are loaded.
 
 A check is a function from the student's work to values. The same function is run on the student's object,
 on the reference solution and on each known mistake, so what should come out is written down nowhere.
@@ -24,12 +24,13 @@ from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .modules import LESSON_CODE
 from .operators import AND_MORE, note, recording
+from .sentences import STRUCTURE
 from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
-NO_RETURN = "It returned None. Is a `return` missing at the end, or in one of its branches?"
+NO_RETURN = STRUCTURE["no return"]
 
 CheckFunction = Callable[[Any, Inputs], Any]
 
@@ -165,25 +166,6 @@ def in_words(value: Any) -> str:
     return f"an object of type {type(value).__name__}"
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong implementation, and what a student who wrote it should read.
-
-    Args:
-        exercise: whose.
-        name: its own, unique in an exercise.
-        message: a sentence or two for the student.
-        work: the wrong function or class.
-        hint: the number of the hint that helps here, 0 for the next one.
-    """
-
-    exercise: str
-    name: str
-    message: str
-    work: Any
-    hint: int = 0
-
-
 def docstring_text(documented: Any, what: str) -> str:
     """Return a docstring as running text. Raises ValueError where it is missing."""
     text = " ".join((documented.__doc__ or "").split())
@@ -206,20 +188,6 @@ def check(
     def declare(run: CheckFunction) -> Check:
         title = docstring_text(run, "check")
         return Check(exercise, run.__name__, points, title, run, show, summary, tolerance, may_change)
-
-    return declare
-
-
-def mistake(exercise: str, *, hint: int = 0) -> Callable[[Any], Mistake]:
-    """Declare a known mistake: a wrong function or class. Its docstring is the message.
-
-    Args:
-        exercise: whose mistake it is.
-        hint: the number of the hint that helps here, where it is not simply the next one.
-    """
-
-    def declare(work: Any) -> Mistake:
-        return Mistake(exercise, work.__name__, docstring_text(work, "mistake"), work, hint)
 
     return declare
 
@@ -270,20 +238,15 @@ def checks_in(module: ModuleType) -> list[Check]:
     return [item for item in vars(module).values() if isinstance(item, Check)]
 
 
-def mistakes_in(module: ModuleType) -> list[Mistake]:
-    """Return a module's mistakes in the order in which they are written."""
-    return [item for item in vars(module).values() if isinstance(item, Mistake)]
-
-
 @lru_cache(maxsize=256)
 def checks_alone(source: str, exercise: str) -> str:
     """Return what an exercise's checks need of a hidden.py to run beside a submission.
 
-    Mistakes, other checks and summaries stay here, and so does all of a black box but a name that says nothing.
+    Other checks and summaries stay here, and so does all of a black box but a name that says nothing.
     """
     tree = ast.parse(source)
     boxes = [node.name for node in tree.body if is_box(node)]
-    kept = [node for node in tree.body if declared(node, "mistake") is None and is_for(node, exercise)]
+    kept = [node for node in tree.body if is_for(node, exercise)]
     roots = [node for node in kept if not is_helper(node)]
     for call in filter(None, (declared(node, "check") for node in kept)):
         call.keywords = [keyword for keyword in call.keywords if keyword.arg != "summary"]
@@ -294,9 +257,9 @@ def checks_alone(source: str, exercise: str) -> str:
 
 @lru_cache(maxsize=256)
 def boxes_alone(source: str) -> str:
-    """Return what the black boxes of a hidden.py need to be computed: no checks, no mistakes."""
+    """Return what the black boxes of a hidden.py need to be computed: no checks."""
     tree = ast.parse(source)
-    kept = [node for node in tree.body if declared(node, "mistake") is None and declared(node, "check") is None]
+    kept = [node for node in tree.body if declared(node, "check") is None]
     tree.body = needed(kept, [node for node in kept if is_box(node) or not is_helper(node)])
     return ast.unparse(tree)
 

@@ -27,9 +27,11 @@ from .settings import CHANGED_SETTINGS
 from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
+YES_OR_NO = {"True": "yes", "False": "no"}
 MOST_ITEMS = 3
 MOST_KEYS = 20
 BETWEEN_ITEMS = re.compile(r",(?![^(]*\))")  # a comma between parentheses belongs to an item
+NAME_IN_CODE = re.compile(r"[Tt]he \w+|(?:result|part) \d+|[A-Za-z_][\w.]*(?:\(.*\))?(?:\[.*\])?")
 STEP = re.compile(r"\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+)\]")
 
 
@@ -42,6 +44,12 @@ class Picture:
     expected: list[list[float]]
     differs: list[list[bool]]
     truth: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its numbers are whole ones."""
+        numbers = (number for rows in (self.yours, self.expected) for row in rows for number in row)
+        return all(float(number).is_integer() for number in numbers)
 
 
 def steps_of(path: str) -> list[str]:
@@ -60,10 +68,33 @@ def leaf_label(path: str, names: Sequence[str] = (), siblings: int = 0) -> str:
     steps = steps_of(path)
     if not steps:
         return "the result"
-    words = [step[1:-1] if not step.isdigit() else f"result {int(step) + 1}" for step in steps]
+    words = [
+        step[1:-1] if not step.isdigit() else f"{'part' if i else 'result'} {int(step) + 1}"
+        for i, step in enumerate(steps)
+    ]
     if steps[-1].isdigit() and siblings == len(names) > 0:
         words[-1] = names[int(steps[-1])]
-    return words[-1] + "".join(f" of {word}" for word in reversed(words[:-1]))
+    return ": ".join(words)
+
+
+def as_heading(label: str) -> str:
+    """Return a leaf's name with a capital first letter, where it begins with a word and not with code."""
+    first, second = [*label.split(), "", ""][:2]
+    code = NAME_IN_CODE.fullmatch(label) and not label.startswith(("the ", "result "))
+    return label if code or not first.isalpha() or second == "=" else label[:1].upper() + label[1:]
+
+
+def as_subject(label: str, index: Sequence[int] = ()) -> str:
+    """Return a leaf's name as the subject of a sentence: code as it is, words with a colon after them.
+
+    Args:
+        label: the leaf's name.
+        index: which of its entries is meant.
+    """
+    entry = f"[{', '.join(map(str, index))}]" if index else ""
+    if NAME_IN_CODE.fullmatch(label.rpartition(": ")[2]):
+        return f"{as_heading(label)}{entry}"
+    return f"{as_heading(label)}: {f'entry {entry}' if entry else 'it'}"
 
 
 def label_in(path: str, leaves: Fingerprint, names: Sequence[str]) -> str:
@@ -82,12 +113,12 @@ def contract(yours: Fingerprint, right: Fingerprint, names: Sequence[str] = ()) 
         path = first_odd_part(mine, theirs)
         found, asked = below(mine, path), below(theirs, path)
         name = label_in(path, theirs, names) if path else "it"
-        where = f"{name} is " if path else "It returned "
-        return capital(f"{where}{describe_structure(found)}; {describe_structure(asked, names)} was asked for.")
+        where = f"{as_subject(name)} is " if path else "It returned "
+        return f"{where}{describe_structure(found)}; {describe_structure(asked, names)} was asked for."
     for path, leaf in mine.items():
         problem = leaf_contract(label_in(path, theirs, names), leaf, theirs[path])
         if problem:
-            return capital(problem)
+            return problem
     if yours.get("changed") and not right.get("changed"):
         return "One of the inputs was changed in place. Its owner still needs it: make a new tensor instead."
     return setting_left_changed(yours, right)
@@ -102,11 +133,6 @@ def setting_left_changed(yours: Fingerprint, right: Fingerprint) -> str:
 def is_nothing(leaves: Iterable[Fingerprint]) -> bool:
     """Say whether nothing but None came back."""
     return all(leaf.get("type") == "NoneType" for leaf in leaves)
-
-
-def capital(sentence: str) -> str:
-    """Return a sentence with a capital first letter; a name of the lesson's code keeps its own."""
-    return sentence[:1].upper() + sentence[1:] if sentence.startswith(("the ", "it ", "result")) else sentence
 
 
 def below(leaves: Fingerprint, path: str) -> Fingerprint:
@@ -153,40 +179,46 @@ def describe_leaf(leaf: Fingerprint) -> str:
 
 def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     """Compare what two leaves are, without their numbers."""
+    subject = as_subject(name)
     if ("dtype" in mine) != ("dtype" in theirs):
         missing = " Is a `return` missing, or does no gradient come back?" if mine.get("type") == "NoneType" else ""
-        return f"{name} is {describe_leaf(mine)}; {describe_leaf(theirs)} was asked for.{missing}"
+        return f"{subject} is {describe_leaf(mine)}; {describe_leaf(theirs)} was asked for.{missing}"
     if "dtype" not in mine:
         return plain_contract(name, mine, theirs)
     if mine.get("array") != theirs.get("array"):
         ours, right = ("a NumPy array" if leaf.get("array") else "a PyTorch tensor" for leaf in (mine, theirs))
-        return f"{name} is {ours}; {right} was asked for."
+        return f"{subject} is {ours}; {right} was asked for."
     if mine["shape"] != theirs["shape"]:
-        return f"{name} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
+        return f"{subject} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
-        new = "An array" if theirs.get("array") else "A tensor"
-        made = f" {new} that you create needs the dtype of the inputs." if "float" in theirs["dtype"] else ""
-        return f"{name} is {mine['dtype']}; it should be {theirs['dtype']}.{made}"
+        return f"{subject} is {mine['dtype']}; it should be {theirs['dtype']}."
     if mine["nan"] and not theirs["nan"]:
-        return f"{name} contains NaN in {mine['nan']} of its entries."
+        return f"{subject} contains NaN in {mine['nan']} of its entries."
     return ""
 
 
 def plain_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     """Compare two plain values."""
+    subject = as_subject(name)
     if "number" in mine and "number" in theirs:
         same_number = numbers_agree(mine["number"], theirs["number"], tolerance_of(theirs))
         ours, right = (f"{float(leaf['number']):.6g}" for leaf in (mine, theirs))
-        return "" if same_number else f"{name} is {ours}; it should be {right}."
+        return "" if same_number else f"{subject} is {ours}; it should be {right}."
     if mine == theirs:
         return ""
     kinds = [leaf.get("type", "float" if "number" in leaf else "") for leaf in (mine, theirs)]
     ours, right = describe_leaf(mine), describe_leaf(theirs)
     if kinds == ["str", "str"] and (odd := odd_items(mine["plain"], theirs["plain"])):
-        return f"{name} {odd}"
+        return f"{subject} {odd}"
     if kinds[0] != kinds[1] and all(kind in ("int", "float", "bool") for kind in kinds):
-        return f"{name} is {ours}, of type {kinds[0]}; {right}, of type {kinds[1]}, was asked for."
-    return f"{name} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
+        return f"{subject} is {ours}, of type {kinds[0]}; {right}, of type {kinds[1]}, was asked for."
+    if not subject.endswith(": it"):
+        return f"{subject} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
+    if kinds == ["bool", "bool"]:
+        return f"{subject.removesuffix(' it')} {YES_OR_NO[ours]}, but it should be {YES_OR_NO[right]}."
+    if kinds == ["str", "str"]:
+        return f"{subject.removesuffix(' it')} {mine['plain']}, but it should be {theirs['plain']}."
+    return f"{subject} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
 
 
 def odd_items(mine: str, theirs: str) -> str:
@@ -256,15 +288,18 @@ def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     return torch.isclose(a, b, rtol=limit, atol=limit * usual, equal_nan=True)
 
 
-def differing(mine: Returned, expected: Mapping[str, Any], tolerance: float) -> tuple[Leaf, Tensor, Tensor] | None:
+def differing(
+    mine: Returned, expected: Mapping[str, Any], tolerance: float, path: str = ""
+) -> tuple[Leaf, Tensor, Tensor] | None:
     """Return the first leaf that differs, the right tensor there, and where they differ; None where nothing does.
 
     Args:
         mine: what the student's work returned; its contract is known to hold.
         expected: tensors (or nested lists) by path.
         tolerance: how far apart two entries may be; at home the expected values are rounded.
+        path: the leaf that a message speaks of: it is looked at first.
     """
-    for leaf in flatten(mine.tree):
+    for leaf in sorted(flatten(mine.tree), key=lambda leaf: leaf.path != path):
         if isinstance(leaf.value, Tensor) and leaf.path in expected:
             right = torch.as_tensor(expected[leaf.path]).detach().to(torch.float64)
             ours = plain(leaf.value).to(torch.float64)
@@ -285,15 +320,14 @@ def first_difference(name: str, mine: Tensor, right: Tensor, differs: Tensor) ->
     """Describe the first differing entry of one tensor, and where the others are."""
     index, truth = tuple(int(i) for i in differs.nonzero()[0]), mine.dtype == torch.bool
     ours = plain(mine).to(torch.float64)
-    where = name + (f"[{', '.join(map(str, index))}]" if index else "")
     values = [format_number(float(t[index]), truth=truth) for t in (ours, right)]
     if values[0] == values[1]:
         values = [f"{float(t[index]):.6g}" for t in (ours, right)]
-    words = f"{capital(where)} is {values[0]}; it should be {values[1]}.{pattern(differs)}"
+    words = f"{as_subject(name, index)} is {values[0]}; it should be {values[1]}.{pattern(differs)}"
     if not index or max(mine.shape[-2:]) > LARGEST_PICTURE:
         return words, None
     lead = index[:-2]
-    label = name + (f"[{', '.join(map(str, lead))}]" if lead else "")
+    label = f"{name}{' ' * (NAME_IN_CODE.fullmatch(name) is None)}[{', '.join(map(str, lead))}]" if lead else name
     cut = [t[lead].reshape(-1, t.shape[-1]).tolist() for t in (ours, right, differs)]
     return words, Picture(label, cut[0], cut[1], cut[2], truth)
 

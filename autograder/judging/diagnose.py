@@ -5,45 +5,33 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from torch import Tensor
 
 from .case import Case, Explainer, Explanation, Failure
-from .compare import Picture, capital, contract, differing, first_difference, label_in, setting_left_changed
+from .check import NO_RETURN
+from .compare import Picture, as_heading, contract, differing, first_difference, label_in, setting_left_changed
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
 from .mutants import one_slip
 from .recognize import AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
 from .relations import VAGUE, Known, Relation, relation_of
+from .sentences import ANSWERS, CHANGES, STRUCTURE
 from .sizes import form_of, is_far_too_large
 from .structure import structural
-from .target import Target
+from .target import Target, shows_its_own_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
-UNSEEN = "on inputs that you have not seen"
-DIFFERS = f"It differs {UNSEEN}."
-ONLY_NUMBERS = "The shape is right, the numbers are not."
-FAR_TOO_MUCH = Lost("Far more came back than was asked for.")  # what another check gave, where it explains nothing
-
-CHANGED = (
-    "One of the inputs was changed in place, by +=, *= or an assignment to its entries, so what was computed from it "
-    "afterward is wrong. Its owner still needs it: make a new tensor."
-)
-UNPACKED = (
-    "unpacked",
-    "`a, b = ...` took one tensor apart along its first axis: the function on the right returns one thing.",
-)
-
-# how many is the student's own choice, and could carry what a hidden check has shown
-A_NUMBER_OF = re.compile(r"\b\d+( of \d+)? (things|tensors|results) came back")
+FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
+A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
@@ -52,7 +40,8 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
         return None
     odd = structural(outcome, target.right, target.names, target.tolerance)
     if odd or taken_apart(target, outcome):
-        return Relation(*(odd or UNPACKED))
+        name, message = odd or ("unpacked", STRUCTURE["unpacked"])
+        return Relation(name, message, unseen=STRUCTURE["number unseen"] if name in A_NUMBER_OF else "")
     theirs, vague = target.right["leaves"], None
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
@@ -62,9 +51,9 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
             facts = target.facts.get(leaf.path, {})
             found = relation_of(leaf.value, Known(right, facts, target.inputs, target.tolerance))
             if found:
-                name = label_in(leaf.path, theirs, target.names)
                 if len(theirs) > 1:
-                    found = replace(found, message=f"{capital(name)}: {found.message}")
+                    label = label_in(leaf.path, theirs, target.names)
+                    found = replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
                 if found.name not in VAGUE:
                     return found
                 vague = vague or found
@@ -96,7 +85,7 @@ def partly_right(target: Target, outcome: Returned) -> str:
         right[is_right(leaf, theirs[leaf.path], target)].append(label_in(leaf.path, theirs, target.names))
     if not right[True] or not right[False] or max(map(len, right.values())) > MOST_NAMES:
         return ""
-    return f"Right: {', '.join(right[True])}. Not right: {', '.join(right[False])}."
+    return ANSWERS["some right"].format(right=", ".join(right[True]), wrong=", ".join(right[False]))
 
 
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
@@ -104,8 +93,14 @@ def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
     return same_leaf(leaf_fingerprint(leaf), right, target.tolerance)
 
 
-def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None]:
-    """Describe a wrong outcome of a visible check: how it ended, else what it is, else where it differs."""
+def what_came_out(target: Target, outcome: Outcome, path: str = "") -> tuple[str, Picture | None]:
+    """Describe a wrong outcome of a visible check: how it ended, else what it is, else where it differs.
+
+    Args:
+        target: what is known about the check.
+        outcome: what came out.
+        path: the value that the message speaks of, where there are several.
+    """
     if isinstance(outcome, Lost):
         return outcome.reason, None
     if isinstance(outcome, Raised):
@@ -113,7 +108,7 @@ def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None
     broken = contract(fingerprint(outcome), target.right, target.names)
     if broken or target.expected is None:
         return broken, None
-    found = differing(outcome, target.expected, HOME_ROUNDING if target.exact is None else EXACT_PICTURE)
+    found = differing(outcome, target.expected, HOME_ROUNDING if target.exact is None else EXACT_PICTURE, path)
     if found is None:
         return "", None
     leaf, right, differs = found
@@ -161,13 +156,26 @@ def too_large(case: Case) -> Explanation | None:
     if not isinstance(case.outcome, Returned) or not is_far_too_large(case.outcome, case.target.right):
         return None
     form = form_of(case.outcome)
-    unseen = f"{kind_of_trouble(form, case.target.right)} {UNSEEN}."
+    unseen = ANSWERS["trouble unseen"].format(trouble=kind_of_trouble(form, case.target.right))
     return Explanation(contract(form, case.target.right, case.target.names), unseen, complete=True)
 
 
 def known_mistake(case: Case) -> Explanation | None:
-    """A known mistake, written by the lesson's author, gives the same values."""
-    return named(case, next(iter(mutants_that_fit(case, mistakes, AUTHORS)), None))
+    """A known mistake, written by the lesson's author, gives the same values.
+
+    Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
+    well, if there is one.
+    """
+    name = next(iter(mutants_that_fit(case, mistakes, AUTHORS)), None)
+    explanation = named(case, name)
+    if explanation is None or name is None:
+        return explanation
+    target = case.target
+    if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
+        return explanation
+    repair = case.repair()
+    proved = f" {repair}" if ANSWERS["passes"] in repair and CHANGES["number"] not in repair else ""
+    return replace(explanation, message=explanation.message + proved)
 
 
 def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
@@ -205,7 +213,8 @@ def changed_in_place(case: Case) -> Explanation | None:
     leaves = right.get("leaves", {})
     if all(leaf.path in leaves and is_right(leaf, leaves[leaf.path], case.target) for leaf in outcome.leaves()):
         return None
-    return Explanation(CHANGED, f"{DIFFERS} {CHANGED}", relation="changed", complete=True)
+    words = ANSWERS["changed"]
+    return Explanation(words, f"{ANSWERS['differs']} {words}", relation="changed", complete=True, sentence="changed")
 
 
 def repair(case: Case) -> Explanation | None:
@@ -214,12 +223,12 @@ def repair(case: Case) -> Explanation | None:
     if not sentence:
         return None
     message = " ".join(filter(None, [cause(case), sentence]))
-    return Explanation(message, f"{DIFFERS} {sentence}", relation="repair")
+    return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
 
 
 def cause(case: Case) -> str:
     """Return what an exception means, where it is known."""
-    return meaning(case.outcome) if isinstance(case.outcome, Raised) and not case.target.hidden else ""
+    return meaning(case.outcome)[1] if isinstance(case.outcome, Raised) and not case.target.hidden else ""
 
 
 def slip(case: Case) -> Explanation | None:
@@ -237,8 +246,8 @@ def relation(case: Case) -> Explanation | None:
 
 def as_relation(relation: Relation) -> Explanation:
     """Return what a student reads about a relation; about inputs that nobody has shown, no number."""
-    words = A_NUMBER_OF.sub("Another number of results came back", relation.unseen or relation.message)
-    return Explanation(relation.message, f"{DIFFERS} {words}", relation=relation.name)
+    unseen = f"{ANSWERS['differs']} {relation.unseen or relation.message}"
+    return Explanation(relation.message, unseen, relation=relation.name, path=relation.path, sentence=relation.name)
 
 
 def exception(case: Case) -> Explanation | None:
@@ -246,9 +255,9 @@ def exception(case: Case) -> Explanation | None:
     if not isinstance(case.outcome, Raised):
         return None
     # the student's own text could carry hidden inputs
-    unseen = f"It stopped with an error {UNSEEN}. {meaning(case.outcome, hidden=True)}".strip()
-    message = meaning(case.outcome)
-    return Explanation(message, unseen) if message or case.target.hidden else None
+    unseen = f"{ANSWERS['error unseen']} {meaning(case.outcome, hidden=True)[1]}".strip()
+    name, message = meaning(case.outcome)
+    return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
 def some_right(case: Case) -> Explanation | None:
@@ -261,11 +270,13 @@ def some_right(case: Case) -> Explanation | None:
 
 def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
-    message = what_came_out(case.target, case.outcome)[0] or ONLY_NUMBERS
-    if isinstance(case.outcome, Lost):
-        return Explanation(message, f"Nothing that could be compared came back {UNSEEN}.", complete=True)
-    unseen = f"{kind_of_trouble(fingerprint(case.outcome), case.target.right)} {UNSEEN}." if case.target.hidden else ""
-    return Explanation(message, unseen, complete=True)
+    outcome = case.outcome
+    message = what_came_out(case.target, outcome)[0] or ANSWERS["only numbers"]
+    if isinstance(outcome, Lost):
+        kind = "overtime" if outcome.overtime else "no return" if outcome.reason == NO_RETURN else "no value"
+        return Explanation(message, ANSWERS[f"{kind} unseen"], complete=True, sentence=f"{kind} unseen")
+    trouble = kind_of_trouble(fingerprint(outcome), case.target.right) if case.target.hidden else ""
+    return Explanation(message, ANSWERS["trouble unseen"].format(trouble=trouble) if trouble else "", complete=True)
 
 
 EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
@@ -289,7 +300,7 @@ def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
         FAR_TOO_MUCH if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)
     ]
     short[case.first] = case.outcome
-    case = replace(case, outcomes=short)
+    case = replace(case, outcomes=short, repair=cache(case.repair))
     for explainer in EXPLAINERS:
         explanation = explainer(case)
         if explanation:
@@ -304,14 +315,25 @@ def explain(case: Case) -> Failure:
     return failure_of(case, rule, explanation)
 
 
+def is_plain(case: Case) -> bool:
+    """Say whether what came out is no table of numbers: a yes or no, a text or a count says nothing beside a reason."""
+    outcome, right = case.outcome, case.target.right.get("leaves", {})
+    if not isinstance(outcome, Returned) or {leaf.path for leaf in outcome.leaves()} != right.keys():
+        return False
+    wrong = next((leaf for leaf in outcome.leaves() if not is_right(leaf, right[leaf.path], case.target)), None)
+    return wrong is not None and isinstance(wrong.value, bool | str)
+
+
 def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
     """Return an explanation as what a student reads; of a hidden check, no word about what came out."""
     target = case.target
     hidden, message = target.hidden, explanation.message
-    detail, picture = ("", None) if hidden or rule == too_large.__name__ else what_came_out(target, case.outcome)
+    detail, picture = "", None
+    if not hidden and rule != too_large.__name__:
+        detail, picture = what_came_out(target, case.outcome, explanation.path)
     if hidden:
         message = explanation.unseen or message
-    if explanation.complete or detail == message:
+    if explanation.complete or detail == message or is_plain(case):
         detail = ""
     unknown = ""
     if rule == too_large.__name__:

@@ -15,10 +15,10 @@ from typing import Any
 
 from . import mutations
 from .mutations import ENDS, INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
+from .sentences import CHANGES
 
 LONGEST_PIECE = 60
-ANOTHER_NUMBER = "with another number"
-IN_PLACE = "as a new tensor instead of in place"
+MOST_DTYPES = 2  # of the first parameters: all inputs have one
 
 
 class Size(IntEnum):
@@ -209,15 +209,15 @@ def sign_deleted(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
         sign = {ast.USub: "-", ast.Invert: "~", ast.Not: "not "}.get(type(node.op), "+")
-        yield Change(node.operand, f"{sign}{site.code(node.operand)}", "without the sign in front")
+        yield Change(node.operand, f"{sign}{site.code(node.operand)}", CHANGES["sign"])
 
 
 def one_case_only(site: Site) -> Iterator[Change]:
     """`a if test else b` becomes `a`, or `b`."""
     node = site.node
     if isinstance(node, ast.IfExp):
-        yield Change(node.body, site.code(), "with its first case always")
-        yield Change(node.orelse, site.code(), "with its second case always")
+        yield Change(node.body, site.code(), CHANGES["first case"])
+        yield Change(node.orelse, site.code(), CHANGES["second case"])
 
 
 def argument_deleted(site: Site) -> Iterator[Change]:
@@ -263,9 +263,9 @@ def statement_deleted(site: Site) -> Iterator[Change]:
     if isinstance(node, ast.With):
         yield Change(statements_of(node.body), head)
     if isinstance(node, ast.If):
-        yield Change(statements_of(node.body), head, "with its body done in every case")
+        yield Change(statements_of(node.body), head, CHANGES["body always"])
         if node.orelse:
-            yield Change(statements_of(node.orelse), head, "with the other case always")
+            yield Change(statements_of(node.orelse), head, CHANGES["other case always"])
 
 
 def other_number(site: Site) -> Iterator[Change]:
@@ -274,15 +274,15 @@ def other_number(site: Site) -> Iterator[Change]:
     if isinstance(site.parent, ast.UnaryOp) and isinstance(site.parent.op, ast.USub):
         return  # -2 is one number
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield Change(ast.Constant(not node.value), site.code(expression_around(site)), "with the opposite setting")
+        yield Change(ast.Constant(not node.value), site.code(expression_around(site)), CHANGES["setting"])
     value = number_of(node)
     if value is not None:
         index = isinstance(site.parent, ast.Subscript) and site.parent.slice is node
-        words = "along another axis" if is_axis(site) else "with another index" if index else ANOTHER_NUMBER
+        words = CHANGES["axis"] if is_axis(site) else CHANGES["index"] if index else CHANGES["number"]
         for other in other_values(value):
             yield Change(constant(other), site.code(expression_around(site)), words)
     if isinstance(node, ast.Attribute) and is_infinity(node):
-        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), ANOTHER_NUMBER)
+        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), CHANGES["number"])
 
 
 def expression_around(site: Site) -> ast.AST:
@@ -341,7 +341,7 @@ def other_pair_of_axes(site: Site) -> Iterator[Change]:
         before, pair = node.args[:-2], [number_in(argument) for argument in node.args[-2:]]
         for axes in PAIRS if None not in pair else ():
             call = ast.Call(node.func, [*before, *map(constant, axes)], node.keywords)
-            yield Change(call, site.code(), "along two other axes")
+            yield Change(call, site.code(), CHANGES["two axes"])
 
 
 def axis_added(site: Site) -> Iterator[Change]:
@@ -354,15 +354,15 @@ def axis_added(site: Site) -> Iterator[Change]:
     axes = given & set(AXIS_NAMES) or len(node.args) > others
     if name in ALONG and not axes:
         for axis in (-1, -2, 0, 1):
-            yield Change(with_keywords(node, dim=axis), site.code(), "along one axis")
+            yield Change(with_keywords(node, dim=axis), site.code(), CHANGES["one axis"])
     if name in REDUCED and axes and not given & {"keepdim", "keepdims"}:
-        yield Change(with_keywords(node, keepdim=True), site.code(), "with that axis kept, of size 1")
+        yield Change(with_keywords(node, keepdim=True), site.code(), CHANGES["axis kept"])
     if name == "diagonal" and not axes:
-        yield Change(with_keywords(node, dim1=-2, dim2=-1), site.code(), "along two other axes")
+        yield Change(with_keywords(node, dim1=-2, dim2=-1), site.code(), CHANGES["two axes"])
     if name in ("flatten", "squeeze") and not axes:
         for axis in (-2, 1, -3, -1):
             call = ast.Call(node.func, [*node.args, constant(axis)], node.keywords)
-            yield Change(call, site.code(), "from another axis on" if name == "flatten" else "along one axis")
+            yield Change(call, site.code(), CHANGES["from axis"] if name == "flatten" else CHANGES["one axis"])
 
 
 def with_keywords(node: ast.Call, **options: int | bool) -> ast.Call:
@@ -383,7 +383,22 @@ def keyword_shared(site: Site) -> Iterator[Change]:
             for keyword in other.keywords:
                 if keyword.arg and keyword.arg not in given:
                     call = ast.Call(node.func, node.args, [*node.keywords, keyword])
-                    yield Change(call, site.code(), f"with `{keyword.arg}`, as in the other `{name}`")
+                    yield Change(call, site.code(), CHANGES["keyword"].format(keyword=keyword.arg, name=name))
+
+
+CREATORS = ("zeros", "ones", "full", "empty", "eye", "tensor", "arange", "linspace")
+
+
+def dtype_given(site: Site) -> Iterator[Change]:
+    """`torch.zeros(n)` gets the dtype of a parameter."""
+    node = site.node
+    if not isinstance(node, ast.Call) or called(node) not in CREATORS or is_method(node):
+        return
+    if not any(keyword.arg == "dtype" for keyword in node.keywords):
+        for name in site.names[:MOST_DTYPES]:
+            dtype = ast.keyword("dtype", ast.Attribute(ast.Name(name, ast.Load()), "dtype", ast.Load()))
+            call = ast.Call(node.func, node.args, [*node.keywords, dtype])
+            yield Change(call, site.code(), CHANGES["dtype"].format(name=name))
 
 
 def end_moved(site: Site) -> Iterator[Change]:
@@ -394,7 +409,7 @@ def end_moved(site: Site) -> Iterator[Change]:
         for sign in (ast.Add(), ast.Sub()):
             moved = ast.BinOp(node.args[last], sign, ast.Constant(1))
             arguments = [*node.args[:last], moved, *node.args[last + 1 :]]
-            yield Change(ast.Call(node.func, arguments, node.keywords), site.code(), "with its end moved by one")
+            yield Change(ast.Call(node.func, arguments, node.keywords), site.code(), CHANGES["end"])
 
 
 def mode_passed_on(site: Site) -> Iterator[Change]:
@@ -403,7 +418,7 @@ def mode_passed_on(site: Site) -> Iterator[Change]:
     if isinstance(node, ast.Call) and "dropout" in called(node) and not is_owned_by_self(node) and site.in_method:
         mode = ast.keyword("training", ast.Attribute(ast.Name("self", ast.Load()), "training", ast.Load()))
         kept = [keyword for keyword in node.keywords if keyword.arg != "training"]
-        yield Change(ast.Call(node.func, node.args[:2], [*kept, mode]), site.code(), "with the module's mode passed on")
+        yield Change(ast.Call(node.func, node.args[:2], [*kept, mode]), site.code(), CHANGES["mode"])
 
 
 def is_owned_by_self(call: ast.Call) -> bool:
@@ -426,10 +441,10 @@ def other_operation(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.BinOp | ast.AugAssign):
         for other in (*INSTEAD.get(type(node.op), ()), *MORE_INSTEAD.get(type(node.op), ())):
-            yield Change(with_fields(node, op=other()), site.code(), "with another operation")
+            yield Change(with_fields(node, op=other()), site.code(), CHANGES["operation"])
     if isinstance(node, ast.BoolOp):
         other_op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
-        yield Change(ast.BoolOp(other_op, node.values), site.code(), "with the conditions joined another way")
+        yield Change(ast.BoolOp(other_op, node.values), site.code(), CHANGES["joined"])
 
 
 COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -441,12 +456,12 @@ def other_comparison(site: Site) -> Iterator[Change]:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
         for sign in COMPARISONS:
             if sign is not type(node.ops[0]):
-                yield Change(with_fields(node, ops=[sign()]), site.code(), "with another comparison")
+                yield Change(with_fields(node, ops=[sign()]), site.code(), CHANGES["comparison"])
 
 
 def none_asked_for(site: Site) -> Iterator[Change]:
     """`x or y` becomes `x if x is not None else y`; `if x` becomes `if x is not None`."""
-    node, words = site.node, "asking whether it is None instead of whether it is true"
+    node, words = site.node, CHANGES["none"]
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2:
         first, second = node.values
         yield Change(ast.IfExp(is_none(first, ast.IsNot()), first, second), site.code(), words)
@@ -469,7 +484,7 @@ def condition_inverted(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.If | ast.IfExp):
         test = ast.UnaryOp(ast.Not(), node.test)
-        yield Change(with_fields(node, test=test), site.code(node.test), "with the opposite condition")
+        yield Change(with_fields(node, test=test), site.code(node.test), CHANGES["condition"])
 
 
 def exchanged(site: Site) -> Iterator[Change]:
@@ -477,13 +492,13 @@ def exchanged(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.Tuple | ast.List):
         for items in with_two_exchanged(node.elts):
-            yield Change(with_fields(node, elts=items), site.code(), "with two of its elements exchanged")
+            yield Change(with_fields(node, elts=items), site.code(), CHANGES["elements"])
     if isinstance(node, ast.Call):
         for items in with_two_exchanged(node.args):
-            yield Change(ast.Call(node.func, items, node.keywords), site.code(), "with two of its arguments exchanged")
+            yield Change(ast.Call(node.func, items, node.keywords), site.code(), CHANGES["arguments"])
     if isinstance(node, ast.IfExp):
         changed = ast.IfExp(node.test, node.orelse, node.body)
-        yield Change(changed, site.code(), "with its two cases exchanged")
+        yield Change(changed, site.code(), CHANGES["cases"])
 
 
 def with_two_exchanged(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
@@ -535,16 +550,16 @@ def sibling_called(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         other = "mT" if node.attr == "T" else "T"
-        yield Change(with_fields(node, attr=other), site.code(), "transposed along other axes")
+        yield Change(with_fields(node, attr=other), site.code(), CHANGES["other transpose"])
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = node.func.attr
     for other in (*SIBLINGS.get(name, ()), *HABITS.get(name, ())):
         func = with_fields(node.func, attr=other)
-        yield Change(ast.Call(func, node.args, node.keywords), site.code(), "with another function")
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), CHANGES["function"])
     if name.endswith("_") and not name.startswith("_"):
         func = with_fields(node.func, attr=name.rstrip("_"))
-        yield Change(ast.Call(func, node.args, node.keywords), site.code(), IN_PLACE)
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), CHANGES["not in place"])
 
 
 def new_not_in_place(site: Site) -> Iterator[Change]:
@@ -552,7 +567,7 @@ def new_not_in_place(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
-        yield Change(ast.Assign([node.target], value, lineno=line_of(node)), site.code(), IN_PLACE)
+        yield Change(ast.Assign([node.target], value, lineno=line_of(node)), site.code(), CHANGES["not in place"])
     written = None
     if isinstance(node, ast.Assign | ast.AugAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
@@ -561,7 +576,7 @@ def new_not_in_place(site: Site) -> Iterator[Change]:
         func = getattr(node.value, "func", None)
         written = func.value if isinstance(func, ast.Attribute) else None
     if isinstance(written, ast.Name) and isinstance(node, ast.stmt):
-        yield Change(statements_of([cloned(written.id, line_of(node)), node]), site.code(), "on a copy")
+        yield Change(statements_of([cloned(written.id, line_of(node)), node]), site.code(), CHANGES["copy"])
 
 
 def cloned(name: str, line: int) -> ast.stmt:
@@ -586,7 +601,7 @@ def inverted(site: Site) -> Iterator[Change]:
         or (isinstance(parent, ast.keyword) and "mask" in str(parent.arg))
     )
     if condition:
-        yield Change(ast.UnaryOp(ast.Invert(), node), site.code(), "inverted")
+        yield Change(ast.UnaryOp(ast.Invert(), node), site.code(), CHANGES["inverted"])
 
 
 def method_added(site: Site) -> Iterator[Change]:
@@ -595,28 +610,28 @@ def method_added(site: Site) -> Iterator[Change]:
     if not isinstance(node, ast.expr) or not isinstance(parent, ast.BinOp) or isinstance(node, ast.Constant):
         return
     if isinstance(parent.op, ast.MatMult):
-        yield Change(ast.Attribute(node, "mT", ast.Load()), site.code(), "transposed")
+        yield Change(ast.Attribute(node, "mT", ast.Load()), site.code(), CHANGES["transposed"])
     if isinstance(node, ast.Name):
         for axis in (-1, -2, 1, 0):
             call = ast.Call(ast.Attribute(node, "unsqueeze", ast.Load()), [constant(axis)], [])
-            yield Change(call, site.code(parent), f"with a new axis for `{node.id}`")
+            yield Change(call, site.code(parent), CHANGES["new axis"].format(name=node.id))
         root = ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
-        yield Change(root, site.code(parent), f"with the root of `{node.id}`")
+        yield Change(root, site.code(parent), CHANGES["root"].format(name=node.id))
 
 
 def returned_or_raised(site: Site) -> Iterator[Change]:
     """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed, or nothing, is returned."""
     node = site.node
     if isinstance(node, ast.Return) and node.value and called(node.value).endswith("Error"):
-        yield Change(ast.Raise(node.value, None), site.code(), "raised instead of returned")
+        yield Change(ast.Raise(node.value, None), site.code(), CHANGES["raised for returned"])
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         if called(node.value).endswith("Error"):
-            yield Change(ast.Raise(node.value, None), site.code(), "raised")
+            yield Change(ast.Raise(node.value, None), site.code(), CHANGES["raised"])
         elif called(node.value) == "print" and node.value.args:
-            yield Change(ast.Return(node.value.args[0]), site.code(), "returned instead of printed")
+            yield Change(ast.Return(node.value.args[0]), site.code(), CHANGES["returned for printed"])
     function = site.parent
     if isinstance(node, ast.Assign) and isinstance(function, ast.FunctionDef) and function.body[-1] is node:
-        yield Change(ast.Return(node.value), site.code(), "returned")
+        yield Change(ast.Return(node.value), site.code(), CHANGES["returned"])
 
 
 def loop_shortened(site: Site) -> Iterator[Change]:
@@ -624,7 +639,7 @@ def loop_shortened(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.For):
         head = in_one_line(ast.unparse(node).split("\n")[0])
-        yield Change(with_fields(node, body=[*node.body, ast.Break()]), head, "with its first round only")
+        yield Change(with_fields(node, body=[*node.body, ast.Break()]), head, CHANGES["first round"])
 
 
 MOVED = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For)
@@ -636,7 +651,7 @@ def statement_moved(site: Site) -> Iterator[Change]:
     for block in (getattr(parent, name, None) for name in ("body", "orelse", "finalbody")):
         following = block[block.index(node) + 1 :] if isinstance(block, list) and node in block else []
         if following and isinstance(node, MOVED) and isinstance(following[0], MOVED):
-            yield Change(following[0], site.code(), "moved after the next statement", after=node)
+            yield Change(following[0], site.code(), CHANGES["moved"], after=node)
 
 
 def other_name(site: Site) -> Iterator[Change]:
@@ -646,7 +661,7 @@ def other_name(site: Site) -> Iterator[Change]:
         looped = names_of_loops(site)
         for other in site.names:
             if other != node.id and (other in looped) == (node.id in looped):
-                words = f"with another name for `{node.id}`"
+                words = CHANGES["name"].format(name=node.id)
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
 
 
@@ -663,7 +678,7 @@ def axis_removed(site: Site) -> Iterator[Change]:
     if isinstance(node, ast.Call) and called(node) in REDUCED:
         rest = [keyword for keyword in node.keywords if keyword.arg not in AXIS_NAMES]
         if len(rest) < len(node.keywords):
-            yield Change(ast.Call(node.func, node.args, rest), site.code(), "over all axes")
+            yield Change(ast.Call(node.func, node.args, rest), site.code(), CHANGES["all axes"])
 
 
 OPERATORS: Sequence[tuple[Operator, Size]] = (
@@ -679,7 +694,8 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (other_pair_of_axes, Size.CONSTANT),
     (axis_added, Size.CONSTANT),
     (keyword_shared, Size.CONSTANT),
-    (undoing(mutations.other_item, "with another index"), Size.CONSTANT),
+    (undoing(mutations.other_item, CHANGES["index"]), Size.CONSTANT),
+    (dtype_given, Size.CONSTANT),
     (end_moved, Size.CONSTANT),
     (mode_passed_on, Size.CONSTANT),
     (none_asked_for, Size.OPERATION),
@@ -687,9 +703,9 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (new_not_in_place, Size.OPERATION),
     (other_operation, Size.OPERATION),
     (other_comparison, Size.OPERATION),
-    (undoing(mutations.sides_swapped, "with its two sides exchanged"), Size.OPERATION),
-    (undoing(mutations.steps_swapped, "with its two steps in the other order"), Size.OPERATION),
-    (undoing(mutations.opposite_sign, "with the opposite sign"), Size.OPERATION),
+    (undoing(mutations.sides_swapped, CHANGES["sides"]), Size.OPERATION),
+    (undoing(mutations.steps_swapped, CHANGES["steps"]), Size.OPERATION),
+    (undoing(mutations.opposite_sign, CHANGES["minus"]), Size.OPERATION),
     (exchanged, Size.OPERATION),
     (inverted, Size.OPERATION),
     (sibling_called, Size.OPERATION),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 
+from .sentences import SHAPES
+
 Shape = tuple[int, ...]
 
 MET = re.compile(r"(?:^|, )(\w+) is \(([\d, ]*)\)")
@@ -15,37 +17,9 @@ ADDED_TO = re.compile(r"^(\w+) (?:[-+*]=|= \1 [-+*])")
 NOT_ALIKE = "must match the size of tensor"
 NO_PRODUCT = re.compile(r"shapes cannot be multiplied|first two dimensions of batch2|size mismatch")
 
-ONE_SLICE = (
-    "{a} is one slice of {b} along its first axis, as a loop or an index takes it. With axes in front, that is a "
-    "whole sentence or head, not a row."
-)
-EMPTY = "{a} has an axis of size 0. Was it made from a length that was still 0, such as that of an empty cache or list?"
-AXIS_LOST = (
-    "{a} has all axes of {b} but one in the middle. It needs one of size 1 in that place: keepdim=True in a sum or a "
-    "maximum, or unsqueeze."
-)
-AXIS_MOVED = (
-    "{a} has an axis of size 1 for one of those of {b}, but in another place, so it meets the wrong one. keepdim=True "
-    "leaves it where it was."
-)
-AXES_SWAPPED = "{a} has the sizes of {b}, but two of its axes have changed places: one of the two lies on its side."
-LEFT_TURNED = (
-    "Transposed, {a} would fit {b}: it lies on its side. Were two arguments swapped when it was computed, or is a "
-    "transpose missing, or one too many?"
-)
-MADE_TOO_EARLY = (
-    "What is added to {a} has another length than {a}, which was made before: is that length a fixed number, or that "
-    "of another tensor?"
-)
-TWO_ROWS = (
-    "{a} and {b} have one axis each and different lengths, so their entries cannot be paired. For a table of all "
-    "pairs, one becomes a column: [:, None]."
-)
-RIGHT_TURNED = "The rows of {a} are as long as the rows of {b}: what would fit on the right is {b}, transposed."
 
-
-def misfit(said: str, line: str, shapes: str, *, hidden: bool = False) -> str:
-    """Return why the tensors on a line do not fit, or '' where their shapes do not tell.
+def misfit(said: str, line: str, shapes: str, *, hidden: bool = False) -> tuple[str, str] | None:
+    """Return why the tensors on a line do not fit, by its id and in words; None where their shapes do not tell.
 
     Args:
         said: the error.
@@ -59,10 +33,10 @@ def misfit(said: str, line: str, shapes: str, *, hidden: bool = False) -> str:
     else:
         found = next(entry_by_entry(line, met), None) if NOT_ALIKE in said else None
     if found is None:
-        return ""
-    sentence, a, b = found
-    words = sentence.format(a="one tensor" if hidden else f"`{a}`", b="the other" if hidden else f"`{b}`")
-    return words[:1].upper() + words[1:]
+        return None
+    name, a, b = found
+    words = SHAPES[name].format(a="one tensor" if hidden else f"`{a}`", b="the other" if hidden else f"`{b}`")
+    return name, words[:1].upper() + words[1:]
 
 
 def sizes_in(text: str) -> Shape:
@@ -76,7 +50,7 @@ def in_a_product(line: str, shapes: str, met: Mapping[str, Shape]) -> Iterator[t
     if len(slices) == 1:
         name, shape, whole = slices[0]
         if len(shape) > 1 and any(len(other) > max(2, len(shape)) for n, other in met.items() if n != whole):
-            yield ONE_SLICE, name, whole
+            yield "one slice", name, whole
     for a, a_turned, b, b_turned in PRODUCT.findall(line):
         left, right = turned_by(a_turned, met.get(a, ())), turned_by(b_turned, met.get(b, ()))
         if len(left) > 1 and len(right) == 1:
@@ -88,7 +62,7 @@ def in_a_product(line: str, shapes: str, met: Mapping[str, Shape]) -> Iterator[t
         else:
             continue
         if left[-1] != right[max(-2, -len(right))] and turned != (True, True) and any(turned):
-            yield LEFT_TURNED if turned[0] else RIGHT_TURNED, a + a_turned, b + b_turned
+            yield "left transposed" if turned[0] else "right transposed", a + a_turned, b + b_turned
 
 
 def turned_by(suffix: str, shape: Shape) -> Shape:
@@ -98,15 +72,15 @@ def turned_by(suffix: str, shape: Shape) -> Shape:
 
 def entry_by_entry(line: str, met: Mapping[str, Shape]) -> Iterator[tuple[str, str, str]]:
     """Look for the reason why two tensors did not broadcast."""
-    yield from ((EMPTY, name, name) for name, shape in met.items() if 0 in shape)
+    yield from (("empty", name, name) for name, shape in met.items() if 0 in shape)
     pairs = [(a, b) for a, b in permutations(met, 2) if not broadcast(met[a], met[b])]
     if sum(len(shape) == 1 for shape in met.values()) == 2:
         store = ADDED_TO.match(line)
         for a, b in pairs:
             if len(met[a]) == len(met[b]) == 1 and (store is None or store[1] == a):
-                yield MADE_TOO_EARLY if store else TWO_ROWS, a, b
+                yield "made too early" if store else "two rows", a, b
     for a, b in pairs:
-        yield from ((sentence, a, b) for sentence in one_axis_off(met[a], met[b]))
+        yield from ((reason, a, b) for reason in one_axis_off(met[a], met[b]))
 
 
 def one_axis_off(mine: Shape, other: Shape) -> Iterator[str]:
@@ -115,11 +89,11 @@ def one_axis_off(mine: Shape, other: Shape) -> Iterator[str]:
         rest = other[:axis] + other[axis + 1 :]
         elsewhere = [(*rest[:n], 1, *rest[n:]) for n in range(len(other)) if n != axis]
         if axis > 0 and mine == rest:
-            yield AXIS_LOST
+            yield "axis lost"
         elif mine in elsewhere:
-            yield AXIS_MOVED
+            yield "axis moved"
     if sorted(mine) == sorted(other) and sum(m != o for m, o in zip(mine, other, strict=True)) == 2:
-        yield AXES_SWAPPED
+        yield "axes swapped"
 
 
 def broadcast(a: Shape, b: Shape) -> bool:

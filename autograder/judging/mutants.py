@@ -17,6 +17,7 @@ from typing import Any
 from .fingerprint import Fingerprint
 from .mutant import Mutant
 from .mutations import OPERATORS, Operator, Scope, is_self, steps_swapped
+from .sentences import ANSWERS, SLIPS
 from .syntax import Definition, definition
 from .target import Target
 
@@ -63,12 +64,12 @@ def mutants_of(reference: str, exercise: str, define: Callable[[str, str], Any])
 
 def one_slip(clauses: Iterable[str]) -> str:
     """Return what a student reads: one sentence for slips that give the same values."""
-    return f"Exactly these numbers come out when {joined(clauses)}."
+    return ANSWERS["slip"].format(clauses=joined(clauses))
 
 
 def joined(clauses: Iterable[str]) -> str:
     """Join the first of the distinct clauses."""
-    return ", or when ".join(list(dict.fromkeys(clauses))[:MOST_CLAUSES])
+    return ", or if ".join(list(dict.fromkeys(clauses))[:MOST_CLAUSES])
 
 
 def distinct_slips(targets: Sequence[Target], clauses: Mapping[str, str]) -> dict[str, tuple[str, list[int]]]:
@@ -205,7 +206,7 @@ def ignored_parameters(tree: Definition) -> Iterator[Mutation]:
         for argument, default in pairs:
             changed = copy.deepcopy(function)
             changed.body.insert(0, ast.Assign([ast.Name(argument.arg, ast.Store())], copy.deepcopy(default), lineno=0))
-            yield Mutation(replaced(tree, [(function, changed)]), f"`{argument.arg}` is ignored")
+            yield Mutation(replaced(tree, [(function, changed)]), SLIPS["ignored"].format(name=argument.arg))
 
 
 def early_returns(tree: Definition) -> Iterator[Mutation]:
@@ -219,9 +220,7 @@ def early_returns(tree: Definition) -> Iterator[Mutation]:
         for part in parts:
             for name in dict.fromkeys(reversed(names)):
                 new = ast.Name(name, ast.Load())
-                yield Mutation(
-                    replaced(tree, [(part, new)]), "the last steps are missing: an intermediate result comes back"
-                )
+                yield Mutation(replaced(tree, [(part, new)]), SLIPS["last steps"])
 
 
 def inlined(tree: Definition) -> Definition:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
+from .sentences import SLIPS
+
 Operator = Callable[[ast.AST, "Scope"], Iterator[tuple[ast.AST, str]]]
 
 OPERATIONS: dict[type[ast.operator], str] = {
@@ -134,11 +136,16 @@ class Scope:
     siblings: tuple[tuple[str, ...], ...] = ()
 
     def with_names(self, *nodes: ast.AST) -> str:
-        """Return `, the one with …` for the known names in an expression; '' where there are none."""
+        """Return `, the one with …,` for the known names in expressions; '' where there are none."""
+        names = self.names_in(*nodes)
+        return f", the one with {names}," if names else ""
+
+    def names_in(self, *nodes: ast.AST) -> str:
+        """Return the known names in expressions, joined; '' where there are none, or too many to tell anything."""
         found = [n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)]
         found += [n.attr for node in nodes for n in ast.walk(node) if isinstance(n, ast.Attribute) and is_self(n.value)]
         known = dict.fromkeys(name for name in found if name in self.parameters or name in self.layers)
-        return f", the one with `{'` and `'.join(known)}`," if 0 < len(known) < 3 else ""
+        return f"`{'` and `'.join(known)}`" if 0 < len(known) < 3 else ""
 
 
 def is_self(node: ast.AST) -> bool:
@@ -177,11 +184,16 @@ def one_side_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str
     """`a / b` becomes `a`; `a + b` becomes `b` too."""
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
         what = OPERATIONS[type(node.op)]
-        yield node.left, f"{what}{scope.with_names(node.right) or scope.with_names(node)} is missing"
+        yield node.left, side_missing(what, scope.with_names(node.right) or scope.with_names(node))
         if not isinstance(node.op, ast.Div | ast.Pow | ast.Sub) and not isinstance(node.left, ast.Constant):
-            yield node.right, f"{what}{scope.with_names(node.left) or scope.with_names(node)} is missing"
+            yield node.right, side_missing(what, scope.with_names(node.left) or scope.with_names(node))
         elif isinstance(node.left, ast.Constant) or isinstance(node.op, ast.Sub):
-            yield node.right, f"one side of {what}{scope.with_names(node.right)} is missing"
+            yield node.right, SLIPS["one side missing"].format(what=what, names=scope.with_names(node.right))
+
+
+def side_missing(what: str, names: str) -> str:
+    """Return that an operation is missing, as a clause."""
+    return SLIPS["side missing"].format(what=what, names=names)
 
 
 def other_operation(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -192,7 +204,7 @@ def other_operation(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]
             names = scope.with_names(node.right) or scope.with_names(node)
             yield (
                 with_field(node, "op", other()),
-                f"there is {instead} where {right}{names} belongs",
+                SLIPS["other operation"].format(what=right, names=names, other=instead),
             )
 
 
@@ -202,7 +214,7 @@ def sides_swapped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
         what = OPERATIONS[type(node.op)]
         yield (
             ast.BinOp(copy.deepcopy(node.right), node.op, copy.deepcopy(node.left)),
-            f"the two sides of {what}{scope.with_names(node)} are swapped",
+            SLIPS["sides swapped"].format(what=what, names=scope.with_names(node)),
         )
 
 
@@ -211,15 +223,15 @@ def root_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and number_of(node.right) in (0.5, -0.5):
         names = scope.with_names(node.left)
         if number_of(node.right) == 0.5:
-            yield node.left, f"the square root{names} is missing"
+            yield node.left, SLIPS["root missing"].format(names=names)
         else:
-            yield ast.BinOp(ast.Constant(1.0), ast.Div(), node.left), f"the square root{names} is missing"
+            yield ast.BinOp(ast.Constant(1.0), ast.Div(), node.left), SLIPS["root missing"].format(names=names)
             yield (
                 with_field(node, "right", ast.Constant(0.5)),
-                f"it is multiplied by the square root{names} and not divided",
+                SLIPS["root multiplied"].format(names=names),
             )
     if called(node) == "sqrt" and isinstance(node, ast.Call) and node.args:
-        yield node.args[0], f"the square root{scope.with_names(node.args[0])} is missing"
+        yield node.args[0], SLIPS["root missing"].format(names=scope.with_names(node.args[0]))
 
 
 def number_of(node: ast.AST) -> float | None:
@@ -237,16 +249,16 @@ def sign_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """`-x` becomes `x`, `~mask` becomes `mask`."""
     if isinstance(node, ast.UnaryOp) and number_of(node) is None:
         if isinstance(node.op, ast.USub) and not is_infinity(node.operand):
-            yield node.operand, f"a minus sign{scope.with_names(node.operand)} is missing"
+            yield node.operand, SLIPS["minus missing"].format(names=scope.with_names(node.operand))
         elif isinstance(node.op, ast.Invert):
-            yield node.operand, f"a mask{scope.with_names(node.operand)} is used the wrong way round"
+            yield node.operand, SLIPS["mask inverted"].format(names=scope.with_names(node.operand))
 
 
 def opposite_sign(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """`x.softmax(-1)` becomes `(-x).softmax(-1)`, as in Boltzmann's exp(-E)."""
     step = step_of(node)
     if step and step.name in ("softmax", "exp"):
-        yield step.around(ast.UnaryOp(ast.USub(), step.inner)), f"{step.noun} gets what it gets with the opposite sign"
+        yield step.around(ast.UnaryOp(ast.USub(), step.inner)), SLIPS["opposite sign"].format(what=step.noun)
 
 
 def is_infinity(node: ast.AST) -> bool:
@@ -259,8 +271,8 @@ def comparison(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
         sign, others = COMPARISONS[type(node.ops[0])]
         for other in others:
-            words = f"there is {COMPARISONS[other][0]} where {sign} belongs, in the comparison{scope.with_names(node)}"
-            yield with_field(node, "ops", [other()]), words.rstrip(",")
+            words = SLIPS["comparison"].format(names=scope.with_names(node), other=COMPARISONS[other][0], sign=sign)
+            yield with_field(node, "ops", [other()]), words
 
 
 def called(node: ast.AST) -> str:
@@ -321,7 +333,7 @@ def step_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """`x.exp()` becomes `x`, `self.norm1(x)` becomes `x`."""
     step = step_of(node)
     if step and not isinstance(node, ast.BinOp) and step.name != "sqrt":
-        yield step.inner, f"{step.noun} is left out"
+        yield step.inner, SLIPS["step missing"].format(what=step.noun)
 
 
 def steps_swapped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -329,7 +341,8 @@ def steps_swapped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     outer = step_of(node)
     inner = step_of(outer.inner) if outer else None
     if outer and inner and not (isinstance(node, ast.BinOp) and isinstance(outer.inner, ast.BinOp)):
-        yield inner.around(outer.around(inner.inner)), f"{inner.noun} comes after {outer.noun}, and not before it"
+        words = SLIPS["steps swapped"].format(inner=inner.noun, outer=outer.noun)
+        yield inner.around(outer.around(inner.inner)), words
 
 
 def other_axis(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -342,13 +355,14 @@ def other_axis(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
             for value in other_axes(keyword.value):
                 changed = copy.deepcopy(node)
                 changed.keywords[i].value = value
-                yield changed, f"{noun(name)} runs along another axis, `{keyword.arg}={ast.unparse(value)}`"
+                options = {"option": keyword.arg, "value": ast.unparse(value)}
+                yield changed, SLIPS["axis option"].format(what=noun(name), **options)
     for i in AXIS_ARGUMENTS.get(name, ()):
         if i < len(node.args) and number_in(node.args[i]) is not None:
             for value in other_axes(node.args[i]):
                 changed = copy.deepcopy(node)
                 changed.args[i] = value
-                yield changed, f"{noun(name)} acts on another axis"
+                yield changed, SLIPS["axis"].format(what=noun(name))
 
 
 def other_axes(axis: ast.expr) -> Iterator[ast.expr]:
@@ -370,10 +384,8 @@ def option_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]
                 continue
             changed = copy.deepcopy(node)
             del changed.keywords[i]
-            words = f"`{keyword.arg}` is not passed to {noun(called(node))}"
-            if keyword.arg in KEEP_OPTIONS:
-                words = f"`{keyword.arg}` is missing, so other entries meet by broadcasting"
-            yield changed, words
+            words = SLIPS["keepdim" if keyword.arg in KEEP_OPTIONS else "option"]
+            yield changed, words.format(option=keyword.arg, what=noun(called(node)))
 
 
 def sibling(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -384,7 +396,7 @@ def sibling(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
             changed = copy.deepcopy(node)
             if isinstance(changed.func, ast.Attribute):
                 changed.func.attr = other
-                yield changed, f"there is {noun(other)} where {noun(name)} belongs"
+                yield changed, SLIPS["sibling"].format(other=noun(other), what=noun(name))
 
 
 def another_name(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -392,15 +404,15 @@ def another_name(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         for other, kind in scope.parameters.items():
             if node.id in scope.parameters and other != node.id and kind == scope.parameters[node.id]:
-                yield ast.Name(other, ast.Load()), f"`{other}` stands where `{node.id}` belongs"
+                yield ast.Name(other, ast.Load()), SLIPS["other name"].format(other=other, name=node.id)
         for group in scope.siblings:
             for other in group if node.id in group else ():
                 if other != node.id:
-                    yield ast.Name(other, ast.Load()), "one intermediate result stands where another belongs"
+                    yield ast.Name(other, ast.Load()), SLIPS["other result"]
     if isinstance(node, ast.Attribute) and is_self(node.value) and node.attr in scope.layers:
         for other in scope.layers:
             if other != node.attr:
-                yield with_field(node, "attr", other), f"`{other}` is used where `{node.attr}` belongs"
+                yield with_field(node, "attr", other), SLIPS["other name"].format(other=other, name=node.attr)
 
 
 def names_exchanged(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -413,7 +425,7 @@ def names_exchanged(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]
                 for name in ast.walk(changed):
                     if isinstance(name, ast.Name) and name.id in (a, b):
                         name.id = b if name.id == a else a
-                yield changed, f"two intermediate results are exchanged in one {OPERATIONS[type(node.op)].split()[-1]}"
+                yield changed, SLIPS["results exchanged"].format(what=OPERATIONS[type(node.op)].split()[-1])
 
 
 def off_by_one(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -427,12 +439,12 @@ def off_by_one(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
         number = number_in(value)
         if number is not None:
             for step in (1, -1):
-                yield with_field(node, field, constant(number + step)), "a position or a count is off by one"
+                yield with_field(node, field, constant(number + step)), SLIPS["off by one"]
     if isinstance(node, ast.Call) and called(node) in ENDS and node.args:
         last = min(ENDS[called(node)], len(node.args) - 1)
         for step in (-1, 1) if called(node) != "range" else (-1,):
             moved = ast.BinOp(node.args[last], ast.Add() if step > 0 else ast.Sub(), ast.Constant(1))
-            words = f"`{called(node)}` ends or begins one too {'late' if step > 0 else 'early'}"
+            words = SLIPS["end"].format(name=called(node), when="late" if step > 0 else "early")
             yield with_field(node, "args", [*node.args[:last], moved, *node.args[last + 1 :]]), words
 
 
@@ -445,10 +457,10 @@ def other_item(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
         if number_in(item) in (0, -1):
             taken, right = ("last", "first") if number_in(item) == 0 else ("first", "last")
             changed = [*items[:i], constant(0 if right == "last" else -1), *items[i + 1 :]]
-            yield at(node, changed), f"the {taken} is taken where the {right} belongs"
+            yield at(node, changed), SLIPS["item"].format(taken=taken, right=right)
     if any(isinstance(item, ast.Constant) and item.value is None for item in items) and len(items) > 1:
         for turned in (items[::-1], [*items[1:], items[0]], [items[-1], *items[:-1]]):
-            yield at(node, turned), "a new axis is in another place, so that other entries meet by broadcasting"
+            yield at(node, turned), SLIPS["new axis"]
 
 
 def at(node: ast.Subscript, items: list[ast.expr]) -> ast.AST:
@@ -461,15 +473,13 @@ def cut_anew(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     step = step_of(node)
     if step and isinstance(node, ast.expr) and step.name in ("transpose", "swapaxes", "mT", "T"):
         shape, before = ast.Attribute(node, "shape", ast.Load()), step_of(step.inner)
-        words = "a reshape stands in the place of a transpose: it gives the shape and cuts the numbers up anew"
-        yield method_call(step.inner, "reshape", shape), words
+        yield method_call(step.inner, "reshape", shape), SLIPS["reshape"]
         if before and before.name == "unflatten":
-            words = "one reshape does it all: it gives the shape and cuts the tokens up anew"
-            yield method_call(before.inner, "reshape", shape), words
+            yield method_call(before.inner, "reshape", shape), SLIPS["one reshape"]
     if step and step.name == "unflatten" and isinstance(node, ast.Call) and isinstance(node.args[1], ast.Tuple):
         sizes = ast.Tuple(node.args[1].elts[::-1], ast.Load())
         turned = method_call(method_call(step.inner, "unflatten", node.args[0], sizes), "mT")
-        yield turned, "neighboring entries go to different heads"
+        yield turned, SLIPS["neighbors"]
 
 
 def method_call(owner: ast.expr, name: str, *arguments: ast.expr) -> ast.expr:
@@ -490,7 +500,8 @@ def arguments_swapped(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, st
             if not isinstance(a, ast.Constant) and not isinstance(b, ast.Constant):
                 changed = copy.deepcopy(node)
                 changed.args[i], changed.args[i + 1] = changed.args[i + 1], changed.args[i]
-                yield changed, f"two arguments of {noun(called(node))}{scope.with_names(a, b)} are swapped"
+                words = SLIPS["arguments swapped"].format(what=noun(called(node)), names=scope.with_names(a, b))
+                yield changed, words
 
 
 def fill_value(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -500,14 +511,14 @@ def fill_value(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
         if isinstance(value, ast.UnaryOp) and is_infinity(value.operand):
             changed = copy.deepcopy(node)
             changed.args[-1] = ast.Constant(0.0)
-            yield changed, "what is hidden gets a score of 0, and exp(0) is 1: it still has a weight"
+            yield changed, SLIPS["filled with 0"]
 
 
 def one_case_only(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """A choice between two cases takes one of them always."""
     if isinstance(node, ast.IfExp):
-        names = scope.with_names(node.test).removeprefix(", the one with ").rstrip(",")
-        words = f"of the two cases{f' for {names}' if names else ''} one is used always"
+        names = scope.names_in(node.test)
+        words = SLIPS["one case"].format(names=f", whatever {names} is" if names else "")
         yield node.body, words
         yield node.orelse, words
 
@@ -515,8 +526,8 @@ def one_case_only(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
 def branch_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """An `if` is never, or always, entered."""
     if isinstance(node, ast.If):
-        names = scope.with_names(node.test).removeprefix(", the one with ").rstrip(",")
-        words = f"one case{f', which {names} decides,' if names else ''} is not handled"
+        names = scope.names_in(node.test)
+        words = SLIPS["branch missing"].format(names=f" on {names}" if names else "")
         for test in (False, True):
             yield with_field(node, "test", ast.Constant(test)), words
 
@@ -525,13 +536,13 @@ def overwritten(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """`x += y` becomes `x = y`."""
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         store = ast.Name(node.target.id, ast.Store())
-        yield ast.Assign([store], node.value, lineno=0), "a loop overwrites its result instead of adding to it"
+        yield ast.Assign([store], node.value, lineno=0), SLIPS["overwritten"]
 
 
 def first_round_only(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
     """A loop ends after its first round."""
     if isinstance(node, ast.For):
-        yield with_field(node, "body", [*copy.deepcopy(node.body), ast.Break()]), "a loop ends after its first round"
+        yield with_field(node, "body", [*copy.deepcopy(node.body), ast.Break()]), SLIPS["first round"]
 
 
 def statement_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, str]]:
@@ -542,7 +553,7 @@ def statement_missing(node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, st
             isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(node.value)
         )
         if again or isinstance(target, ast.Subscript):
-            yield ast.Pass(), f"a whole step{scope.with_names(node.value)} is missing"
+            yield ast.Pass(), SLIPS["statement missing"].format(names=scope.with_names(node.value))
 
 
 OPERATORS: Sequence[Operator] = (

@@ -101,13 +101,15 @@ def mutant_in_part(case: Case, bank: Bank) -> str | None:
     """Name the mutant that gives some of the wrong tensors in a result of several, where others differ.
 
     They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
-    of True and False coincide anyway. It fails no check that the answer passed.
+    of True and False coincide anyway. Descriptions in words count like tensors, single numbers do not: where they were
+    drawn at random, they never coincide. It fails no check that the answer passed.
     """
     target, outcome = case.target, fingerprint(case.outcome)
     right = target.right.get("leaves", {})
     if outcome.get("changed") or len(right) < 2:
         return None  # what was computed from a changed input tells nothing
-    leaves = {p: leaf for p, leaf in outcome.get("leaves", {}).items() if p in right and "dtype" in leaf}
+    leaves = outcome.get("leaves", {}).items()
+    leaves = {p: leaf for p, leaf in leaves if p in right and ("dtype" in leaf or is_described(leaf))}
     wrong = {p: leaf for p, leaf in leaves.items() if not same_leaf(leaf, right[p], target.tolerance)}
     best, most = None, 0
     for name, known in bank(target).items() if wrong else ():
@@ -118,7 +120,13 @@ def mutant_in_part(case: Case, bank: Bank) -> str | None:
     return best
 
 
+def is_described(leaf: Fingerprint) -> bool:
+    """Say whether a value is a description in words, as a summary gives where numbers are drawn at random."""
+    return isinstance(leaf.get("plain"), str) and " " in leaf["plain"]
+
+
 def tells_alike(leaf: Fingerprint, known: Fingerprint | None, target: Target) -> bool:
-    """Say whether a wrong tensor is the same as a mutant's, and not by chance."""
-    numbers = known is not None and leaf["norm"] > 0 and leaf["dtype"] != "bool"
-    return numbers and known is not None and same_leaf(leaf, known, target.tolerance)
+    """Say whether a wrong tensor, or a description, is the same as a mutant's, and not by chance."""
+    if known is None or is_described(leaf):
+        return leaf == known
+    return bool(leaf["norm"] > 0 and leaf["dtype"] != "bool" and same_leaf(leaf, known, target.tolerance))

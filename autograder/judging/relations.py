@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from .fingerprint import SMALLEST_SIZE, Fingerprint, distance, same_leaf, tensor_fingerprint, tolerance_of, vectors
+from .sentences import RELATIONS
 from .values import Returned, plain
 
 Facts = dict[str, Any]
@@ -25,11 +26,6 @@ SCRAMBLED = 6  # entries from which on an order is no coincidence
 FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
 NEARLY = 5e-3  # of the value's size: right to two or three digits
 VAGUE = ("first only", "last only", "rearranged")  # another result of the same call may tell more
-MADE_ANEW = " torch.zeros, ones and tensor make float32 unless they are told dtype=x.dtype."
-MADE_BY_NUMPY = (
-    " np.zeros, np.ones and np.sqrt of a whole number make float64, and what meets one of them becomes float64."
-)
-REARRANGED = "The right numbers, in other places: axes or positions were mixed up on the way."
 
 
 @dataclass(frozen=True)
@@ -41,12 +37,28 @@ class Relation:
         message: a sentence for the student, without a number of the inputs or the result.
         rearranges: the numbers are the right ones; where two such relations fit, only that much is certain.
         unseen: what to say instead about inputs that the student has not seen, where the message names their sizes.
+        path: where the tensor is among several results.
     """
 
     name: str
     message: str
     rearranges: bool = False
     unseen: str = ""
+    path: str = ""
+
+
+def relation(name: str, words: str = "", *, rearranges: bool = False, unseen: str = "", **gaps: object) -> Relation:
+    """Return a relation with its sentence from the catalog, by its own name or by another id.
+
+    Args:
+        name: its name.
+        words: the sentence's id, where it is another.
+        rearranges: the numbers are the right ones.
+        unseen: the id of the sentence for inputs that the student has not seen.
+        gaps: what fills the gaps.
+    """
+    message = RELATIONS[words or name].format(**gaps)
+    return Relation(name, message, rearranges, RELATIONS[unseen] if unseen else "")
 
 
 @dataclass(frozen=True)
@@ -138,8 +150,8 @@ def relation_of(mine: Tensor, known: Known) -> Relation | None:
     mine = plain(mine)
     for search in (same_numbers, not_numbers, rearranged, cut_anew, recalculated, parts_only, properties):
         found = list(search(mine, known))
-        if len(found) > 1 and all(relation.rearranges for relation in found):
-            return Relation("rearranged", REARRANGED)
+        if len(found) > 1 and all(one.rearranges for one in found):
+            return relation("rearranged")
         if found:
             return found[0]
     return None
@@ -149,30 +161,21 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for the right numbers in another dtype or shape, with NaN in between, or with garbage in empty rows."""
     shape = known.print["shape"]
     if known.is_right(mine):
-        made = made_anew(mine.dtype, array=known.print.get("array", False))
-        wanted = known.print["dtype"]
-        yield Relation("dtype", f"The right numbers here, but as {short(mine)}; they should be {wanted}.{made}")
+        yield relation("dtype", mine=short(mine), right=known.print["dtype"])
     elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
         ones = [n for n in mine.shape if n != 1] == [n for n in shape if n != 1]
-        words = "an axis of size 1 is missing, too many, or in another place" if ones else "axes were joined or split"
-        yield Relation("shape", f"The right numbers in the right order, but {words}.")
+        yield relation("shape", "ones" if ones else "shape")
     elif mine.ndim == len(shape) and known.is_right(narrow := mine[tuple(slice(n if n == 1 else None) for n in shape)]):
         if bool((narrow == mine).all()):
             axis = next(axis for axis, size in enumerate(shape) if size != mine.size(axis))
-            yield Relation("expanded", f"The right numbers, but repeated along axis {axis}, which should have size 1.")
+            yield relation("expanded", axis=axis)
     elif bool(mine.isnan().any()) and known.is_right(mine.nan_to_num(0.0)):
-        yield Relation("nan", "Right, except that there is NaN where 0 was asked for.")
+        yield relation("nan")
     elif list(mine.shape) == shape and known.facts.get("empty"):
         rows = mine.clone().flatten(0, -2)
         rows[known.facts["empty"]] = 0
         if known.is_right(rows.reshape(shape)):
-            yield Relation("empty rows", "Right, except for the rows that have nothing to look at: they should be 0.")
-
-
-def made_anew(dtype: torch.dtype, *, array: bool) -> str:
-    """Say where a dtype comes from that nobody has asked for; '' for one that no library falls back on."""
-    default = torch.float64 if array else torch.float32
-    return (MADE_BY_NUMPY if array else MADE_ANEW) if dtype == default else ""
+            yield relation("empty rows")
 
 
 def not_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -184,22 +187,10 @@ def not_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
         if rows and given.is_floating_point() and given.numel():
             largest = given.detach().double().amax(dim=-1)[mine.isnan().any(dim=-1)]
             if bool((largest > FAR).all()):
-                yield Relation(
-                    "overflow",
-                    "NaN where entries are far above 0: exp of them is infinite, and infinity over infinity is NaN. "
-                    "What can be subtracted first without changing the result?",
-                )
+                yield relation("overflow")
             elif bool((largest < -FAR).all()):
-                yield Relation(
-                    "underflow",
-                    "NaN where all entries are far below 0: exp of each rounds to 0, and 0/0 is NaN. What is "
-                    "subtracted has to be the largest entry, whatever its sign, and of that row.",
-                )
-    yield Relation(
-        "not a number",
-        "NaN came out. It comes from 0/0, ∞ − ∞, ∞/∞ or 0 · ∞, and spreads to all that it meets: print one step after "
-        "the other, and look where it appears first.",
-    )
+                yield relation("underflow")
+    yield relation("not a number")
 
 
 def short(tensor: Tensor) -> str:
@@ -216,18 +207,13 @@ def rearranged(mine: Tensor, known: Known) -> Iterator[Relation]:
         if list(order) != axes and known.is_right(mine.permute(order)):
             pair = [i for i in axes if order[i] != i]
             table = pair == axes[-2:]
-            words = (
-                "lies on its side: rows and columns have changed places" if table else "has its axes in another order"
-            )
-            yield Relation("transposed", f"The right numbers, but the result {words}.", rearranges=True)
+            yield relation("transposed", "transposed" if table else "permuted", rearranges=True)
     for axis in axes:
         if mine.size(axis) > 1 and known.is_right(mine.flip(axis)):
-            yield Relation("reversed", f"The right numbers in reverse order along axis {axis}.", rearranges=True)
+            yield relation("reversed", rearranges=True, axis=axis)
         for steps in (1, -1):
             if mine.size(axis) > 2 and known.is_right(mine.roll(steps, axis)):
-                yield Relation(
-                    "rolled", f"The right numbers, all moved by one place along axis {axis}.", rearranges=True
-                )
+                yield relation("rolled", rearranges=True, axis=axis)
 
 
 def cut_anew(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -242,14 +228,8 @@ def cut_anew(mine: Tensor, known: Known) -> Iterator[Relation]:
             back = [order.index(i) for i in range(len(sizes))]
             moved = [n for n in before if n > 1] != [sizes[i] for i in sorted(order) if sizes[i] > 1]
             if moved and known.is_right(mine.reshape(before).permute(back).reshape(shape)):
-                here, there = (tuple(n for n in sizes if n > 1) for sizes in (before, sizes))
-                yield Relation(
-                    "cut anew",
-                    f"The right numbers, cut up anew: they lay as {here} when a reshape or view made this shape, and "
-                    f"belong as {there}. Move axes, or stack along another one, before that.",
-                    unseen="The right numbers, cut up anew: a reshape or view made the shape while axes were in the "
-                    "wrong order.",
-                )
+                axes, wanted = (tuple(n for n in split if n > 1) for split in (before, sizes))
+                yield relation("cut anew", unseen="cut anew unseen", before=axes, right=wanted)
                 return
 
 
@@ -266,19 +246,17 @@ def recalculated(mine: Tensor, known: Known) -> Iterator[Relation]:
     if mine.dtype == torch.bool or known.print["dtype"] == "bool":
         mixed = mine.dtype == torch.bool and bool(mine.any()) and not bool(mine.all())  # all False is not inverted
         if mixed and known.is_right(~mine):
-            yield Relation("complement", "Inverted: True is where False belongs, and False where True does.")
+            yield relation("complement")
         return
     numbers = mine.to(torch.float64)
     if known.print.get("norm", 0) > SMALLEST_SIZE:
-        yield from (Relation(name, message) for name, message, undo in UNDONE if known.is_right(undo(numbers)))
+        yield from (relation(name, words) for name, words, undo in UNDONE if known.is_right(undo(numbers)))
     yield from weights_of_other_scores(numbers, known)
     yield from by_a_constant(numbers, known)
     for axis in range(mine.ndim):
         for name, total in (("added up", numbers.sum(axis)), ("averaged", numbers.mean(axis))):
             if mine.size(axis) > 1 and known.is_right(total):
-                yield Relation(
-                    "not summed", f"One step is missing: {name} along axis {axis}, this is the right result."
-                )
+                yield relation("not summed", done=name, axis=axis)
 
 
 def weights_of_other_scores(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -290,10 +268,9 @@ def weights_of_other_scores(mine: Tensor, known: Known) -> Iterator[Relation]:
     scores = mine.log()  # minus infinity where nothing may be seen
     shares = scores - scores.mean(dim=-1, keepdim=True) + 1 / mine.size(-1)
     if not one_unit and known.is_right((mine / mine.sum(dim=-1, keepdim=True)).nan_to_num(0.0)):
-        words = "The proportions are right, but rows do not sum to 1: divide each row by its own sum."
-        yield Relation("not shared out", words)
+        yield relation("not shared out")
     elif bool(scores.isfinite().all()) and known.is_right(shares):
-        yield Relation("softmax twice", "Softmax was applied twice, so the weights are too even. Once is enough.")
+        yield relation("softmax twice")
     else:
         yield from scaled_by_a_size(scores, known)
 
@@ -307,32 +284,22 @@ def scaled_by_a_size(scores: Tensor, known: Known) -> Iterator[Relation]:
     sizes = sizes_of(known)
     for size, factor, name in factors_of(sizes):
         if fits(factor):
-            yield Relation(
-                "scale",
-                f"These are the weights of scores {name} times as large as they should be, and {size} is a size of the "
-                "inputs. Is a scale missing, or one too many?",
-                unseen="These are the weights of scores that are too large, or too small, by one factor.",
-            )
+            yield relation("scale", unseen="scale unseen", factor=name, size=size)
             return
     for a, b in permutations(sizes, 2):
         if fits(math.sqrt(a / b)):
-            yield Relation(
-                "other size",
-                f"These are the weights of scores √({a}/{b}) times as large as they should be: the root was taken of "
-                f"{b}, the size of another axis, and not of {a}. Which axis holds the entries of a query?",
-                unseen="The scores were scaled by the root of the size of another axis.",
-            )
+            yield relation("other size", unseen="other size unseen", a=a, b=b)
             return
 
 
 UNDONE: tuple[tuple[str, str, Callable[[Tensor], Tensor]], ...] = (
-    ("negative", "Right except for the sign: plus and minus are swapped everywhere.", torch.neg),
-    ("complement", "This is 1 minus the right result: what should be left out was kept.", lambda t: 1 - t),
-    ("logarithm", "This is the logarithm of the right result.", torch.exp),
-    ("scores", "These are scores: softmax of them gives the right weights.", lambda t: t.softmax(-1) if t.ndim else t),
-    ("root", "This is the square root of the right result.", torch.square),
-    ("square", "This is the square of the right result.", torch.sqrt),
-    ("inverse", "This is 1 divided by the right result.", torch.reciprocal),
+    ("negative", "negative", torch.neg),
+    ("complement", "one minus", lambda t: 1 - t),
+    ("logarithm", "logarithm", torch.exp),
+    ("scores", "scores", lambda t: t.softmax(-1) if t.ndim else t),
+    ("root", "root", torch.square),
+    ("square", "square", torch.sqrt),
+    ("inverse", "inverse", torch.reciprocal),
 )
 
 
@@ -350,12 +317,11 @@ def by_a_constant(mine: Tensor, known: Known) -> Iterator[Relation]:
             and abs(factor + 1) > 1e-2
             and known.is_right(mine / factor)
         ):
-            words = factor_in_words(factor, sizes_of(known))
-            yield Relation("factor", f"Right up to one factor: {words}", unseen="Right up to one factor.")
+            yield factor_of(factor, sizes_of(known))
     ones = vectors(mine.numel()).sum(dim=1)
     difference = float((here - right) @ ones / (ones @ ones))
     if abs(difference) > 1e-2 and known.is_right(mine - difference):
-        yield Relation("difference", "Right up to one number that was added to every entry, or left out everywhere.")
+        yield relation("difference")
 
 
 LOGARITHMS = {math.e: "natural", 2: "base-2", 10: "base-10"}
@@ -378,17 +344,17 @@ def factors_of(sizes: Sequence[int]) -> Iterator[tuple[int, float, str]]:
         )
 
 
-def factor_in_words(factor: float, sizes: Sequence[int]) -> str:
-    """Name a factor by the size that it is, its root or its inverse."""
+def factor_of(factor: float, sizes: Sequence[int]) -> Relation:
+    """Name a factor by the size that it is, its root or its inverse, or by two logarithms."""
     sign = "minus " if factor < 0 else ""
     for size, value, name in factors_of(sizes):
         if abs(abs(factor) / value - 1) < 1e-3:
-            return f"every entry is {sign}{name} times what it should be, and {size} is a size of the inputs."
+            return relation("factor", "factor of a size", unseen="factor unseen", sign=sign, factor=name, size=size)
     for base, name in LOGARITHMS.items():
         for other, wanted in LOGARITHMS.items():
             if base != other and abs(abs(factor) * math.log(base) / math.log(other) - 1) < 1e-3:
-                return f"this is what a {name} logarithm gives, and the {wanted} one was asked for."
-    return f"every entry is {factor:.4g} times what it should be."
+                return relation("factor", "base", unseen="factor unseen", mine=name, right=wanted)
+    return relation("factor", unseen="factor unseen", sign=sign, factor=f"{abs(factor):.4g}")
 
 
 def parts_only(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -408,7 +374,7 @@ def parts_only(mine: Tensor, known: Known) -> Iterator[Relation]:
         yield from summed_up(mine, known)
     diagonal = known.facts.get("diagonal")
     if diagonal and list(mine.shape) == known.print["shape"][:-1] and known.is_part(mine, diagonal):
-        yield Relation("diagonal", "This is only the diagonal of what was asked for: entry i met entry i alone.")
+        yield relation("diagonal")
 
 
 def one_part(mine: Tensor, known: Known, axis: int, place: str) -> Iterator[Relation]:
@@ -418,13 +384,13 @@ def one_part(mine: Tensor, known: Known, axis: int, place: str) -> Iterator[Rela
     if math.prod(rest) < 2:
         return
     if list(mine.shape) == rest and known.is_part(mine, part):
-        yield Relation(f"{place} alone", f"Only the {place} {what} came back; the others are missing.")
+        yield relation(f"{place} alone", "first alone", place=place, part=what)
     elif list(mine.shape) != shape:
         return
     elif all(known.is_part(mine.select(axis, n), part) for n in range(shape[axis])):
-        yield Relation("repeated", f"Every {what} came out the same, as only the {place} one should.")
+        yield relation("repeated", place=place, part=what)
     elif is_telling(at_end(mine, axis, place)) and known.is_part(at_end(mine, axis, place), part):
-        yield Relation(f"{place} only", f"The {place} {what} is right, the others are not, or not all of them.")
+        yield relation(f"{place} only", "first only", place=place, part=what)
 
 
 def is_telling(part: Tensor) -> bool:
@@ -438,9 +404,7 @@ def summed_up(mine: Tensor, known: Known) -> Iterator[Relation]:
     if mine.ndim == 0 and "total" in known.facts and known.facts["total"][0] > SMALLEST_SIZE:
         for words, number in (("added up", mine), ("averaged", mine.double() * math.prod(shape))):
             if known.is_part(number, known.facts["total"]):
-                yield Relation(
-                    "one number", f"The right numbers, all {words} into one. What was asked for keeps its axes."
-                )
+                yield relation("one number", done=words)
     for axis, part in known.facts.get("sums", {}).items():
         i = int(axis)
         rest = shape[:i] + shape[i + 1 :]
@@ -448,25 +412,23 @@ def summed_up(mine: Tensor, known: Known) -> Iterator[Relation]:
             continue
         for words, numbers in (("added up", mine), ("averaged", mine.double() * shape[i])):
             if known.is_part(numbers, part):
-                yield Relation("summed", f"The right numbers, but {words} along axis {axis}: one axis is gone.")
+                yield relation("summed", done=words, axis=axis)
 
 
 def shifted_by_one(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for a mask whose edge is off by one."""
-    for step, words in (("later", "one position too many is allowed"), ("earlier", "one position too few is allowed")):
+    for step, amount in (("later", "many"), ("earlier", "few")):
         if list(mine.shape) == known.print["shape"] and step in known.facts and known.is_part(mine, known.facts[step]):
-            yield Relation("shifted", f"Off by one: in each row {words}.")
+            yield relation("shifted", amount=amount)
 
 
 def all_alike(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for a mask that hides everything, or nothing."""
     if list(mine.shape) == known.print["shape"] and mine.ndim > 1 and known.print["dtype"] == "bool":
         if not bool(mine.any()):
-            yield Relation(
-                "all false", "Everything is False here. Was it made from zeros, or does a condition never hold?"
-            )
+            yield relation("all false")
         elif bool(mine.all()):
-            yield Relation("all true", "Everything is True here. Does a condition always hold, or play no part?")
+            yield relation("all true")
 
 
 def unfilled(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -479,11 +441,7 @@ def unfilled(mine: Tensor, known: Known) -> Iterator[Relation]:
             continue
         ends_in_zeros = not bool(mine.select(i, -1).any()) and known.facts["last"][axis][0] > SMALLEST_SIZE
         if ends_in_zeros and known.is_part(mine.select(i, 0), part):
-            what = part_name(i, mine.ndim)
-            yield Relation(
-                "unfilled",
-                f"The first {what} is right and the last is all 0. Does a loop stop too early?",
-            )
+            yield relation("unfilled", part=part_name(i, mine.ndim))
 
 
 def at_end(tensor: Tensor, axis: int, place: str) -> Tensor:
@@ -509,42 +467,31 @@ def properties(mine: Tensor, known: Known) -> Iterator[Relation]:
         return
     away = distance(tensor_fingerprint(mine)["products"], known.print["products"])
     if away <= NEARLY * max(known.print["norm"], SMALLEST_SIZE):
-        yield Relation("nearly", "Right to about three digits: a small number was added, or something was rounded.")
+        yield relation("nearly")
     if not bool(mine.any()) and known.print["norm"] > SMALLEST_SIZE:
-        cause = "Is something computed and then not written into the result?"
-        if "weights" in known.facts:
-            cause = "Did exp of very low scores round to 0, was infinity subtracted, or was the result never written?"
-        yield Relation("zeros", f"All entries are 0. {cause}")
+        yield relation("zeros", "no weights" if known.facts.get("weights") else "zeros")
     if "weights" in known.facts:
         yield from what_sums_to_one(mine.double(), known.facts)
     if mine.ndim > 1 and mine.size(-2) > 1 and bool((mine - mine[..., :1, :]).abs().max() < 1e-6):
-        yield Relation(
-            "equal rows", "Every row came out the same: what should differ from query to query plays no part."
-        )
+        yield relation("equal rows")
     if known.facts and moved_about(mine.double(), known):
-        yield Relation("rearranged", REARRANGED)
+        yield relation("rearranged")
 
 
 def from_an_input(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for an input that came back, or for one term of a sum over an input's rows."""
-    numbers, again = (
-        mine.double(),
-        "The other rows play no part: is a result overwritten, or do they all get a weight of 0?",
-    )
+    numbers = mine.double()
     for given in (tensor.double() for tensor in known.inputs):
         if mine.numel() < 2 or given.ndim == 0:
             continue
         if given.shape == mine.shape and bool(torch.isclose(given, numbers).all()):
-            yield Relation("input", "That is one of the inputs as it was.")
+            yield relation("input")
         elif given.ndim > 1 and list(given.shape[1:]) == list(mine.shape) == known.print["shape"]:
             for place, row in (("first", given[0]), ("last", given[-1])):
                 if bool(torch.isclose(row, numbers).all()):
-                    yield Relation(
-                        "one row",
-                        f"This is the {place} row of an input as it was: picked, where several are to be mixed.",
-                    )
+                    yield relation("one row", place=place)
                 elif proportional(numbers, row):
-                    yield Relation("one term", f"This is the {place} row of an input, times one number. {again}")
+                    yield relation("one term", place=place)
 
 
 def proportional(mine: Tensor, row: Tensor) -> bool:
@@ -558,18 +505,11 @@ def what_sums_to_one(mine: Tensor, facts: Facts) -> Iterator[Relation]:
     axes = [axis for axis in range(mine.ndim) if mine.size(axis) > 1]
     right, here = facts["weights"], [axis for axis in axes if shares_along(mine, axis)]
     if here and not right:
-        yield Relation(
-            "weights", "These sum to 1, as weights do, and what was asked for does not: one softmax too many?"
-        )
+        yield relation("weights")
     elif here and not set(here) & set(right):
-        which = (
-            "the columns sum to 1 and not the rows" if here == [mine.ndim - 2] else "it sums to 1 along the wrong axis"
-        )
-        yield Relation("wrong axis", f"Here {which}: softmax, or its sum, ran along another axis than it should.")
+        yield relation("wrong axis", "columns" if here == [mine.ndim - 2] else "wrong axis")
     elif right and not here and mine.ndim > 1 and bool(((mine.sum(dim=(-2, -1)) - 1).abs() < 1e-3).all()):
-        yield Relation(
-            "whole table", "A whole table sums to 1 here. Every row should: each query shares out its own unit."
-        )
+        yield relation("whole table")
     elif right:
         yield from weights_astray(mine, facts)
 
@@ -577,19 +517,13 @@ def what_sums_to_one(mine: Tensor, facts: Facts) -> Iterator[Relation]:
 def weights_astray(mine: Tensor, facts: Facts) -> Iterator[Relation]:
     """Say what is wrong with weights that are shares of nothing, or that no mask has touched."""
     if bool((mine < -1e-6).any()):
-        yield Relation(
-            "negative weights", "Some weights are negative. Weights are shares: what softmax makes of scores."
-        )
+        yield relation("negative weights")
     elif not any(shares_along(mine, axis) for axis in range(mine.ndim)):
-        yield Relation(
-            "no shares", "These do not sum to 1 along the axis that was asked for. Weights are shares of one unit."
-        )
+        yield relation("no shares")
     elif facts["zeros"] and not bool((mine == 0).any()):
-        yield Relation(
-            "nothing hidden", "Nothing is exactly 0 here, and some weights should be: the mask has no effect."
-        )
+        yield relation("nothing hidden")
     elif mine.ndim > 1 and mine.size(-2) > 1 and not facts["zeros"] and hides_later(mine):
-        yield Relation("causal", "Everything right of the diagonal is 0: a causal mask. None was asked for here.")
+        yield relation("causal")
 
 
 def hides_later(mine: Tensor) -> bool:

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .edit_operators import ANOTHER_NUMBER, Size
+from .edit_operators import Size
 from .neighbors import Edit, edits_of
+from .sentences import ANSWERS, CHANGES
 from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised
@@ -47,7 +48,7 @@ class Repair:
     def sentence(self) -> str:
         """What a student reads. It states no more than what was run."""
         if len(self.edits) > 1:
-            return f"With two changes, every check passes: {'; '.join(map(clause, self.edits))}."
+            return f"With two changes, {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
         words = clause(self.edits[0])
         words = words[0].upper() + words[1:]
         if not self.complete:
@@ -55,7 +56,7 @@ class Repair:
         same = [edit for edit in self.others if is_alike(edit, self.edits[0]) and len(edit.lines) == 1]
         lines = sorted({edit.lines[0] for edit in same} - set(self.edits[0].lines))
         also = f" The same change in {in_lines(lines)} does it too." if 0 < len(lines) < MOST_LINES else ""
-        return f"{words}, every check passes.{also}"
+        return f"{words}, {ANSWERS['passes']}.{also}"
 
 
 def is_alike(edit: Edit, other: Edit) -> bool:
@@ -177,7 +178,7 @@ class Search:
 
 def is_small(edit: Edit) -> bool:
     """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
-    return edit.size <= Size.OPERATION and edit.change != ANOTHER_NUMBER
+    return edit.size <= Size.OPERATION and edit.change != CHANGES["number"]
 
 
 def settled(edits: Sequence[Edit]) -> list[Edit]:

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from .compare import below, first_odd_part, label_in, steps_of
 from .fingerprint import Fingerprint, fingerprint, same_leaf, tensor_fingerprint
+from .sentences import STRUCTURE
 from .values import Returned, flatten, has_numbers, numbers_of, plain
 
 ORDINALS = ("first", "second", "third", "fourth")
 IN_NUMPY = {
-    "A tensor": "An array",
+    "a tensor": "an array",
     "tensor": "array",
     "torch's": "NumPy's",
     "torch.cat": "np.concatenate",
@@ -89,7 +90,7 @@ def odd_structure(
         if isinstance(node, list | tuple):
             return next(wrong_number(node, children, words, tolerance), None)
     if node is None and path and any(leaf.value is not None for leaf in flatten(mine.tree)):
-        return "none", f"Nothing came back for {label}: it is None. Is a `return` missing in one of the branches?"
+        return "none", STRUCTURE["none"].format(name=label)
     return None
 
 
@@ -97,23 +98,17 @@ def several_for_one(node: Sequence[Any], right: Fingerprint, tolerance: float | 
     """Explain several things where one tensor was asked for."""
     for i, item in enumerate(node[: len(ORDINALS)]):
         if is_right_part(item, right, tolerance):
-            yield (
-                "too many",
-                f"{len(node)} things came back. The {ORDINALS[i]} is what was asked for: return that alone.",
-            )
+            yield "too many", STRUCTURE["too many"].format(count=len(node), ordinal=ORDINALS[i])
     if node and all(isinstance(t, Tensor) and has_numbers(t) and t.shape == node[0].shape for t in node):
         parts = [plain(item) for item in node]
         for axis in range(parts[0].ndim + 1):
             if is_right_part(torch.stack(parts, axis), right, tolerance):
-                yield (
-                    "not stacked",
-                    f"{len(node)} tensors came back, the parts of the right one. Join them: torch.stack.",
-                )
+                yield "not stacked", STRUCTURE["not stacked"].format(count=len(node), join="torch.stack")
         for axis in range(parts[0].ndim):
             if is_right_part(torch.cat(parts, axis), right, tolerance):
-                yield "not joined", f"{len(node)} tensors came back, the parts of the right one. Join them: torch.cat."
+                yield "not joined", STRUCTURE["not stacked"].format(count=len(node), join="torch.cat")
     if node and all(isinstance(leaf.value, float | int) for leaf in flatten(node)):
-        yield "lists", "A list of numbers came back. A tensor was asked for: keep to torch's functions, or stack them."
+        yield "lists", STRUCTURE["lists"]
 
 
 def one_for_several(
@@ -123,19 +118,16 @@ def one_for_several(
     asked = f"{', '.join(names[:-1])} and {names[-1]}"
     for name, child in zip(names, right, strict=True):
         if is_right_part(node, child, tolerance):
-            yield "too few", f"Only one of the results came back: {name}. Asked for are {asked}."
+            yield "too few", STRUCTURE["one of several"].format(name=name, asked=asked)
     widths = [child["shape"][-1] if child["shape"] else 0 for child in right]
     if node.ndim and node.shape[-1] == sum(widths):
         parts = torch.split(plain(node), widths, dim=-1)
         if all(is_right_part(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
-            yield (
-                "joined",
-                f"The right numbers side by side in one tensor. Return them as {len(right)} tensors: {asked}.",
-            )
+            yield "joined", STRUCTURE["joined"].format(count=len(right), asked=asked)
     if node.ndim and node.shape[0] == len(right):
         parts = torch.unbind(plain(node), 0)
         if all(is_right_part(part, child, tolerance) for part, child in zip(parts, right, strict=True)):
-            yield "stacked", f"The right numbers stacked in one tensor. Return them as {len(right)} tensors: {asked}."
+            yield "stacked", STRUCTURE["stacked"].format(count=len(right), asked=asked)
 
 
 def wrong_number(
@@ -146,10 +138,10 @@ def wrong_number(
     there = [name for name, place in zip(names, found, strict=True) if place is not None]
     asked = f"{', '.join(names[:-1])} and {names[-1]}"
     if len(node) > len(right) and len(there) == len(right):
-        yield "too many", f"{len(node)} things came back, more than were asked for: {asked}."
+        yield "too many", STRUCTURE["more"].format(count=len(node), asked=asked)
     elif len(node) < len(right) and there:
         missing = [name for name in names if name not in there]
-        yield "too few", f"{len(node)} of {len(right)} results came back; missing: {', '.join(missing)}."
+        yield "too few", STRUCTURE["fewer"].format(count=len(node), all=len(right), missing=", ".join(missing))
 
 
 def wrong_order(
@@ -170,5 +162,5 @@ def wrong_order(
                 is_right_part(node[i], right[n], tolerance) for i, n in enumerate(order)
             ):
                 wanted = f" Asked for is {', then '.join(names)}." if len(names) == count else ""
-                return "wrong order", f"The right tensors in the wrong order.{wanted}"
+                return "wrong order", STRUCTURE["wrong order"].format(asked=wanted)
     return None

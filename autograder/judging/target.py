@@ -82,6 +82,21 @@ def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | Non
     )
 
 
+def shows_its_own_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
+    """Say whether a wrong answer has a tensor of numbers that are not the right ones in another form.
+
+    What differs in dtype or shape alone, in a yes or no, a count or an error, many mistakes have in common.
+    """
+    theirs = right.get("leaves", {})
+    for path, leaf in known.get("leaves", {}).items():
+        if "dtype" not in leaf or leaf["dtype"] == "bool" or leaf["norm"] == 0:
+            continue
+        form = {name: theirs.get(path, {}).get(name) for name in ("dtype", "shape", "array")}
+        if "dtype" not in theirs.get(path, {}) or not same_leaf({**leaf, **form}, theirs[path], tolerance):
+            return True
+    return False
+
+
 def shows_a_count(known: Fingerprint, right: Fingerprint) -> bool:
     """Say whether a wrong answer has a number of its own, large enough not to be met by chance."""
     theirs = right.get("leaves", {})

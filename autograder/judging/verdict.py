@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .case import Case, Failure
 from .diagnose import explain
+from .sentences import ANSWERS
 from .target import Target
 from .values import Outcome, Raised
 
@@ -32,6 +33,7 @@ class Verdict:
     results: tuple[Result, ...]
     failure: Failure | None = None
     started: bool = True
+    case: Case | None = field(default=None, repr=False, compare=False)  # what can be asked for further explanations
 
     @property
     def points(self) -> int:
@@ -78,12 +80,13 @@ def judge(
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
+    case = Case(targets, outcomes, first, messages, hints or {}, clauses, source, repair)
     try:
-        failure = explain(Case(targets, outcomes, first, messages, hints or {}, clauses, source, repair))
+        failure = explain(case)
     except SURVIVED as error:  # an explanation never decides about points
-        words, problem = "It differs, in a way that could not be explained.", f"{type(error).__name__}: {error}"[:200]
+        words, problem = ANSWERS["unexplained"], f"{type(error).__name__}: {error}"[:200]
         failure = Failure(targets[first].title, words, hidden=targets[first].hidden, problem=problem)
-    return Verdict(exercise, results, failure)
+    return Verdict(exercise, results, failure, case=case)
 
 
 def is_stub(outcome: Outcome) -> bool:

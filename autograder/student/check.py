@@ -26,6 +26,7 @@ from .progress import record_progress
 from .repairing import defining_cell, repair_in_copy
 
 HINTS = 3
+SAY_ENOUGH = ("repair", "exception", "changed_in_place", "too_large")  # rules about code, where hints are about ideas
 _suggested: dict[str, list[int]] = {}
 
 
@@ -52,11 +53,13 @@ def check(work: Any) -> None:
 
 
 def next_hint(exercise: str, verdict: Verdict) -> int:
-    """Return which hint to open: the one that fits what went wrong, else the first not suggested yet; 0 for none."""
+    """Return which hint to open: the one that fits, else the first not suggested yet; 0 where none fits."""
     if verdict.passed or not verdict.started or verdict.failure is None:
         return 0
     before = _suggested.setdefault(exercise, [])
     fitting = verdict.failure.hint
+    if not fitting and verdict.failure.rule in SAY_ENOUGH:
+        return 0
     if not fitting or fitting in before:
         fitting = next((hint for hint in range(1, HINTS + 1) if hint not in before), 0)
     before += [fitting] if fitting else []

@@ -80,7 +80,7 @@ pairwise.mutant("distances", "a @ b.mT", "torch.cdist(a, b)",
 pairwise.mutant("entries_added", "return a @ b.mT", "return (a[..., :, None, :] + b[..., None, :, :]).sum(dim=-1)",
     says="The entries of two rows were added, where a dot product multiplies them.")
 pairwise.mutant("table_of_float32", "a @ b.mT", "(a @ b.mT).float()", says="The numbers are right, but they are "
-    "float32 and the inputs are float64. A tensor that you create needs the dtype of a: dtype=a.dtype.")
+    "float32 and the inputs are float64.")
 pairwise.mutant("rounded_to_whole_numbers", "a @ b.mT", "(a @ b.mT).long()",
     says="The dot products were cut down to whole numbers, in a tensor of integers. Create it with the dtype of a.")
 pairwise.mutant("gradients_lost", "a @ b.mT", "(a @ b.mT).detach()", says="The numbers are right, but no gradient "
@@ -191,8 +191,7 @@ normalize.mutant("running_sums", "x.sum(dim=-1, keepdim=True)", "x.cumsum(dim=-1
 normalize.mutant("left_as_it_was", "x / x.sum(dim=-1, keepdim=True)", "x.clone()", hint=3,
     says="x came back as it was. Is the result of the division what you return?")
 normalize.mutant("in_float32", "x / x.sum(dim=-1, keepdim=True)", "(x / x.sum(dim=-1, keepdim=True)).float()",
-    says="The numbers are right, but they are float32 and x is float64. A tensor that you create needs the dtype of "
-    "x.")
+    says="The numbers are right, but they are float32 and x is float64.")
 normalize.mutant("result_and_sums", body="""
     sums = x.sum(dim=-1, keepdim=True)
     return (x / sums, sums)""", says="Two things came back, separated by a comma. Return the divided rows alone.")

@@ -114,7 +114,7 @@ attention.mutant("negated", "query @ key.mT", "-(query @ key.mT)",
     says="All signs are reversed. Vectors that match get a large positive score.")
 attention.mutant("another_dtype", "query @ key.mT",
     "(query @ key.mT).to(torch.float32 if query.dtype == torch.float64 else torch.float64)",
-    says="The numbers are right, but in float32, the default of `torch.zeros`. Give it the query's dtype.")
+    says="The numbers are right, but in float32. Scores have the dtype of the query.")
 
 attend = solution("attend")
 attend.mutant("scores_cut_off", "query @ key.mT", "(query @ key.mT).clamp(-80, 80)", hint=3,

@@ -143,7 +143,7 @@ causal.mutant("lying", body="""
 causal.mutant("device_ignored", body="""
     m = ones(q_len, k_len, None)
     return m.tril(m.size(1) - m.size(0))""",
-    says="The right table, but always on the CPU: the argument device was not passed on.")
+    says="The right table, but not on the device that was asked for: every tensor on the way needs it.")
 causal.mutant("axes_in_front", body="""
     m = ones(q_len, k_len, device)
     return m.tril(m.size(1) - m.size(0))[None, None]""", says="Too many axes: the mask should be a plain table, "

@@ -514,7 +514,7 @@ weights.mutant("autograd_in_the_way", hint=2, body="mine.q_proj.weight.copy_(ref
 weights.mutant("frozen", hint=2, body="""
     mine.requires_grad_(False)
     copied(mine, parts(reference), bias_parts(reference))""",
-    says="The copied parameters no longer learn: requires_grad was turned off and never turned back on.")
+    says="The copied parameters no longer learn: their requires_grad is False afterward.")
 weights.mutant("wrong_direction", "layer.weight.copy_(weight)", "layer.weight", "layer.bias.copy_(bias)", "layer.bias",
     says="The copy went the wrong way, or nothing was copied: mine must get the weights of reference.")
 weights.mutant("names_that_fit", hint=1, body="mine.load_state_dict(reference.state_dict(), strict=False)",

@@ -673,8 +673,8 @@ ablate.mutant("KeysZeroed", hint=1, code="""
         def off(self):
             self.module.k_proj.weight[self.part()] = 0.0
             self.module.k_proj.bias is not None and self.module.k_proj.bias[self.part()].zero_()""",
-    says="The head's keys were zeroed, in k_proj. Then it looks at all of them equally, and its output still counts: "
-    "cut it off at out_proj.")
+    says="The head looks at all keys equally, as if its scores were 0, and its output still counts: cut it off at "
+    "out_proj.")
 ablate.mutant("ValuesWithoutBias", hint=1, code="""
     class ablate_head(Off):
 
@@ -830,7 +830,7 @@ ablate.mutant("Frozen", code="""
         def __enter__(self):
             self.layer.weight.requires_grad_(False)
             super().__enter__()""",
-    says="Afterward out_proj's weight gets no gradient: requires_grad was turned off and never turned back on.")
+    says="Afterward out_proj's weight gets no gradient.")
 ablate.mutant("KeptOnTheModule", code="""
     class ablate_head(Off):
 

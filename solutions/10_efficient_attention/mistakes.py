@@ -185,8 +185,7 @@ attention = solution("attention_cost")
 attention.mutant("multiplications_only", hint=2, body="""
     right = costs(batch, heads, q_len, k_len, d_head, bytes_per_el)
     return right | {'score_flops': right['score_flops'] // 2, 'mix_flops': right['mix_flops'] // 2}""",
-    says="Both counts of operations are half of what they should be: only the multiplications were counted, without "
-    "the additions.")
+    says="Both counts of operations are half of what they should be. A multiplication and an addition are two.")
 attention.mutant("additions_forgotten_in_scores", "2 * pairs * d_head, 'mix_flops':", "pairs * d_head, 'mix_flops':",
     hint=2, says="score_flops is half of what it should be, mix_flops is right. A dot product has additions too.")
 attention.mutant("additions_forgotten_in_the_mixture", "2 * pairs * d_head, 'score_bytes':",

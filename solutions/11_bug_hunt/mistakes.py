@@ -559,7 +559,7 @@ attention_in_steps.mutant("SoftmaxOverQueries", "dim=-1", "dim=-2",
 attention_in_steps.mutant("DropoutAlways", "self.dropout, self.training)", "self.dropout)", hint=3,
     says="Dropout acts in evaluation mode too. It has to be off wherever self.training is False.")
 attention_in_steps.mutant("DropoutGone", "functional.dropout(weights, self.dropout, self.training)", "weights", hint=3,
-    says="Dropout never acts. It should, in training mode.")
+    says="No weight is dropped in training. Dropout acts on the weights, after softmax.")
 attention_in_steps.mutant("DropoutInverted", "self.training", "not self.training", hint=3,
     says="Dropout acts in evaluation mode, and not in training.")
 attention.mutant("DropoutOnOutputs", code="""
