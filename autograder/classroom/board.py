@@ -137,6 +137,10 @@ class Handler(RequestHandler):
 class TeachersHandler(HubOAuthenticated, Handler):  # type: ignore[misc]
     """Requests of a browser whose user may use the service."""
 
+    async def prepare(self) -> None:
+        """Ask the hub who it is while others are served; what asks again gets the same answer."""
+        await self.hub_auth.get_user(self, sync=False)
+
     def lesson(self) -> str:
         """Return the lesson that is asked for."""
         name = self.get_query_argument("lesson")
