@@ -21,7 +21,7 @@ RULES = {
     "relation": "the result is the right one, changed as a whole",
     "exception": "it stopped with an error, and the message says what that means",
     "some_right": "some results are right and others are not",
-    "what_is_there": "no more than what came out",
+    "what_is_there": "no known mistake; the message shows only what came out",
     "too_large": "far more came back than was asked for",
     "shortcut": "a ready-made function was used where writing it is the exercise",
 }

@@ -38,7 +38,7 @@ function bar(counts, all) {
 
 function message(exercise, seen, open) {
   const summary = element("summary", {}, element("span", { className: "count", textContent: `${seen.students.length} × ` }), ...words(seen.told));
-  const made = element("details", {}, summary, element("p", { className: "names", textContent: seen.students.join(", ") }));
+  const made = element("details", {}, summary, element("p", { className: "names", tabIndex: 0, textContent: seen.students.join(", ") }));
   if (seen.example) {
     made.append(element("p", { className: "names", textContent: `${seen.author} shares:` }));
     made.append(element("pre", { tabIndex: 0 }, element("code", { textContent: seen.example })));
@@ -51,7 +51,7 @@ function message(exercise, seen, open) {
 function article(exercise, index, state, open) {
   const counts = Object.fromEntries(ORDER.map((name) => [name, 0]));
   for (const student of state.students) counts[student.states[index]] += 1;
-  const told = ORDER.map((name) => `${counts[name]} ${SIGNS[name].slice(2)}`).join(", ");
+  const told = ORDER.map((name) => SIGNS[name].replace(" ", ` ${counts[name]} `)).join(", ");
   const messages = state.messages[exercise].slice(0, MOST_MESSAGES).map((seen) => message(exercise, seen, open));
   const none = element("p", { className: "none", textContent: "No message." });
   return element("article", {}, element("h2", { textContent: exercise }), bar(counts, state.students.length),
@@ -67,6 +67,7 @@ function show(state) {
   const open = new Set([...document.querySelectorAll("details[open]")].map((made) => made.dataset.key));
   const focused = document.activeElement.closest("details")?.dataset.key;
   $("exercises").replaceChildren(...state.exercises.map((name, i) => article(name, i, state, open)));
+  // what had the focus keeps it
   if (focused) [...document.querySelectorAll("details")].find((made) => made.dataset.key === focused)?.querySelector("summary").focus();
   const heads = ["student", ...state.exercises].map((name) => element("th", { scope: "col", textContent: name }));
   document.querySelector("thead").replaceChildren(element("tr", {}, ...heads));
