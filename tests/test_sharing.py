@@ -146,7 +146,7 @@ def test_a_try_has_no_code_and_no_more_than_the_sentence_says(queue: Path, folde
 
 
 def test_code_goes_along_where_the_student_has_said_so(queue: Path, folder: Path, monkeypatch) -> None:
-    monkeypatch.setattr("autograder.student.sharing.cell_of", lambda _work: "x" * 2 * MOST_CODE)
+    monkeypatch.setattr("autograder.student.sharing.defining_cell", lambda _work: "x" * 2 * MOST_CODE)
     sharing("code")
     tell(WRONG)
     sharing("on")

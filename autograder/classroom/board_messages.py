@@ -35,7 +35,9 @@ class Catalog:
     @classmethod
     def of(cls, course: Course) -> Catalog:
         """Read a course's."""
-        found = {lesson.name: lesson.fingerprints for lesson in course.lessons() if lesson.fingerprints.is_file()}
+        found = {
+            lesson.name: lesson.fingerprints_json for lesson in course.lessons() if lesson.fingerprints_json.is_file()
+        }
         return cls({name: json.loads(path.read_text(encoding="utf-8")) for name, path in found.items()})
 
     def __contains__(self, lesson: str) -> bool:

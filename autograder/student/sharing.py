@@ -15,7 +15,7 @@ from IPython.display import display
 from ..errors import CourseError
 from ..judging.verdict import Failure, Verdict
 from ..paths import progress_file, replace_text
-from .repairing import cell_of
+from .repairing import defining_cell
 from .telling import MOST_CODE, append, ask_board, board_address, deliver_soon, queue_beside
 
 ON, OFF, CODE, SHOW = "on", "off", "code", "show"
@@ -106,7 +106,7 @@ def tell_board(exercise: str, verdict: Verdict, work: Any) -> Note | None:
         return notice()
     if chosen != OFF:
         with contextlib.suppress(OSError):
-            append(queue_beside(path), try_of(exercise, verdict, cell_of(work) if chosen == CODE else ""))
+            append(queue_beside(path), try_of(exercise, verdict, defining_cell(work) if chosen == CODE else ""))
             deliver_soon(queue_beside(path))
     return None
 

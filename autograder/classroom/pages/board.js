@@ -51,11 +51,11 @@ function message(exercise, seen, open) {
 function article(exercise, index, state, open) {
   const counts = Object.fromEntries(ORDER.map((name) => [name, 0]));
   for (const student of state.students) counts[student.states[index]] += 1;
-  const told = ORDER.map((name) => SIGNS[name].replace(" ", ` ${counts[name]} `)).join(", ");
+  const told = ORDER.map((name) => element("span", { textContent: SIGNS[name].replace(" ", ` ${counts[name]} `) }));
   const messages = state.messages[exercise].slice(0, MOST_MESSAGES).map((seen) => message(exercise, seen, open));
   const none = element("p", { className: "none", textContent: "No message." });
   return element("article", {}, element("h2", { textContent: exercise }), bar(counts, state.students.length),
-    element("p", { className: "counts", textContent: told }), ...(messages.length ? messages : [none]));
+    element("p", { className: "counts" }, ...told), ...(messages.length ? messages : [none]));
 }
 
 function row(student) {
