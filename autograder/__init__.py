@@ -1,4 +1,4 @@
-"""What a lesson imports: `check`, `earlier`, `plot`, `predict`, `progress`, `recap` and `reveal`.
+"""What a lesson imports: `check`, `earlier`, `plot`, `predict`, `progress`, `recap`, `reveal` and `sharing`.
 
 The package has six layers. `student`, `authoring` and `grading` import `judging`; `classroom` imports `grading` and
 `authoring`; all may import `errors`, and all but
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from .student.earlier import earlier
     from .student.predict import predict, recap, reveal
     from .student.progress import progress
+    from .student.sharing import sharing
 
-__all__ = ["check", "earlier", "plot", "predict", "progress", "recap", "reveal"]
+__all__ = ["check", "earlier", "plot", "predict", "progress", "recap", "reveal", "sharing"]
 
 _MODULES = {
     "check": "student.check",
@@ -28,6 +29,7 @@ _MODULES = {
     "recap": "student.predict",
     "reveal": "student.predict",
     "progress": "student.progress",
+    "sharing": "student.sharing",
 }
 
 

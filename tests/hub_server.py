@@ -39,12 +39,15 @@ needs_hub = pytest.mark.skipif(bool(missing), reason=f"needs {missing}: `make te
 
 
 def documented_files() -> dict[str, str]:
-    """Return every file that docs/hub.md shows, by the path that it gives."""
-    return dict(FILE.findall(PAGE.read_text(encoding="utf-8")))
+    """Return every file that docs/hub.md shows, by the path that it gives; what it adds to a file later is added."""
+    files: dict[str, str] = {}
+    for name, text in FILE.findall(PAGE.read_text(encoding="utf-8")):
+        files[name] = files.get(name, "") + text
+    return files
 
 
 def documented_folders() -> list[str]:
-    """Return the commands by which docs/hub.md makes the exchange."""
+    """Return the commands by which docs/hub.md makes the exchange and the board's folder."""
     return FOLDER.findall(PAGE.read_text(encoding="utf-8"))
 
 
@@ -65,10 +68,22 @@ class Places:
     def home(self, user: str) -> Path:
         return self.root / "home" / user
 
+    @property
+    def moved(self) -> dict[str, str]:
+        """Where everything is that docs/hub.md has somewhere else; the board runs as whoever runs the hub."""
+        return {
+            "/opt/attention": str(self.environment),
+            "/srv/nbgrader/exchange": str(self.exchange),
+            "/srv/nbgrader/board": str(self.root / "board"),
+            "/home/<teacher>": str(self.home("teacher")),
+            '"user": "<teacher>"': '"user": ""',
+            "<teacher>": "teacher",
+            "127.0.0.1:10101": f"127.0.0.1:{free_port()}",
+        }
+
     def translate(self, text: str, user: str = "") -> str:
-        text = text.replace("/opt/attention", str(self.environment)).replace(
-            "/srv/nbgrader/exchange", str(self.exchange)
-        )
+        for documented, here in self.moved.items():
+            text = text.replace(documented, here)
         return re.sub(r"^~", str(self.home(user)), text) if user else text
 
 
@@ -187,10 +202,13 @@ def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]
         "Spawner.http_timeout": START_SECONDS,
         "ConfigurableHTTPProxy.command": [PROXY],
         "ConfigurableHTTPProxy.api_url": f"http://127.0.0.1:{free_port()}",
-        "JupyterHub.services": [{"name": "test", "api_token": token}],
-        "JupyterHub.load_roles": [{"name": "test", "services": ["test"], "scopes": scopes}],
     }
-    return "".join(f"c.{name} = {value!r}\n" for name, value in settings.items())
+    added = {
+        "services": {"name": "test", "api_token": token},
+        "load_roles": {"name": "test", "services": ["test"], "scopes": scopes},
+    }
+    lines = [f"c.{name} = {value!r}\n" for name, value in settings.items()]
+    return "".join([*lines, *(f"c.JupyterHub.{name}.append({value!r})\n" for name, value in added.items())])
 
 
 def log_in(address: str, headers: dict[str, str], names: Sequence[str], hub: subprocess.Popen) -> dict[str, User]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
@@ -15,6 +16,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
 from autograder.paths import Course
 
+from .browser import chromium, needs_chromium
 from .conftest import LESSON, copy_course, needs_sandbox
 from .hub_server import ROOT, Places, User, configure, documented_files, documented_folders, install, needs_hub, running
 from .test_bundle import bundle, wheel  # noqa: F401
@@ -123,6 +125,50 @@ def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[st
     assert json.loads(content)[LESSON] == {"attend": "passed"}
 
 
+def look(page: Page, student: str, state: str) -> None:
+    """Wait until a student's cell for attend says something."""
+    column = page.locator("thead th").all_text_contents().index("attend")
+    row = page.locator("tbody tr", has=page.locator("th", has_text=student))
+    row.locator("td").nth(column - 1).get_by_text(state).wait_for()
+
+
+@needs_chromium
+def test_the_board_follows_a_student_from_a_wrong_answer_to_a_right_one(
+    users: Users, right: dict[str, str], package, tmp_path: Path
+) -> None:
+    known = {(m.exercise, m.name): m for m in package.key.mistakes}
+    setup = next(cell.source for cell in submission(package, {}).cells if cell.cell_type == "code")
+    wrong = mistake_cell(package, known["attend", "softmax_over_queries"])
+    unseen = users["bob"].run(NOTEBOOK, [setup, right["attend"], "check(attend)"])[-1]
+    assert "tells your teacher's board" in unseen  # and nothing was sent
+    with chromium() as page:
+        page.goto(users["ada"].address.replace("/user/ada/", f"/services/board/?lesson={LESSON}"))
+        page.get_by_label("Username").fill("teacher")
+        page.get_by_label("Password").fill("any")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_text("Live: the page follows the class.").wait_for()
+        start = "from autograder import progress\nprogress()"
+        assert "tells your teacher's board" in users["ada"].run("attention-lessons/notebooks/index.ipynb", [start])[0]
+        users["ada"].run(NOTEBOOK, [setup, wrong, *["check(attend)"] * 3])
+        look(page, "ada", "! stuck")
+        page.locator("summary", has_text="1 × Your columns sum to 1").click()
+        assert page.locator("details[open] .names").text_content() == "ada"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=str(tmp_path / f"stuck-{scheme}.png"))
+        users["ada"].run(NOTEBOOK, [setup, right["attend"], "check(attend)"])
+        look(page, "ada", "✓ passed")
+        assert page.locator("tbody th", has_text="bob").count() == 0
+    mine = 'from autograder import sharing\nsharing("show")'
+    assert users["ada"].run(NOTEBOOK, [mine])[0].count("attend: softmax_over_queries") == 3
+
+
+def test_a_student_does_not_see_the_board(users: Users) -> None:
+    for name, seen in (("ada", 403), ("teacher", 200)):
+        address = users[name].address.replace(f"/user/{name}/", "/services/board/")
+        assert User(name, address, users[name].token).request("GET", "").status_code == seen
+
+
 def test_a_students_environment_has_no_part_of_grading(users: Users) -> None:
     code = (
         "import importlib.util as u; print(*[u.find_spec(f'autograder.{layer}') for layer in ('grading', 'classroom')])"
@@ -179,11 +225,11 @@ def test_the_page_shows_every_file_that_the_test_wrote() -> None:
 
 
 def test_what_students_could_make_first_is_made_for_the_teacher() -> None:
-    made = {
-        line.split()[-1].removeprefix("/srv/nbgrader/exchange"): line.split()[3:-1] for line in documented_folders()
-    }
-    assert made.keys() == {"", "/attention", *(f"/attention/{part}" for part in ("outbound", "inbound", "feedback"))}
-    assert [words[1:] for path, words in made.items() if path] == [["-o", "<teacher>"]] * 4
+    made = {line.split()[-1].removeprefix("/srv/nbgrader"): line.split()[3:-1] for line in documented_folders()}
+    course = "/exchange/attention"
+    inside = [course, *(f"{course}/{part}" for part in ("outbound", "inbound", "feedback")), "/board"]
+    assert list(made) == ["/exchange", *inside]
+    assert [made[path][1:] for path in inside] == [["-o", "<teacher>"]] * 5
 
 
 def test_the_page_says_how_to_part_the_origins_of_users() -> None:

@@ -3,7 +3,8 @@
 import csv
 import re
 
-from autograder.classroom.report import make_report, read_class
+from autograder.classroom.board_state import Helped
+from autograder.classroom.report import exercises_of, html_of, make_report, read_class
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -45,3 +46,14 @@ def test_the_same_as_csv(reported: Course) -> None:
     assert set(rows) == {"'=cmd_77", *STUDENTS[1:]}
     assert rows["two_mistakes"]["attend mistake"] == "softmax_over_queries"
     assert rows["broken"]["points"] == ""
+
+
+def test_the_page_says_which_messages_helped(reported: Course, key) -> None:
+    lesson = reported.lesson(LESSON)
+    helped = [Helped("attend", "softmax_over_queries", 8, 2), Helped("attend", "slip", 1, 1), Helped("gone", "a", 1, 1)]
+    assert "Messages that helped" not in html_of(lesson, key, [], exercises_of(key, []))
+    html = html_of(lesson, key, [], exercises_of(key, []), helped)
+    (row,) = [line for line in html.splitlines() if "2 (25%)" in line]
+    assert key.messages("attend")["softmax_over_queries"].split(".")[0] in row
+    assert "1 (100%)" in html
+    assert "gone" not in html

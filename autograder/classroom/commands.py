@@ -273,6 +273,26 @@ def demo_command(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
+def board_command(course: Course, _options: argparse.Namespace) -> int:
+    """Show the class at a glance, as a service of a JupyterHub."""
+    if find_spec("jupyterhub") is None:
+        raise CourseError(f"{sys.prefix} has no JupyterHub: `pip install jupyterhub` there, in your hub's version.")
+    from .board import serve_board
+
+    serve_board(course)
+    return 0
+
+
+def forget_command(course: Course, options: argparse.Namespace) -> int:
+    """Delete what the board knows about a student."""
+    from .board_store import BoardStore
+
+    count = BoardStore.of(course).forget(options.student)
+    deleted = f"Deleted {count} tries of {options.student} from the board. Submissions and grades were not touched."
+    print(deleted if count else f"The board has nothing about {options.student}.")
+    return 0 if count else 1
+
+
 def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     """Add the options that a command has beside --lesson."""
     if name == "build":
@@ -298,6 +318,8 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
         parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
         parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
+    if name == "forget":
+        parser.add_argument("--student", required=True, help="the student's name on the hub")
     if name == "merge":
         parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
 

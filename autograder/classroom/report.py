@@ -15,6 +15,8 @@ from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
+from .board_state import Helped, messages_that_helped, told
+from .board_store import BoardStore
 from .exports import harmless
 from .gradebook import Standing, open_gradebook, standings_by_student
 from .report_plots import points_plot, solved_plot
@@ -88,7 +90,8 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     exercises = exercises_of(key, students)
     for exercise in exercises:
         exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
-    page.write_text(html_of(lesson, key, students, exercises), encoding="utf-8")
+    helped = messages_that_helped(BoardStore.of(course).every_try(lesson.name))
+    page.write_text(html_of(lesson, key, students, exercises, helped), encoding="utf-8")
     write_csv(table, key, students)
     return [page, table]
 
@@ -147,8 +150,15 @@ def unnamed_mistakes(course: Course, lesson: Lesson, exercise: str, students: Se
     return found
 
 
-def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student], exercises: Sequence[Exercise]) -> str:
+def html_of(
+    lesson: Lesson,
+    key: AnswerKey,
+    students: Sequence[Student],
+    exercises: Sequence[Exercise],
+    helped: Sequence[Helped] = (),
+) -> str:
     """Return the page."""
+    messages = {e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises}
     pages = Environment(loader=PackageLoader("autograder.classroom", "pages"), autoescape=select_autoescape(["html"]))
     graded = [s for s in students if s.points is not None]
     most = max((s.of for s in graded), default=1.0)
@@ -161,7 +171,8 @@ def html_of(lesson: Lesson, key: AnswerKey, students: Sequence[Student], exercis
         waiting=[s for s in students if s.waits not in ("", QUESTIONS_WAIT)],
         ungraded=sum(QUESTIONS_WAIT in s.waits for s in students),
         exercises=exercises,
-        messages={e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises},
+        messages=messages,
+        helped=[(h, with_code(told(h.message, key.messages(h.exercise)))) for h in helped if h.exercise in messages],
         seconds=sum(s.seconds for s in graded),
         points=points_plot([s.points for s in graded], most),
         solved=solved_plot({e.name: e.solved for e in exercises}, len(graded)),

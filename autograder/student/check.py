@@ -24,6 +24,7 @@ from ..judging.verdict import Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
 from .repairing import defining_cell, repair_in_copy
+from .sharing import tell_board
 
 HINTS = 3
 SAY_ENOUGH = ("repair", "exception", "changed_in_place", "too_large")  # rules about code, where hints are about ideas
@@ -47,6 +48,8 @@ def check(work: Any) -> None:
     record_progress(exercise, verdict)
     if verdict.started:
         display(Card(verdict, hidden_left=hidden, hint=next_hint(exercise, verdict)))
+    if note := tell_board(exercise, verdict, work):
+        display(note)
     if verdict.failure is not None:
         error = CheckFailed if verdict.started else NotStarted
         raise error(message_of(verdict)) from None

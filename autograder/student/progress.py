@@ -16,6 +16,7 @@ from IPython.display import display
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
 from ..paths import progress_file, released_prints
+from .sharing import Note, notice
 
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
 SIGNS = {PASSED: "✓", TRIED: "✗", NOT_STARTED: "○"}
@@ -112,12 +113,13 @@ def lesson_progress(prints: Mapping[str, Any], states: Mapping[str, Mapping[str,
 class Overview:
     """The table of lessons, as text and as HTML in the colors of the page it is in."""
 
-    def __init__(self, lessons: list[LessonProgress]) -> None:
+    def __init__(self, lessons: list[LessonProgress], note: Note | None = None) -> None:
         self._lessons = lessons
+        self._note = note
 
     def __repr__(self) -> str:
-        """Return one line per lesson and the next thing to do."""
-        return "\n".join([*map(row_text, self._lessons), self.following()])
+        """Return one line per lesson, the next thing to do, and what else is to be read."""
+        return "\n".join([*map(row_text, self._lessons), self.following(), *([repr(self._note)] if self._note else [])])
 
     def next(self) -> LessonProgress | None:
         """Return the lesson to go on with: from the last one begun onwards, else one that was skipped."""
@@ -137,13 +139,14 @@ class Overview:
         return f"Next: {link(lesson.address(lesson.next), lesson.next)} in lesson {escape(lesson.title)}"
 
     def _repr_html_(self) -> str:
-        """Return a table and the next thing to do."""
+        """Return a table, the next thing to do, and what else is to be read."""
         rows = "".join(map(row_html, self._lessons))
         columns = "".join(f"<th scope='col' style='{LEFT}'>{h}</th>" for h in ("lesson", "time", "exercises", "points"))
         style = f"border-collapse:collapse;border:1px solid {BORDER};color:{TEXT_COLOR};"
         table = f"<table style='{style}'><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         head = f"<strong>{self.following_html()}</strong>"
-        return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div></div>"
+        note = self._note._repr_html_() if self._note else ""
+        return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div>{note}</div>"
 
 
 def describe_exercise(exercise: tuple[str, int, str]) -> str:
@@ -194,4 +197,4 @@ def progress() -> None:
     path = progress_file()
     states = read_progress(path) if path else {}
     found = [json.loads(prints.read_text(encoding="utf-8")) for prints in released_prints()]
-    display(Overview([lesson_progress(prints, states) for prints in found]))
+    display(Overview([lesson_progress(prints, states) for prints in found], notice()))

@@ -1,0 +1,308 @@
+"""The class at a glance: a service of a JupyterHub that students' checks report to, with a page for teachers.
+
+Teachers are whoever may use the service, by the hub's own rights. A student's message carries the token of that
+student's own server, so that nobody writes as another, and nobody reads what another has sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated
+from jupyterhub.utils import url_path_join
+from tornado.httpserver import HTTPServer
+from tornado.iostream import StreamClosedError
+from tornado.netutil import bind_unix_socket
+from tornado.web import Application, HTTPError, RequestHandler, authenticated
+
+from ..errors import CourseError
+from ..paths import Course
+from .board_messages import Allowance, Catalog, told_in
+from .board_state import board_of
+from .board_store import LOOK_BACK, BoardStore
+
+PAGES = Path(__file__).parent / "pages"
+FILES = {
+    "": ("board.html", "text/html"),
+    "board.js": ("board.js", "text/javascript"),
+    "board.css": ("board.css", "text/css"),
+}
+SOCKET, ADDRESS, PREFIX = "LESSONS_BOARD", "JUPYTERHUB_SERVICE_URL", "JUPYTERHUB_SERVICE_PREFIX"
+MOST_BYTES = 2**19  # of one request: fifty tries with code
+LOOK_EVERY = 1.0  # seconds between two looks at what has changed
+RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
+LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
+MOST_STREAMS = 50
+HOUR = 3600.0
+GUARD = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+class Service:
+    """What all requests share: the table, the lessons' words, and each lesson's latest state.
+
+    Args:
+        store: where tries are kept.
+        catalog: the lessons with their exercises and messages.
+    """
+
+    def __init__(self, store: BoardStore, catalog: Catalog) -> None:
+        self.store, self.catalog = store, catalog
+        self.allowance = Allowance()
+        self.streams = 0
+        self._versions: dict[str, int] = {}
+        self._latest: dict[str, tuple[tuple[int, int], str]] = {}
+        self._reckoning: dict[str, asyncio.Lock] = {}
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """Do what waits for the database beside the event loop.
+
+        Raises:
+            HTTPError: 503 where the database cannot be used; who asked may ask again.
+        """
+        try:
+            return await asyncio.get_running_loop().run_in_executor(None, work)
+        except CourseError as error:
+            logging.getLogger("tornado.application").error("%s", error)
+            raise HTTPError(503) from error
+
+    async def keep(self, student: str, body: bytes) -> dict[str, int]:
+        """Keep what a student's checks have told; return how much of it was kept, and how much was nonsense."""
+        told, refused = told_in(body, student, self.catalog, time.time())
+        if not self.allowance.spend(student, len(told) + refused):
+            raise HTTPError(429)
+        await self.run(partial(self.store.add, told))
+        for lesson in {one.lesson for one in told}:
+            self._versions[lesson] = self._versions.get(lesson, 0) + 1
+        return {"kept": len(told), "refused": refused}
+
+    async def live(self, lesson: str) -> str:
+        """Return a lesson's state now, as JSON; made at most once for all who watch, as long as nothing happens."""
+        async with self._reckoning.setdefault(lesson, asyncio.Lock()):
+            version = (self._versions.get(lesson, 0), int(time.time()) // RECKON_EVERY)
+            if self._latest.get(lesson, ((), ""))[0] != version:
+                self._latest[lesson] = (version, await self.run(partial(self.state, lesson, time.time())))
+            return self._latest[lesson][1]
+
+    def state(self, lesson: str, now: float, since: float | None = None) -> str:
+        """Return a lesson's state at a moment as JSON, with all messages since another moment where one is given."""
+        tries = self.store.tries(lesson, now - LOOK_BACK, now)
+        board = board_of(self.store.done(lesson, now), tries, now, since)
+        exercises = self.catalog.exercises(lesson)
+        students = sorted({*self.store.students(), *board.states})
+        states = {name: board.states.get(name, {}) for name in students}
+        return json.dumps(
+            {
+                "exercises": exercises,
+                "students": [
+                    {"name": name, "states": [mine.get(e, "") for e in exercises]} for name, mine in states.items()
+                ],
+                "messages": {e: [self.shown(lesson, e, seen) for seen in board.messages.get(e, ())] for e in exercises},
+            }
+        )
+
+    def shown(self, lesson: str, exercise: str, seen: Any) -> dict[str, Any]:
+        """Return a message as the page shows it; an example only where no author has named the answer."""
+        told, named = self.catalog.words(lesson, exercise, seen.message)
+        example = {} if named or not seen.example else {"example": seen.example, "author": seen.author}
+        return {"id": seen.message, "told": told, "students": sorted(seen.students), **example}
+
+
+class Handler(RequestHandler):
+    """What every answer has in common: it may not be framed, kept, or run anything from elsewhere."""
+
+    def initialize(self, service: Service, auth: HubOAuth) -> None:
+        """Take what all requests share."""
+        self.service, self.hub_auth = service, auth
+
+    def set_default_headers(self) -> None:
+        """Forbid what no page of ours needs."""
+        self.set_header("Content-Security-Policy", GUARD)
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Referrer-Policy", "same-origin")
+        self.set_header("Cache-Control", "no-store")
+
+
+class TeachersHandler(HubOAuthenticated, Handler):  # type: ignore[misc]
+    """Requests of a browser whose user may use the service."""
+
+    async def prepare(self) -> None:
+        """Ask the hub who it is while others are served; what asks again gets the same answer."""
+        await self.hub_auth.get_user(self, sync=False)
+
+    def lesson(self) -> str:
+        """Return the lesson that is asked for."""
+        name = self.get_query_argument("lesson")
+        if name not in self.service.catalog:
+            raise HTTPError(404)
+        return name
+
+
+class Page(TeachersHandler):
+    """The page and the two files that it loads."""
+
+    @authenticated
+    def get(self, name: str = "") -> None:
+        """Return a file."""
+        file, kind = FILES[name]
+        self.set_header("Content-Type", f"{kind}; charset=utf-8")
+        self.finish((PAGES / file).read_bytes())
+
+
+class Lessons(TeachersHandler):
+    """The list of lessons."""
+
+    @authenticated
+    def get(self) -> None:
+        """Return each lesson's name and title, in order."""
+        self.finish({"lessons": self.service.catalog.titles()})
+
+
+class Past(TeachersHandler):
+    """A lesson in a past hour."""
+
+    @authenticated
+    async def get(self) -> None:
+        """Return the states at the hour's end, and the messages that were seen in it."""
+        try:
+            begins = float(self.get_query_argument("from"))
+        except ValueError:
+            raise HTTPError(400) from None
+        text = await self.service.run(partial(self.service.state, self.lesson(), begins + HOUR, begins))
+        self.set_header("Content-Type", "application/json")
+        self.finish(text)
+
+
+class Events(TeachersHandler):
+    """A lesson as it is now, as server-sent events."""
+
+    closed = False
+
+    def on_connection_close(self) -> None:
+        """Remember that nobody listens any more."""
+        self.closed = True
+
+    @authenticated
+    async def get(self) -> None:
+        """Send the lesson's state whenever it has changed."""
+        lesson, ends = self.lesson(), time.monotonic() + LONGEST_STREAM
+        if self.service.streams >= MOST_STREAMS:
+            raise HTTPError(503)
+        self.set_header("Content-Type", "text/event-stream")
+        self.service.streams += 1
+        try:
+            await self.stream(lesson, ends)
+        except StreamClosedError:
+            return
+        finally:
+            self.service.streams -= 1
+
+    async def stream(self, lesson: str, ends: float) -> None:
+        """Send until a moment has come or nobody listens."""
+        before, spoke = "", 0.0
+        while time.monotonic() < ends and not self.closed:
+            text = await self.service.live(lesson)
+            if text != before or time.monotonic() - spoke > RECKON_EVERY:
+                self.write(f"data: {text}\n\n" if text != before else ": still here\n\n")
+                await self.flush()
+                before, spoke = text, time.monotonic()
+            await asyncio.sleep(LOOK_EVERY)
+
+
+class Mine(Handler):
+    """What one student's checks have told: written and read with the token of the student's own server."""
+
+    student = ""
+
+    async def prepare(self) -> None:
+        """Find out who asks. Cookies do not count, so no page can ask in somebody's name."""
+        token = self.hub_auth.get_token(self, in_cookie=False)
+        user = await self.hub_auth.user_for_token(token, sync=False) if token else None
+        if user is None or not opens_own_server(user):
+            raise HTTPError(403)
+        self.student = str(user["name"])
+
+    async def post(self) -> None:
+        """Keep tries."""
+        self.finish(await self.service.keep(self.student, self.request.body))
+
+    async def get(self) -> None:
+        """Return all that is kept about whoever asks."""
+        if not self.service.allowance.spend(self.student, 10):
+            raise HTTPError(429)
+        rows = await self.service.run(partial(self.service.store.of_student, self.student))
+        self.finish({"student": self.student, "tries": rows})
+
+
+def opens_own_server(user: Mapping[str, Any]) -> bool:
+    """Say whether a token opens its owner's server: one that was given to another service does not."""
+    name, scopes = user["name"], user.get("scopes", ())
+    whole = {"access:servers", f"access:servers!user={name}"}
+    mine = any(scope in whole or scope.startswith(f"access:servers!server={name}/") for scope in scopes)
+    return user.get("kind") == "user" and mine
+
+
+def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
+    """Return the service's pages, below a prefix; students' messages also go to `/tries`, as through a socket."""
+    shared = {"service": service, "auth": auth}
+    pages = {"lessons": Lessons, "past": Past, "events": Events, "tries": Mine}
+    return Application(
+        [
+            (url_path_join(prefix, "oauth_callback"), HubOAuthCallbackHandler),
+            *((url_path_join(prefix, name), handler, shared) for name, handler in pages.items()),
+            (url_path_join(prefix, "(board.js|board.css|)"), Page, shared),
+            ("/tries", Mine, shared),
+        ],
+        cookie_secret=os.urandom(32),
+        log_function=log_failures,
+    )
+
+
+def log_failures(handler: RequestHandler) -> None:
+    """Log what is this service's fault, and nothing that a flood of requests could fill a disk with."""
+    if handler.get_status() >= 500 and handler.get_status() != 503:
+        logging.getLogger("tornado.access").error("%d %s", handler.get_status(), handler.request.path)
+
+
+def serve_board(course: Course) -> None:
+    """Run the service until it is ended.
+
+    Raises:
+        CourseError: no JupyterHub has started this process, or the database cannot be used.
+    """
+    address, prefix, socket = (os.environ.get(name, "") for name in (ADDRESS, PREFIX, SOCKET))
+    if not address or not prefix:
+        raise CourseError(
+            "`lessons board` is started by a JupyterHub; docs/hub.md has the lines for its configuration."
+        )
+    service = Service(BoardStore.of(course), Catalog.of(course))
+    asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))
+
+
+async def listen(app: Application, address: str, socket: str = "") -> None:
+    """Answer at an address, and where there is one through a socket in the file system.
+
+    Args:
+        app: what answers.
+        address: such as http://127.0.0.1:10101.
+        socket: a path in a folder that only the service's account can change; '' for none.
+    """
+    server = HTTPServer(
+        app, max_body_size=MOST_BYTES, max_buffer_size=2 * MOST_BYTES, idle_connection_timeout=60, body_timeout=20
+    )
+    place = urlsplit(address)
+    server.listen(place.port or 80, place.hostname or "127.0.0.1")
+    if socket.startswith("/"):
+        server.add_socket(bind_unix_socket(socket, mode=0o666))
+    await asyncio.Event().wait()

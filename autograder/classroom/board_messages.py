@@ -1,0 +1,122 @@
+"""What students' checks tell the board, read with suspicion: every field has a form, a size and a range."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..paths import Course
+from .board_state import Try, told
+from .board_store import Told
+
+MOST_TRIES = 50  # of one request
+MOST_CODE = 8_000  # characters
+OLDEST = 60 * 86_400.0  # seconds
+ID = re.compile(r"[0-9a-f]{32}")
+MESSAGE = re.compile(r"[A-Za-z0-9_:.~-]{1,80}")
+MOST_AT_ONCE, PER_SECOND = 600.0, 0.5  # tries of one student
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The lessons as they were released.
+
+    Args:
+        lessons: the content of each one's fingerprints.json, by name.
+    """
+
+    lessons: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, course: Course) -> Catalog:
+        """Read a course's."""
+        found = {
+            lesson.name: lesson.fingerprints_json for lesson in course.lessons() if lesson.fingerprints_json.is_file()
+        }
+        return cls({name: json.loads(path.read_text(encoding="utf-8")) for name, path in found.items()})
+
+    def __contains__(self, lesson: str) -> bool:
+        return lesson in self.lessons
+
+    def titles(self) -> list[dict[str, str]]:
+        """Return each lesson's name and title."""
+        return [{"name": name, "title": str(lesson["title"])} for name, lesson in self.lessons.items()]
+
+    def exercises(self, lesson: str) -> list[str]:
+        """Return the names of a lesson's exercises, in order; none where there is no such lesson."""
+        return list(self.lessons.get(lesson, {}).get("exercises", {}))
+
+    def words(self, lesson: str, exercise: str, message: str) -> tuple[str, bool]:
+        """Return what a message's id stands for, and whether it is a mistake that has a name."""
+        written = self.lessons[lesson]["exercises"].get(exercise, {}).get("messages", {})
+        return told(message, written), message in written
+
+
+class Allowance:
+    """How much each student may still send: so much at once, and then so much a second."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def spend(self, student: str, amount: int) -> bool:
+        """Take an amount from a student's allowance; say whether there was enough."""
+        now = time.monotonic()
+        left, then = self._left.get(student, (MOST_AT_ONCE, now))
+        left = min(MOST_AT_ONCE, left + PER_SECOND * (now - then))
+        enough = left >= amount
+        self._left[student] = (left - amount if enough else left, now)
+        return enough
+
+
+def told_in(body: bytes, student: str, catalog: Catalog, now: float) -> tuple[list[Told], int]:
+    """Read a request; return its tries, and how many things in it are none.
+
+    Args:
+        body: JSON with a list under `tries`.
+        student: whose token came with it. Nothing in the body says whose it is.
+        catalog: the lessons that there are.
+        now: the moment, in seconds since 1970.
+    """
+    try:
+        things = json.loads(body)["tries"][:MOST_TRIES]
+        read = [told_by(thing, student, catalog, now) for thing in things]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return [], 1
+    return [one for one in read if one], sum(one is None for one in read)
+
+
+def told_by(thing: Any, student: str, catalog: Catalog, now: float) -> Told | None:
+    """Return one try, or None where something about it is not as `check` sends it."""
+    if not isinstance(thing, dict):
+        return None
+    texts = [thing.get(name) for name in ("id", "lesson", "exercise", "message")]
+    if not all(isinstance(text, str) for text in texts):
+        return None
+    name, lesson, exercise, message = map(str, texts)
+    passed, moment, code = thing.get("passed"), seconds(thing.get("time")), thing.get("code")
+    known = bool(ID.fullmatch(name)) and exercise in catalog.exercises(lesson)
+    if not known or not isinstance(passed, bool) or moment is None or moment < now - OLDEST:
+        return None
+    if not passed and not MESSAGE.fullmatch(message):
+        return None
+    what = Try(student, exercise, passed, "" if passed else message, min(moment, now), code_of(code))
+    return Told(name, lesson, what)
+
+
+def seconds(value: Any) -> float | None:
+    """Return a moment, or None where it is none."""
+    try:
+        return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def code_of(value: Any) -> str:
+    """Return code as a database keeps it: cut where it is long, without what is no character."""
+    text = value[:MOST_CODE] if isinstance(value, str) else ""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")

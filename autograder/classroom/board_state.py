@@ -1,0 +1,202 @@
+"""What a class's checks say about it: who is stuck, which messages are seen, and which of them helped. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+NOT_STARTED, WORKING, PASSED, STUCK = "not started", "working", "passed", "stuck"
+WRONG = "wrong"
+SAME_MESSAGE = 3  # tries in a row with one message: stuck
+NO_PROGRESS = 600.0  # seconds with tries, in which no exercise of the lesson was passed: stuck
+PAUSE = 1800.0  # seconds without a try: what came before is another session's
+TRIES_TO_HELP = 2
+# what students are told where no author has written a message, by the name of the rule in judging.diagnose
+RULES = {
+    "repair": "one edit of their own code would pass, and the message names it",
+    "slip": "the answer of the solution with one small edit, which the message names",
+    "changed_in_place": "an input was changed in place",
+    "relation": "the result is the right one, changed as a whole",
+    "exception": "it stopped with an error, and the message says what that means",
+    "some_right": "some results are right and others are not",
+    "what_is_there": "no known mistake; the message shows only what came out",
+    "too_large": "far more came back than was asked for",
+    "shortcut": "a ready-made function was used where writing it is the exercise",
+}
+
+
+@dataclass(frozen=True)
+class Try:
+    """One run of `check` on an exercise that was started.
+
+    Args:
+        student: who ran it.
+        exercise: the exercise's name.
+        passed: whether every visible check passed.
+        message: the id of the message that was shown; '' where it passed.
+        time: when, in seconds since 1970.
+        code: the student's, where they share it.
+    """
+
+    student: str
+    exercise: str
+    passed: bool
+    message: str
+    time: float
+    code: str = ""
+
+
+@dataclass
+class Seen:
+    """A message about one exercise, and who sees it."""
+
+    message: str
+    students: list[str] = field(default_factory=list)
+    example: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A class at one moment.
+
+    Args:
+        states: of each student, by exercise; what is missing is not started.
+        messages: per exercise, the most frequent first.
+    """
+
+    states: Mapping[str, Mapping[str, str]]
+    messages: Mapping[str, Sequence[Seen]]
+
+
+def board_of(
+    done: Mapping[tuple[str, str], bool], tries: Sequence[Try], now: float, since: float | None = None
+) -> Board:
+    """Return the class as it is at a moment.
+
+    Args:
+        done: whether each student and exercise that was ever tried has passed by then.
+        tries: the latest ones of one lesson, in order: at least those of the last session.
+        now: the moment, in seconds since 1970.
+        since: counts every message that was seen from then on; by default only what somebody last saw and has not
+            passed since.
+    """
+    states: dict[str, dict[str, str]] = defaultdict(dict)
+    for (student, exercise), passed in done.items():
+        states[student][exercise] = PASSED if passed else WORKING
+    for student, mine in by_student(tries).items():
+        for exercise in stuck_on(mine, now):
+            if states[student].get(exercise) == WORKING:
+                states[student][exercise] = STUCK
+    shown = last_messages(tries, now) if since is None else [t for t in tries if t.time >= since and not t.passed]
+    return Board(states, most_seen(shown))
+
+
+def by_student(tries: Iterable[Try]) -> dict[str, list[Try]]:
+    """Return each student's tries, in order."""
+    mine = defaultdict(list)
+    for one in tries:
+        mine[one.student].append(one)
+    return mine
+
+
+def stuck_on(tries: Sequence[Try], now: float) -> set[str]:
+    """Return the exercises on which one student is stuck.
+
+    Args:
+        tries: the student's, in order.
+        now: the moment, in seconds since 1970.
+    """
+    session = last_session(tries, now)
+    passed = max((one.time for one in session if one.passed), default=0.0)
+    found = set()
+    for exercise in {one.exercise for one in session}:
+        mine = [one for one in session if one.exercise == exercise]
+        if mine[-1].passed:
+            continue
+        same = {(one.passed, one.message) for one in mine[-SAME_MESSAGE:]}
+        since = [one for one in mine if one.time > passed]
+        long = len(since) > 1 and now - since[0].time >= NO_PROGRESS
+        if (len(mine) >= SAME_MESSAGE and len(same) == 1) or long:
+            found.add(exercise)
+    return found
+
+
+def last_session(tries: Sequence[Try], now: float) -> Sequence[Try]:
+    """Return the tries since the last pause; none where the pause lasts."""
+    if not tries or now - tries[-1].time > PAUSE:
+        return []
+    breaks = [index for index, (one, following) in enumerate(pairwise(tries), 1) if following.time - one.time > PAUSE]
+    return tries[breaks[-1] if breaks else 0 :]
+
+
+def last_messages(tries: Iterable[Try], now: float) -> list[Try]:
+    """Return everybody's last try on each exercise, where it did not pass and is not long ago."""
+    latest = {(one.student, one.exercise): one for one in tries}
+    return [one for one in latest.values() if not one.passed and now - one.time <= PAUSE]
+
+
+def most_seen(tries: Iterable[Try]) -> dict[str, list[Seen]]:
+    """Return the messages of tries that did not pass, with who saw them; the most frequent first."""
+    found: dict[str, dict[str, Seen]] = defaultdict(dict)
+    for one in tries:
+        seen = found[one.exercise].setdefault(one.message, Seen(one.message))
+        if one.student not in seen.students:
+            seen.students.append(one.student)
+        if one.code:
+            seen.example, seen.author = one.code, one.student
+    return {
+        exercise: sorted(seen.values(), key=lambda s: (-len(s.students), s.message)) for exercise, seen in found.items()
+    }
+
+
+@dataclass(frozen=True)
+class Helped:
+    """What a message did.
+
+    Args:
+        exercise: the exercise's name.
+        message: the message's id.
+        saw: how many students saw it.
+        passed: how many of them passed the exercise within two tries after they first saw it.
+    """
+
+    exercise: str
+    message: str
+    saw: int
+    passed: int
+
+
+def messages_that_helped(tries: Iterable[Try]) -> list[Helped]:
+    """Count for each message who saw it, and who passed within two tries of first seeing it; the most seen first.
+
+    Args:
+        tries: a lesson's, in order.
+    """
+    mine: dict[tuple[str, str], list[Try]] = defaultdict(list)
+    for one in tries:
+        mine[one.student, one.exercise].append(one)
+    counts: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for (_, exercise), own in mine.items():
+        first: dict[str, int] = {}
+        for index, one in enumerate(own):
+            if not one.passed:
+                first.setdefault(one.message, index)
+        for message, index in first.items():
+            counts[exercise, message].append(any(o.passed for o in own[index + 1 : index + 1 + TRIES_TO_HELP]))
+    found = [Helped(exercise, message, len(some), sum(some)) for (exercise, message), some in counts.items()]
+    return sorted(found, key=lambda helped: (helped.exercise, -helped.saw, helped.message))
+
+
+def told(message: str, written: Mapping[str, str]) -> str:
+    """Return what a message id stands for: its author's words, or what the rule says that made it.
+
+    Args:
+        message: the id: a known mistake's name, or a rule's, with the relation's name after a colon.
+        written: the authors' words, by mistake.
+    """
+    rule, _, relation = message.partition(":")
+    words = written.get(message) or RULES.get(rule, message)
+    return f"{words} ({relation.replace('_', ' ')})" if relation else words

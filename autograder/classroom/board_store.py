@@ -1,0 +1,161 @@
+"""What `check` told the board, in the teacher's database: a table of our own beside the gradebook's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from nbgrader import api
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    Index,
+    MetaData,
+    String,
+    Table,
+    Text,
+    case,
+    delete,
+    func,
+    inspect,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ..authoring.nbgrader_course import load_config
+from ..paths import Course
+from .board_state import PAUSE, Try
+from .database import POSTGRESQL, alone, as_course_error, connect
+
+LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
+MOST_TRIES = 20_000  # of one lesson at once: some 300 students who check every two minutes
+TRIES = Table(
+    "autograder_board",
+    MetaData(),
+    Column("student", String(255), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("lesson", String(80), nullable=False),
+    Column("exercise", String(80), nullable=False),
+    Column("passed", Boolean, nullable=False),
+    Column("message", String(80), nullable=False),
+    Column("time", Float, nullable=False),
+    Column("code", Text),
+    Index("ix_autograder_board_lesson_time", "lesson", "time"),
+)
+T = TRIES.c
+PERSON = api.Student.__table__
+
+
+@dataclass(frozen=True)
+class Told:
+    """One try as it came from a student's `check`.
+
+    Args:
+        id: the sender's own, so that what is sent twice is kept once.
+        lesson: the lesson's name.
+        what: the try.
+    """
+
+    id: str
+    lesson: str
+    what: Try
+
+
+class BoardStore:
+    """The board's table in the database that the gradebook is in."""
+
+    def __init__(self, url: str) -> None:
+        self._engine: Engine = connect(url)
+
+    @classmethod
+    def of(cls, course: Course) -> BoardStore:
+        """Open a course's, and make the table where there is none.
+
+        Raises:
+            CourseError: the database cannot be used.
+        """
+        course.coursework.mkdir(exist_ok=True)
+        store = cls(load_config(course.root).CourseDirectory.db_url)
+        with as_course_error(), alone(store._engine):
+            TRIES.metadata.create_all(store._engine)
+        return store
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with as_course_error(), self._engine.begin() as connection:
+            yield connection
+
+    def add(self, told: Sequence[Told]) -> None:
+        """Keep tries that are not known yet; of a student's code, only the latest of each exercise."""
+        postgres = self._engine.dialect.name == POSTGRESQL
+        insert = (postgresql.insert(TRIES) if postgres else sqlite.insert(TRIES)).on_conflict_do_nothing()
+        with self._transaction() as connection:
+            for one in told:
+                what = one.what
+                same = (T.student == what.student, T.lesson == one.lesson, T.exercise == what.exercise)
+                if what.code:
+                    earlier = (*same, T.code.is_not(None), T.time < what.time)
+                    connection.execute(update(TRIES).where(*earlier).values(code=None))
+                connection.execute(insert, row_of(one))
+
+    def done(self, lesson: str, until: float) -> dict[tuple[str, str], bool]:
+        """Return whether each student and exercise that was ever tried has passed by a moment."""
+        passed = func.max(case((T.passed, 1), else_=0))
+        query = select(T.student, T.exercise, passed).where(T.lesson == lesson, T.time <= until)
+        with self._transaction() as connection:
+            rows = connection.execute(query.group_by(T.student, T.exercise))
+            return {(student, exercise): bool(passed) for student, exercise, passed in rows}
+
+    def tries(self, lesson: str, since: float = 0.0, until: float = float("inf")) -> list[Try]:
+        """Return a lesson's tries between two moments, in order; the latest where there are too many."""
+        query = select(T.student, T.exercise, T.passed, T.message, T.time, T.code).where(T.lesson == lesson)
+        query = query.where(T.time >= since, T.time <= until).order_by(T.time.desc()).limit(MOST_TRIES)
+        with self._transaction() as connection:
+            rows = connection.execute(query).all()
+        return [Try(s, e, p, m, t, code or "") for s, e, p, m, t, code in reversed(rows)]
+
+    def every_try(self, lesson: str) -> list[Try]:
+        """Return all of a lesson's tries in order, without anybody's code."""
+        query = select(T.student, T.exercise, T.passed, T.message, T.time).where(T.lesson == lesson)
+        with self._transaction() as connection:
+            return [Try(*row) for row in connection.execute(query.order_by(T.time))]
+
+    def students(self) -> list[str]:
+        """Return everybody who has told the board something, or is in the gradebook."""
+        with self._transaction() as connection:
+            names = set(connection.scalars(select(T.student).distinct()))
+            if inspect(connection).has_table(PERSON.name):
+                names |= set(connection.scalars(select(PERSON.c.id)))
+        return sorted(names)
+
+    def of_student(self, student: str) -> list[Mapping[str, Any]]:
+        """Return all that is kept about a student, in order."""
+        query = select(TRIES).where(T.student == student).order_by(T.time)
+        with self._transaction() as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def forget(self, student: str) -> int:
+        """Delete all that is kept about a student; return how many tries that were."""
+        with self._transaction() as connection:
+            return connection.execute(delete(TRIES).where(T.student == student)).rowcount
+
+
+def row_of(told: Told) -> dict[str, Any]:
+    """Return a try as a row of the table."""
+    what = told.what
+    return {
+        "student": what.student,
+        "id": told.id,
+        "lesson": told.lesson,
+        "exercise": what.exercise,
+        "passed": what.passed,
+        "message": what.message,
+        "time": what.time,
+        "code": what.code or None,
+    }

@@ -1,0 +1,127 @@
+"use strict";
+// The board's page. All that comes from the service is put in as text, never as HTML.
+const SIGNS = { passed: "✓ passed", stuck: "! stuck", working: "… working", "": "○ not started" };
+const ORDER = ["passed", "stuck", "working", ""];
+const MOST_MESSAGES = 5;
+const $ = (id) => document.getElementById(id);
+const query = new URLSearchParams(location.search);
+let stream = null;
+
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+function words(text) { // code stands between backticks
+  return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part));
+}
+
+function bar(counts, all) {
+  const names = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(names, "svg");
+  svg.setAttribute("aria-hidden", "true");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("viewBox", `0 0 ${Math.max(all, 1)} 1`);
+  let left = 0;
+  for (const state of ORDER.slice(0, 3)) {
+    const part = document.createElementNS(names, "rect");
+    part.setAttribute("class", state);
+    part.setAttribute("x", left);
+    part.setAttribute("width", counts[state]);
+    part.setAttribute("height", 1);
+    svg.append(part);
+    left += counts[state];
+  }
+  return element("div", { className: "bar" }, svg);
+}
+
+function message(exercise, seen, open) {
+  const summary = element("summary", {}, element("span", { className: "count", textContent: `${seen.students.length} × ` }), ...words(seen.told));
+  const made = element("details", {}, summary, element("p", { className: "names", tabIndex: 0, textContent: seen.students.join(", ") }));
+  if (seen.example) {
+    made.append(element("p", { className: "names", textContent: `${seen.author} shares:` }));
+    made.append(element("pre", { tabIndex: 0 }, element("code", { textContent: seen.example })));
+  }
+  made.dataset.key = JSON.stringify([exercise, seen.id]);
+  made.open = open.has(made.dataset.key);
+  return made;
+}
+
+function article(exercise, index, state, open) {
+  const counts = Object.fromEntries(ORDER.map((name) => [name, 0]));
+  for (const student of state.students) counts[student.states[index]] += 1;
+  const told = ORDER.map((name) => element("span", { textContent: SIGNS[name].replace(" ", ` ${counts[name]} `) }));
+  const messages = state.messages[exercise].slice(0, MOST_MESSAGES).map((seen) => message(exercise, seen, open));
+  const none = element("p", { className: "none", textContent: "No message." });
+  return element("article", {}, element("h2", { textContent: exercise }), bar(counts, state.students.length),
+    element("p", { className: "counts" }, ...told), ...(messages.length ? messages : [none]));
+}
+
+function row(student) {
+  const cells = student.states.map((state) => element("td", { className: state || "none", textContent: SIGNS[state] }));
+  return element("tr", {}, element("th", { scope: "row", textContent: student.name }), ...cells);
+}
+
+function show(state) {
+  const open = new Set([...document.querySelectorAll("details[open]")].map((made) => made.dataset.key));
+  const focused = document.activeElement.closest("details")?.dataset.key;
+  $("exercises").replaceChildren(...state.exercises.map((name, i) => article(name, i, state, open)));
+  // what had the focus keeps it
+  if (focused) [...document.querySelectorAll("details")].find((made) => made.dataset.key === focused)?.querySelector("summary").focus();
+  const heads = ["student", ...state.exercises].map((name) => element("th", { scope: "col", textContent: name }));
+  document.querySelector("thead").replaceChildren(element("tr", {}, ...heads));
+  document.querySelector("tbody").replaceChildren(...state.students.map(row));
+}
+
+function say(text) { if ($("status").textContent !== text) $("status").textContent = text; }
+
+function watch() {
+  stream = new EventSource(`events?lesson=${encodeURIComponent($("lesson").value)}`);
+  stream.onopen = () => say("Live: the page follows the class.");
+  stream.onmessage = (event) => show(JSON.parse(event.data));
+  stream.onerror = () => {
+    say("The connection is lost. Trying again; if it stays lost, reload the page.");
+    if (stream.readyState === EventSource.CLOSED) setTimeout(begin, 5000);
+  };
+}
+
+async function look() {
+  const begins = new Date($("hour").value).getTime() / 1000;
+  const answer = await fetch(`past?lesson=${encodeURIComponent($("lesson").value)}&from=${begins}`);
+  if (!answer.ok) return say("That hour cannot be shown.");
+  show(await answer.json());
+  const time = (date) => date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  say(`The hour from ${time(new Date(begins * 1000))}: all messages seen in it, and the class at its end.`);
+}
+
+function begin() {
+  stream?.close();
+  const past = $("hour").value !== "";
+  $("live").setAttribute("aria-pressed", String(!past));
+  const chosen = new URLSearchParams({ lesson: $("lesson").value });
+  if (past) chosen.set("hour", $("hour").value);
+  if (document.body.classList.contains("large")) chosen.set("large", "1");
+  history.replaceState(null, "", `?${chosen}`);
+  (past ? look : watch)();
+}
+
+function enlarge(large) {
+  document.body.classList.toggle("large", large);
+  $("large").setAttribute("aria-pressed", String(large));
+  begin();
+}
+
+async function start() {
+  const { lessons } = await (await fetch("lessons")).json();
+  $("lesson").append(...lessons.map(({ name, title }) => new Option(title, name, false, name === query.get("lesson"))));
+  $("hour").value = query.get("hour") ?? "";
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  $("lesson").addEventListener("change", begin);
+  $("hour").addEventListener("change", begin);
+  $("live").addEventListener("click", () => { $("hour").value = ""; begin(); });
+  $("large").addEventListener("click", () => enlarge(!document.body.classList.contains("large")));
+  enlarge(query.has("large"));
+}
+
+start();

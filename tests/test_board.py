@@ -1,0 +1,215 @@
+"""The board's service: who may see it, who may tell it what, and what it makes of nonsense, floods and forgeries."""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.classroom.board import opens_own_server
+from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
+from autograder.paths import Course
+from autograder.student import telling
+
+from .board_hub import TEACHER, Running, running, server_of, user
+from .conftest import LESSON
+
+ADA, BOB = "token-of-ada", "token-of-bob"
+
+
+@pytest.fixture(scope="module")
+def board(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(course, tmp_path_factory.mktemp("board"), ["ada", "bob", "eve", "flood"]) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def forget(board: Running) -> None:
+    for name in ("ada", "bob", "eve", "flood"):
+        board.service.store.forget(name)
+
+
+def a_try(number: int = 1, **changes: Any) -> dict[str, Any]:
+    made = {"id": f"{number:032x}", "lesson": LESSON, "exercise": "attend", "passed": False}
+    return {**made, "message": "softmax_over_queries", "time": time.time() - 1, **changes}
+
+
+def kept(board: Running, token: str = ADA) -> list[dict[str, Any]]:
+    return board.ask(token, "tries").json()["tries"]
+
+
+def test_only_whoever_may_use_the_service_sees_a_page(board: Running) -> None:
+    for path in ("", "board.js", "lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0"):
+        nobody = board.ask("", path)
+        assert (nobody.status_code, "/hub/api/oauth2/authorize" in nobody.headers["Location"]) == (302, True)
+        assert board.ask("no-token", path).status_code == 302
+        assert board.ask(ADA, path).status_code == 403
+    assert board.ask(TEACHER).status_code == 200
+    assert {one["name"] for one in board.ask(TEACHER, "lessons").json()["lessons"]} >= {LESSON}
+
+
+def test_a_page_may_not_be_framed_and_runs_nothing_from_elsewhere(board: Running) -> None:
+    for path in ("", "board.js", "board.css", "lessons"):
+        headers = board.ask(TEACHER, path).headers
+        assert "default-src 'none'; script-src 'self'" in headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_student_writes_as_himself_and_reads_himself(board: Running) -> None:
+    forged = a_try(student="bob", name="bob", user="bob")
+    assert board.tell(ADA, forged).json() == {"kept": 1, "refused": 0}
+    assert [one["student"] for one in kept(board)] == ["ada"]
+    assert kept(board, BOB) == []
+    assert board.ask(BOB, "tries?student=ada").json() == {"student": "bob", "tries": []}
+
+
+@pytest.mark.parametrize("token", ["", "no-token", TEACHER, "token-for-another-service", "token-of-a-service"])
+def test_no_other_token_tells_or_reads_anything(board: Running, token: str) -> None:
+    assert board.tell(token, a_try()).status_code == 403
+    assert board.ask(token, "tries").status_code == 403
+
+
+def test_a_browsers_cookies_do_not_count(board: Running) -> None:
+    cookie = {"Cookie": "service-board=whatever; jupyterhub-session-id=1; _xsrf=1"}
+    assert board.ask("", "tries", "POST", data="{}", headers=cookie).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (server_of("ada"), True),
+        (user("ada", "access:servers!server=ada/second"), True),
+        (user("ada", "access:servers!user=ada"), True),
+        (user("ada", "access:servers!server=adam/"), False),
+        (user("ad", "access:servers!server=ada/"), False),
+        (user("ada", "access:servers!user=adam"), False),
+        (user("ada", "read:users:name!user=ada"), False),
+    ],
+)
+def test_a_token_counts_that_opens_its_owners_server(model: dict[str, Any], expected: bool) -> None:
+    assert opens_own_server(model) is expected
+
+
+def test_what_is_sent_twice_is_kept_once(board: Running) -> None:
+    board.tell(ADA, a_try(1), a_try(2))
+    board.tell(ADA, a_try(2), a_try(3))
+    assert len(kept(board)) == 3
+
+
+def test_what_a_students_side_sends_through_the_socket_arrives(board: Running, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("LESSONS_BOARD", str(board.socket))
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", ADA)
+    queue = tmp_path / "queue"
+    for number in range(3):
+        telling.append(queue, a_try(number))
+    telling.deliver(queue)
+    assert not queue.exists()
+    assert [one["id"] for one in telling.ask_board()] == [f"{number:032x}" for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "short"},
+        {"id": None},
+        {"id": "Z" * 32},
+        {"lesson": "99_no_such"},
+        {"lesson": ["02"]},
+        {"exercise": "<script>"},
+        {"exercise": {}},
+        {"message": "<script>alert(1)</script>"},
+        {"message": "x" * 81},
+        {"message": ""},
+        {"passed": "yes"},
+        {"passed": 1},
+        {"time": "now"},
+        {"time": float("nan")},
+        {"time": float("inf")},
+        {"time": 10**400},
+        {"time": 0},
+        {"time": None},
+    ],
+)
+def test_nonsense_is_left_out_and_the_rest_is_kept(board: Running, changes: dict[str, Any]) -> None:
+    assert board.tell(ADA, a_try(1, **changes), a_try(2)).json() == {"kept": 1, "refused": 1}
+    assert [one["id"] for one in kept(board)] == [f"{2:032x}"]
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", '{"tries": 1}', '{"tries": [[]]}', "[" * 100_000, "\xff", "9" * 5000])
+def test_a_body_that_is_none_breaks_nothing(board: Running, body: str) -> None:
+    answer = board.ask(ADA, "tries", "POST", data=body.encode("latin-1"))
+    assert answer.json() == {"kept": 0, "refused": 1}
+
+
+def test_a_time_ahead_of_the_clock_is_now(board: Running) -> None:
+    board.tell(ADA, a_try(time=time.time() + 9e6))
+    assert kept(board)[0]["time"] <= time.time()
+
+
+@pytest.mark.parametrize("code", ["x" * 10 * MOST_CODE, "a\x00b", "\ud800", 7, ["x"], "</script><b>"])
+def test_code_is_cut_to_what_a_database_keeps(board: Running, code: object) -> None:
+    assert board.tell(ADA, a_try(code=code)).json()["kept"] == 1
+    assert len(kept(board)[0]["code"] or "") <= MOST_CODE
+
+
+def test_a_request_is_bounded(board: Running, course: Course) -> None:
+    body = json.dumps({"tries": [a_try(n) for n in range(3 * MOST_TRIES)]}).encode()
+    told, refused = told_in(body, "ada", Catalog.of(course), time.time())
+    assert (len(told), refused) == (MOST_TRIES, 0)
+    with contextlib.suppress(OSError):  # tornado closes the connection before all of it is read
+        assert board.ask(ADA, "tries", "POST", data=b"x" * 2**21).status_code in (400, 413)
+
+
+def test_a_flood_is_stopped_and_drowns_nobody(board: Running) -> None:
+    answers = [
+        board.tell("token-of-flood", *(a_try(MOST_TRIES * n + k) for k in range(MOST_TRIES))).status_code
+        for n in range(int(MOST_AT_ONCE) // MOST_TRIES + 3)
+    ]
+    assert set(answers) == {200, 429}
+    assert board.tell(BOB, a_try()).status_code == 200
+
+
+def live(board: Running) -> Iterator[dict[str, Any]]:
+    with board.ask(TEACHER, f"events?lesson={LESSON}", stream=True) as answer:
+        assert answer.headers["Content-Type"] == "text/event-stream"
+        for line in answer.iter_lines(decode_unicode=True):
+            if line.startswith("data: "):
+                yield json.loads(line.removeprefix("data: "))
+
+
+def test_the_page_follows_what_students_tell(board: Running) -> None:
+    states = live(board)
+    assert all("stuck" not in one["states"] for one in next(states)["students"])
+    board.tell(ADA, *(a_try(n) for n in range(3)))
+    board.tell(BOB, a_try(7, message="what_is_there", code="def attend(): ..."))
+    state = next(one for one in states if len(one["students"]) == 2)
+    column = state["exercises"].index("attend")
+    assert {one["name"]: one["states"][column] for one in state["students"]} == {"ada": "stuck", "bob": "working"}
+    named, unnamed = sorted(state["messages"]["attend"], key=lambda seen: seen["id"])
+    assert "columns sum to 1" in named["told"]
+    assert "example" not in named
+    assert (unnamed["example"], unnamed["author"]) == ("def attend(): ...", "bob")
+    board.tell(ADA, a_try(9, passed=True))
+    state = next(states)
+    assert [one["states"][column] for one in state["students"]] == ["passed", "working"]
+    assert [seen["students"] for seen in state["messages"]["attend"]] == [["bob"]]
+
+
+def test_a_past_hour_shows_what_was_seen_in_it(board: Running) -> None:
+    hour = time.time() - 86_400
+    board.tell(ADA, a_try(1, time=hour + 60), a_try(2, time=hour + 120, passed=True), a_try(3, exercise="project_qkv"))
+    state = board.ask(TEACHER, f"past?lesson={LESSON}&from={hour}").json()
+    (seen,) = state["messages"]["attend"]
+    assert (seen["students"], state["messages"]["project_qkv"]) == (["ada"], [])
+    assert board.ask(TEACHER, f"past?lesson={LESSON}&from=x").status_code == 400
+    assert board.ask(TEACHER, "past?lesson=99_no_such&from=0").status_code == 404
+
+
+def test_without_a_hub_the_command_says_where_the_lines_are(course: Course, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(course.root)
+    assert main(["board"]) == 2
+    assert "docs/hub.md has the lines" in capsys.readouterr().err

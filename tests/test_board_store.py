@@ -1,0 +1,82 @@
+"""The board's table: kept once, in order, forgotten on demand; in SQLite, and in PostgreSQL where there is one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine
+
+from autograder.__main__ import main
+from autograder.classroom.board_state import Try
+from autograder.classroom.board_store import TRIES, BoardStore, Told
+from autograder.paths import Course
+
+from .conftest import LESSON
+from .postgres import needs_postgres, serving
+
+NOW = 1_800_000_000.0
+DATABASES = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.slow, needs_postgres])]
+DELETED = "Deleted 2 tries of ada from the board. Submissions and grades were not touched.\n"
+
+
+def told(number: int, student: str = "ada", message: str = "a", code: str = "", exercise: str = "attend") -> Told:
+    what = Try(student, exercise, not message, message, NOW + number, code)
+    return Told(f"{number:032x}", LESSON, what)
+
+
+@pytest.fixture(params=DATABASES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[BoardStore]:
+    if request.param == "sqlite":
+        yield empty(f"sqlite:///{tmp_path}/board.db")
+        return
+    with serving() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGPASSWORD", "open-sesame")
+        yield empty(server.make("board"))
+
+
+def empty(url: str) -> BoardStore:
+    engine = create_engine(url)
+    TRIES.metadata.create_all(engine)
+    engine.dispose()
+    return BoardStore(url)
+
+
+def test_what_is_sent_twice_is_kept_once_and_in_order(store: BoardStore) -> None:
+    store.add([told(2), told(1)])
+    store.add([told(2), told(3, message="")])
+    assert [one.time - NOW for one in store.tries(LESSON)] == [1, 2, 3]
+    assert [one.time - NOW for one in store.tries(LESSON, NOW + 2, NOW + 2.5)] == [2]
+    assert store.done(LESSON, NOW + 2) == {("ada", "attend"): False}
+    assert store.done(LESSON, NOW + 3) == {("ada", "attend"): True}
+    assert store.done("another", NOW + 3) == {}
+
+
+def test_nobody_overwrites_anothers_by_its_id(store: BoardStore) -> None:
+    store.add([told(1)])
+    store.add([told(1, student="eve", message="")])
+    assert [(one["student"], one["message"]) for one in store.of_student("ada")] == [("ada", "a")]
+
+
+def test_of_shared_code_only_the_latest_of_an_exercise_is_kept(store: BoardStore) -> None:
+    store.add([told(1, code="first"), told(2, code="second"), told(3, code="other", exercise="other")])
+    assert [one.code for one in store.tries(LESSON)] == ["", "second", "other"]
+    store.add([told(4, code="third")])
+    assert [one.code for one in store.tries(LESSON)] == ["", "", "other", "third"]
+
+
+def test_a_student_is_forgotten_and_nobody_else(store: BoardStore) -> None:
+    store.add([told(1), told(2), told(1, student="bob")])
+    assert store.forget("ada") == 2
+    assert (store.of_student("ada"), store.students()) == ([], ["bob"])
+    assert store.forget("ada") == 0
+
+
+def test_a_courses_board_is_in_its_gradebook_with_its_students(scratch: Course, monkeypatch, capsys) -> None:
+    store = BoardStore.of(scratch)
+    store.add([told(1), told(2)])
+    assert BoardStore.of(scratch).students() == ["ada"]
+    monkeypatch.chdir(scratch.root)
+    assert main(["forget", "--student", "ada"]) == 0
+    assert capsys.readouterr().out == DELETED
+    assert main(["forget", "--student", "ada"]) == 1
+    assert capsys.readouterr().out == "The board has nothing about ada.\n"
