@@ -1,0 +1,1 @@
+../08_transformer_block/attention.py
