@@ -133,6 +133,7 @@ def how_it_begins(model_class: Any, draw: Inputs) -> Any:
     matrices = {
         name: about(p) for name, p in sorted(model.named_parameters()) if p.dim() > 1
     }
+    gains = {name: p for name, p in sorted(model.named_parameters()) if "norm" in name}
     independent = not model.token_embedding.weight.equal(other.token_embedding.weight)
     other.load_state_dict(model.state_dict())
     tokens = drawn_tokens(draw, 300, 1, 40)
@@ -144,6 +145,7 @@ def how_it_begins(model_class: Any, draw: Inputs) -> Any:
     one = filled(model_class(3, 9, 4, 2, 1), draw)
     return (
         matrices,
+        gains,
         independent,
         copied,
         error_of(model, torch.cat([tokens, tokens], dim=1)),

@@ -101,11 +101,12 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
     ### BEGIN SOLUTION
     rank = {pair: index for index, pair in enumerate(merges)}
     tokens = list(word)
-    while True:
-        known = [p for p in itertools.pairwise(tokens) if p in rank]
+    for _ in word:  # every merge leaves fewer tokens
+        known = [pair for pair in itertools.pairwise(tokens) if pair in rank]
         if not known:
-            return tokens
+            break
         tokens = merge(tokens, min(known, key=rank.__getitem__))
+    return tokens
     ### END SOLUTION
 
 
@@ -177,7 +178,8 @@ class GPT(nn.Module):
             raise ValueError(f"{length} tokens, but at most {max_len} fit")
         positions = torch.arange(length, device=tokens.device)
         x = self.token_embedding(tokens) + self.position_embedding(positions)
-        x, causal = self.dropout(x), positions[:, None] >= positions  # (L, L)
+        x = self.dropout(x)
+        causal = positions[:, None] >= positions  # (L, L)
         for block in self.blocks:
             x = block(x, causal)
         return self.norm(x) @ self.token_embedding.weight.mT
@@ -332,7 +334,7 @@ def next_token_probabilities(
 # %% [markdown]
 # ### Exercise 13.6: published weights in your class
 #
-# Write the translator. It builds your `GPT` of exercise 13.3, so that one has to pass first.
+# Write the translator. It builds your `GPT` of exercise 13.3, so that one has to pass first. The library transformers is not allowed here.
 
 # %% hints from_published [markdown]
 # Which sizes does `GPT` want, and in which shape does each of them show? How can you tell how many blocks there are?
