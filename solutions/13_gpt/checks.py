@@ -77,7 +77,9 @@ def equally_frequent(learn_merges: Any, draw: Inputs) -> Any:
     """Pairs that are equally frequent: of those the first one in Python's order of tuples comes first."""
     return {
         **learned(learn_merges, spelled(draw, {"CD": 3, "AB": 3, "EF": 3}), 3),
-        **learned(learn_merges, spelled(draw, {"ABD": 2, "ABC": 2, "AC": 2}), 4),
+        **learned(
+            learn_merges, spelled(draw, {"ABD": 2, "ABC": 2, "AC": 2, "EAB": 2}), 5
+        ),
     }
 
 
@@ -118,6 +120,7 @@ def in_the_order_of_the_merges(split_word: Any, draw: Inputs) -> Any:
     return {
         **split(split_word, draw, ["ABC", "ABCBC", "CABAB"], "B+C A+B A+BC"),
         **split(split_word, draw, ["ABCD", "DABCDD"], "A+B C+D AB+C"),
+        **split(split_word, draw, ["CAB"], "B+C C+A A+B"),
     }
 
 
@@ -243,7 +246,8 @@ def dropout_and_the_longest_text(model_class: Any, draw: Inputs) -> Any:
 @check("learning_rate", points=1, show=True)
 def up_and_down(learning_rate: Any, draw: Inputs) -> Any:
     """Every step of a short training, and those after its end."""
-    peak, floor = (1 + draw.integer(1, 99)) / 1000, draw.integer(1, 9) / 10_000
+    peak = (1 + draw.integer(1, 99)) / 1000
+    floor = peak / draw.integer(3, 5)
     warmup, total = draw.size(4, 5, 7), draw.size(12, 13, 17)
     return {
         f"step {step} of {total}, {warmup} of them warm-up": learning_rate(
@@ -330,7 +334,7 @@ def top_p_with_the_others(next_token_probabilities: Any, draw: Inputs) -> Any:
         "temperature=3, top_p=0.6": next_token_probabilities(
             logits, temperature=3.0, top_p=0.6
         ),
-        "top_k=3, top_p=0.8": next_token_probabilities(logits, top_k=3, top_p=0.8),
+        "top_k=3, top_p=0.45": next_token_probabilities(logits, top_k=3, top_p=0.45),
     }
 
 

@@ -250,10 +250,17 @@ def many_blocks(from_published: Any, draw: Inputs) -> Any:
         draw, layers=1, width=12, vocab_size=5, max_len=3, spread=6.0, masks=True
     )
     single = published(draw, layers=3, width=4, prefix="transformer.")
+    tails = published(draw, layers=1)
+    tails |= {  # where the two forms of GELU are a tenth apart, and little else is added
+        "h.0.mlp.c_fc.weight": tails["h.0.mlp.c_fc.weight"] / 4,
+        "h.0.mlp.c_fc.bias": tails["h.0.mlp.c_fc.bias"] / 10 - 3,
+        "h.0.mlp.c_proj.weight": tails["h.0.mlp.c_proj.weight"] * 1000,
+    }
     return (
         from_published(deep, 2)(drawn_tokens(draw, 11, 1, 7)),
         from_published(wide, 4)(drawn_tokens(draw, 5, 4, 3)),
         from_published(single, 1)(drawn_tokens(draw, 11, 2, 3)),
+        from_published(tails, 2)(drawn_tokens(draw, 11, 2, 3)),
     )
 
 

@@ -72,9 +72,7 @@ learn.mutant("across_words", body="""
 learn.mutant("mark_at_the_end", "list(word)", "[*word, '</w>']",
     says="A mark for the end was added to every word. At first the characters of a word are its tokens, and no more.")
 learn.mutant("tokens_returned", "learned.append(best)", "learned.append(''.join(best))",
-    says="The merged tokens came back. Return the pairs, because from the token alone nobody knows what was merged.")
-learn.mutant("words_returned", "return learned", "return [tuple(parts) for parts in tokens.values()]",
-    says="The words came back, split. Return the pairs that were merged, in the order of their merges.")
+    says="What came back is no list of pairs. Return the pairs that were merged, each a tuple of two strings.")
 learn.mutant("newest_first", "learned.append(best)", "learned.insert(0, best)",
     says="The pairs are in the opposite order: the first merge comes first.")
 learn.mutant("in_order_of_the_alphabet", "return learned", "return sorted(learned)",
@@ -171,10 +169,7 @@ gpt.mutant("wrapped_positions", drop="if length > max_len:\n    raise ValueError
     says="A text that is longer than max_len does not end with a ValueError. Ask before anything is computed.")
 gpt.mutant("positions_modulo", "if length > max_len:\n    raise ValueError(f'{length} tokens, but at most {max_len} fit')", "",
     "self.position_embedding(positions)", "self.position_embedding(positions % max_len)",
-    says="A text that is longer than max_len is taken without a word, and its positions begin again. Raise a ValueError.")
-gpt.mutant("cut_off", "if length > max_len:\n    raise ValueError(f'{length} tokens, but at most {max_len} fit')",
-    "tokens = tokens[:, -max_len:]\nlength = tokens.size(1)",
-    says="A text that is longer than max_len is cut without a word. Raise a ValueError: whoever calls can cut it.")
+    says="A text that is longer than max_len was taken without a word. Raise a ValueError.")
 gpt.mutant("longest_text_refused", "length > max_len", "length >= max_len",
     says="A text of max_len tokens was refused. That many fit; one more does not.")
 gpt.mutant("another_matrix_for_the_output", "self.norm = nn.LayerNorm(d_model)",
@@ -242,8 +237,6 @@ gpt.mutant("drawn_before_the_blocks", "for parameter in self.parameters():", "fo
     says="The matrices of the blocks begin with a standard deviation of 0.02. Those of the embeddings should, too.")
 gpt.mutant("gains_drawn", "if parameter.dim() == 2:", "if True:",
     says="The gains of the norms were drawn, too, so they begin near 0. Draw matrices only.")
-gpt.mutant("variance_for_deviation", "std=0.02", "std=0.02 ** 0.5",
-    says="The matrices begin with a variance of 0.02. That should be the standard deviation.")
 
 rate = solution("learning_rate")
 rate.mutant("begins_at_zero", "(step + 1) / warmup", "step / warmup", hint=2,
@@ -402,9 +395,6 @@ choose.mutant("probability_below_top_p", "before >= top_p", "(shares < top_p) & 
 choose.mutant("top_p_before_top_k", "shares = ordered.softmax(dim=-1)",
     "shares = (logits / temperature).sort(dim=-1, descending=True, stable=True)[0].softmax(dim=-1)", hint=1,
     says="top_p used the probabilities before top_k. It uses those of the tokens that top_k has kept.")
-choose.mutant("top_p_without_temperature", "shares = ordered.softmax(dim=-1)",
-    "shares = (ordered * temperature).softmax(dim=-1)", hint=1,
-    says="top_p used the probabilities without the temperature. The temperature comes first.")
 choose.mutant("top_p_ignored", "if top_p is not None:", "if top_p is not None and top_k is None:",
     says="With top_k, top_p was ignored. They can act together, top_k first.")
 choose.mutant("sorted", "torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))",
