@@ -78,7 +78,7 @@ def batch_of(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
 def batches(
     rows: Sequence[list[int]], size: int, seed: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield batches of lines without end, each line once before the next round begins.
+    """Yield batches of lines without end, no line twice before the next round begins.
 
     The lines of a batch are about equally long, so that there is little padding: of every 32 batches, the lines are
     sorted by length, and then the batches are shuffled.
