@@ -194,6 +194,11 @@ def error_of(model: nn.Module, tokens: Tensor) -> str:
     return "none"
 
 
+NO_OTHER_CLASS = shortcut(
+    "GPT", "modern", because="The exercise is to write the model yourself."
+)
+
+
 @check("GPT", points=1)
 def its_layers(model_class: Any, draw: Inputs) -> Any:
     """The four layers, the number of entries in all parameters, and two models that share none."""

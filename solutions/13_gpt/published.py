@@ -34,6 +34,11 @@ def gpt2() -> Path | None:
     return None if missing(folder()) else folder()
 
 
+def weights_in(folder: Path) -> dict[str, Tensor]:
+    """Return GPT-2's weights, as they were published."""
+    return load_file(folder / "model.safetensors")
+
+
 def byte_characters() -> dict[int, str]:
     """Return the printable character that stands for each byte in GPT-2's tokens.
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,11 @@ class Recipe:
             {"params": vectors, "weight_decay": 0.0},
         ]
         return torch.optim.AdamW(groups, lr=self.peak, betas=(0.9, 0.99))
+
+
+def notebook_steps() -> int:
+    """Return the steps of three minutes on one thread; the environment's LESSON_STEPS, which tests set, goes first."""
+    return int(os.environ.get("LESSON_STEPS", Recipe.steps))
 
 
 def batch_of(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
