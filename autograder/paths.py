@@ -16,7 +16,7 @@ CONFIG_NAME = "nbgrader_config.py"
 INDEX_NAME = "index.ipynb"
 PROGRESS_NAME = "progress.json"
 STUDENT_FOLDER = "attention-lessons"  # what a student's copy is called, as a zip and on disk
-DATA_SUFFIXES = (".txt", ".safetensors")
+DATA_SUFFIXES = (".txt", ".xz", ".safetensors")
 
 
 @dataclass(frozen=True)

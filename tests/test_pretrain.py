@@ -53,6 +53,12 @@ def test_training_that_stops_leaves_the_old_text_beside_the_old_model(tmp_path) 
     assert (copy.folder / "prose.txt").read_text(encoding="ascii") == "What the old model learned from.\n"
 
 
+def test_prose_is_written_only_for_a_lesson_that_reads_it(tmp_path) -> None:
+    (tmp_path / "pretrain.py").write_text("", encoding="utf-8")
+    pretrain(COURSE, SimpleNamespace(name="any", folder=tmp_path, shown=lambda path: path.name))
+    assert [path.name for path in tmp_path.iterdir()] == ["pretrain.py"]
+
+
 def test_a_lesson_without_a_model_of_its_own_says_so() -> None:
     with pytest.raises(LessonError, match="no such file"):
         pretrain(COURSE, COURSE.lesson("02_queries_keys_values"))

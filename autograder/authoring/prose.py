@@ -14,7 +14,7 @@ SCRIPT, TEXT = "pretrain.py", "prose.txt"
 
 
 def pretrain(course: Course, lesson: Lesson) -> None:
-    """Write the other lessons' prose beside a lesson, and run its pretrain.py, which makes the model that it ships.
+    """Run a lesson's pretrain.py, which makes the model that it ships; its prose.txt, if any, is first written anew.
 
     Raises LessonError where the lesson has none, or where it stops.
     """
@@ -23,7 +23,8 @@ def pretrain(course: Course, lesson: Lesson) -> None:
     if not script.is_file():
         raise LessonError(where, "there is no such file.", "It trains the model that a lesson ships.")
     before = text.read_bytes() if text.is_file() else None
-    text.write_text(prose_of(course, without=lesson.name), encoding="ascii")
+    if before is not None:
+        text.write_text(prose_of(course, without=lesson.name), encoding="ascii")
     trained = False
     try:
         trained = not subprocess.run([sys.executable, SCRIPT], cwd=lesson.folder, check=False).returncode
@@ -31,7 +32,7 @@ def pretrain(course: Course, lesson: Lesson) -> None:
         if not trained and before is not None:
             text.write_bytes(before)  # the model that is still there learned from this one
     if not trained:
-        raise LessonError(where, "it stopped with the error above.", "The old model and its text are still there.")
+        raise LessonError(where, "it stopped with the error above.", "The old model is still there, with its text.")
 
 
 def prose_of(course: Course, *, without: str = "") -> str:

@@ -28,7 +28,7 @@ lesson: $(VENV)/ready  ## start a lesson from the template (NAME=07_position)
 verify: $(VENV)/ready  ## prove exercises, checks, mistakes and grading (LESSON=…)
 	$(COURSE) verify $(LESSON_OPTION)
 
-pretrain: $(VENV)/ready  ## train the model that a lesson ships, on the others' prose (LESSON=…; eight minutes)
+pretrain: $(VENV)/ready  ## train the model that a lesson ships (LESSON=…; 8 to 45 minutes)
 	$(COURSE) pretrain $(LESSON_OPTION)
 
 collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zips/)

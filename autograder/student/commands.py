@@ -62,5 +62,13 @@ def reset_command(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
+def gpt2_command(_course: Course, _options: argparse.Namespace) -> int:
+    """Fetch GPT-2's published weights for lesson 13, after asking; half a gigabyte."""
+    from .gpt2 import fetch_gpt2
+
+    print(fetch_gpt2())
+    return 0
+
+
 # a command `x` is the function `x_command`
 COMMANDS = {name.removesuffix("_command"): run for name, run in list(globals().items()) if name.endswith("_command")}

@@ -1,0 +1,612 @@
+# %% [markdown]
+# # 13. A GPT of your own
+#
+# After this lesson you can build a language model from its tokens to its text, train it with the recipe that large models are trained with, let it write, and run published weights in it. You should have done lessons 8 and 9. About 150 minutes, in two sittings.
+#
+# ## The idea
+#
+# Beside this notebook is a model that writes dictionary entries. It has read 57,000 definitions, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it thinks that the definition has ended, whether there is such a word or not.
+
+# %% setup
+import inspect
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import dictionary
+import modern
+import published
+import torch
+import training
+from blocks import Block
+from byte_pairs import merge
+from torch import Tensor, nn
+
+from autograder import check, earlier, plot, predict, recap, reveal
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+torch.set_flush_denormal(True)
+torch.set_printoptions(precision=3, sci_mode=False)
+
+# %% measured
+text = dictionary.Dictionary()
+shipped = modern.GPT(len(text.tokens), **training.LARGE)
+facts = training.load(shipped)
+for word in ("attention", "blicket", "student"):
+    print(training.define(shipped, text, word))
+
+# %% [markdown]
+# Nobody has ever defined a blicket, which is a word that psychologists made up. Put your own name in the place of `name`, in small letters. Another seed gives another definition.
+
+# %% measured
+name = "pythonista"
+for seed in range(3):
+    print(training.define(shipped, text, name, seed=seed))
+
+# %% [markdown]
+# In this lesson you build all of that: what it reads, the model, the training and the writing. At the end the same class runs weights that somebody else has published.
+#
+# ## By hand
+#
+# ### Between characters and words
+#
+# Lesson 9's model read characters, and most of its work went into spelling. Words as tokens would save that work, but there are too many of them, and the next text brings new ones. *Byte-pair encoding* is in between. It starts from characters and merges the pair of neighbors that occurs most often, again and again, so that frequent words become one token and rare ones stay in pieces.
+#
+# Take a text with *low* five times, *lower* twice and *slow* three times. The pair l, o occurs in all ten words. What are the words after this merge, and which pair is the most frequent then?
+
+# %%
+words = {"low": 5, "lower": 2, "slow": 3}
+once = {word: merge(list(word), ("l", "o")) for word in words}
+twice = {word: merge(tokens, ("lo", "w")) for word, tokens in once.items()}
+once, twice
+
+# %% [markdown]
+# The pair lo, w occurs ten times, too, so after two merges *low* is a token of its own. Nobody said that it is a word.
+#
+# ### Exercise 13.1: learn byte pairs
+#
+# Learn the merges of a text. `merge(tokens, pair)`, in `byte_pairs.py`, makes a single one.
+
+# %% hints learn_merges [markdown]
+# Where do you keep the tokens of each word between two merges, and what does one word of the text add to the count of a pair if it occurs seven times?
+#
+# A dictionary from each word to its list of tokens is enough. `itertools.pairwise` goes through all neighbors in a list. Only a pair of equal tokens can overlap with itself.
+#
+# The best pair has the largest count, and among equal counts it is the smallest tuple. One call of `min` finds it if its key has both, the count with a minus. Count anew after each merge.
+
+
+# %% exercise learn_merges
+def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]:
+    """Learn byte pairs (Sennrich et al. 2016): which pair of neighboring tokens to merge first, which second, and so on.
+
+    words maps each word to how often it occurs. At first every character of a word is a token. Then, `merges` times,
+    the most frequent pair of neighbors is merged into one token wherever it occurs in a word, from left to right. A
+    pair counts as often as it could be merged: in "aaa", ("a", "a") counts once. Of equally frequent pairs, the
+    smallest comes first, as Python compares tuples. Nothing is merged across words.
+    Returns the pairs in the order of their merges, fewer than `merges` if no pair is left. words stays as it is.
+    """
+    ### BEGIN SOLUTION
+    tokens = {word: list(word) for word in words}
+    learned: list[tuple[str, str]] = []
+    for _ in range(merges):
+        counts: dict[tuple[str, str], int] = {}
+        for word, parts in tokens.items():
+            before = None
+            for pair in itertools.pairwise(parts):
+                before = None if pair == before else pair  # "aaa" holds one pair
+                if before:
+                    counts[pair] = counts.get(pair, 0) + words[word]
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        learned.append(best)
+        tokens = {word: merge(parts, best) for word, parts in tokens.items()}
+    return learned
+    ### END SOLUTION
+
+
+# %% check learn_merges
+
+# %% [markdown]
+# ### What the model sees
+#
+# The model of the beginning reads 2,048 tokens, which were learned in this way from its definitions. Here is a line as it sees it, and a word that language models are famous for misspelling:
+
+# %%
+for line in (text.seen[0], "strawberry"):
+    print("|".join(text.tokens[number] for number in text.encode(line)))
+
+# %% [markdown]
+# How many letters r are in the tokens of *strawberry*? The model cannot look, because it is given a number for each token and not its letters. What it knows about spelling it has to learn by heart, token by token.
+#
+# ### Exercise 13.2: split a word
+#
+# Split a word that may be new, with merges that were learned.
+
+# %% hints split_word [markdown]
+# If two pairs in a word could be merged, and they overlap, which of them goes first? What does its place in the word have to do with it?
+#
+# Each pair has a rank, its index in `merges`. Look at all neighbors that are in the word now, and merge the one with the lowest rank.
+#
+# A merge makes new neighbors, and these may have a lower rank than the pair that was just merged. So look at all of them again after each merge, until none is known.
+
+
+# %% exercise split_word
+def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
+    """Split a word into tokens with merges that were learned before.
+
+    At first every character is a token. Then, again and again: of all pairs of neighbors in the word, the one that
+    comes first in merges is merged wherever it occurs, from left to right, until no pair is in merges.
+    Returns the tokens in the order of the word. Characters that are in no pair stay as they are, and an empty word
+    has no tokens. No pair is twice in merges.
+    """
+    ### BEGIN SOLUTION
+    rank = {pair: index for index, pair in enumerate(merges)}
+    tokens = list(word)
+    for _ in word:  # every merge leaves fewer tokens
+        known = [pair for pair in itertools.pairwise(tokens) if pair in rank]
+        if not known:
+            break
+        tokens = merge(tokens, min(known, key=rank.__getitem__))
+    return tokens
+    ### END SOLUTION
+
+
+# %% check split_word
+
+# %% [markdown]
+# ## In PyTorch
+#
+# ### The block
+#
+# The block is that of lesson 8 with two changes, which GPT-2 made: the linear layers of the attention have biases, and between the two layers of the network is a *GELU*, a smooth relative of the ReLU, in a form that uses a tanh.
+
+# %%
+print(inspect.getsource(Block.forward))
+
+# %% [markdown]
+# ### Exercise 13.3: the model
+#
+# Write the whole model, from tokens to logits. `Block(d_model, num_heads, dropout)` is in `blocks.py`. The class in `modern.py`, which the other cells fall back on, is not allowed here.
+
+# %% hints GPT [markdown]
+# What does a token bring along besides what it is? And which positions may position 3 look at, itself included?
+#
+# The positions of all texts of a batch are the same numbers, 0 to L − 1, and what their embedding returns is (L, E), which is added to (B, L, E). The mask is that of lesson 5, and each block takes it as its second argument.
+#
+# The logit of a token is the dot product of the normalized stream with that token's embedding, for all tokens at once one matrix product, with no softmax. Draw the first numbers at the end of `__init__`, when all layers exist.
+
+
+# %% exercise GPT
+class GPT(nn.Module):
+    """A decoder-only transformer: which token comes next, at every position (Radford et al. 2019).
+
+    Layers: token_embedding is nn.Embedding(vocab_size, d_model), position_embedding is nn.Embedding(max_len, d_model),
+    blocks is an nn.ModuleList of num_layers times Block(d_model, num_heads, dropout), norm is nn.LayerNorm(d_model).
+    The output matrix is that of token_embedding; there are no other parameters. All matrices, those of the embeddings
+    too, begin as normal numbers with mean 0 and a standard deviation of 0.02.
+    In training, dropout also acts on the sum of the two embeddings.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        max_len: int,
+        d_model: int,
+        num_heads: int,
+        num_layers: int,
+        *,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.token_embedding = nn.Embedding(vocab_size, d_model)
+        self.position_embedding = nn.Embedding(max_len, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.blocks = nn.ModuleList(
+            Block(d_model, num_heads, dropout) for _ in range(num_layers)
+        )
+        self.norm = nn.LayerNorm(d_model)
+        for parameter in self.parameters():
+            if parameter.dim() == 2:
+                nn.init.normal_(parameter, std=0.02)
+        ### END SOLUTION
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits (B, L, vocab_size) for tokens (B, L): what comes after each of them.
+
+        Raises ValueError if there are more tokens than max_len.
+        """
+        ### BEGIN SOLUTION
+        length, max_len = tokens.size(1), self.position_embedding.num_embeddings
+        if length > max_len:
+            raise ValueError(f"{length} tokens, but at most {max_len} fit")
+        positions = torch.arange(length, device=tokens.device)
+        x = self.token_embedding(tokens) + self.position_embedding(positions)
+        x = self.dropout(x)
+        causal = positions[:, None] >= positions  # (L, L)
+        for block in self.blocks:
+            x = block(x, causal)
+        return self.norm(x) @ self.token_embedding.weight.mT
+        ### END SOLUTION
+
+
+# %% check GPT
+
+# %% [markdown]
+# ### How many parameters?
+#
+# GPT-2 small has a vocabulary of 50,257 tokens, 1,024 positions, a width of 768, 12 heads and 12 blocks. **Predict** how many parameters it has before you count them, and how many more it would have if the output matrix were a second one.
+
+# %%
+predict(
+    "parameters of GPT-2 small", options=("12 million", "124 million", "1.2 billion")
+)
+
+# %%
+with torch.device("meta"):  # shapes without numbers
+    gpt2 = modern.GPT(50_257, 1024, 768, 12, 12)
+sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in gpt2.named_children()}
+print({part: f"{size:,}" for part, size in sizes.items() if size})
+print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} untied")
+reveal("parameters of GPT-2 small", "124 million")
+
+# %% [markdown]
+# Nearly a third of all parameters are the embeddings of tokens. As the output matrix is the same one, they are there once and not twice, and that saves 39 million.
+#
+# ### Exercise 13.4: the learning rate, and what decays
+#
+# Write two functions. The first is the learning rate of every step.
+
+# %% hints learning_rate [markdown]
+# There are three stretches: the warm-up, the cosine, and everything after the end. Which step is the first of each, and what should the rate be there?
+#
+# The steps are counted from 0, but step 0 should learn something already, so the warm-up counts from 1. In the cosine's stretch, how far along is a step, as a number from 0 to 1?
+#
+# Half a turn of the cosine goes from 1 to −1. Add 1 and halve it, and it goes from 1 to 0. Stretch that from the peak to the floor. Ask about the end before you divide.
+
+
+# %% exercise learning_rate
+def learning_rate(
+    step: int, *, peak: float, warmup: int, total: int, floor: float = 0.0
+) -> float:
+    """Return the learning rate of a step, which counts from 0: a warm-up, then half a cosine (Loshchilov and Hutter 2017).
+
+    Steps 0 to warmup - 1 rise in equal parts: the first has peak / warmup, the last has peak. Then half a cosine falls
+    from peak at step `warmup` to floor at step `total`, and every later step has floor. warmup is from 0 to total; if
+    it is total, there is no cosine.
+    """
+    ### BEGIN SOLUTION
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    if step >= total:
+        return floor
+    progress = (step - warmup) / (total - warmup)
+    return floor + (peak - floor) * (1 + math.cos(math.pi * progress)) / 2
+    ### END SOLUTION
+
+
+# %% check learning_rate
+
+# %% [markdown]
+# The second says which parameters decay.
+
+# %% hints parameter_groups [markdown]
+# How can you tell a matrix from a bias or a gain if you do not know what they are called? And how often does a matrix that two layers share come up?
+#
+# `model.parameters()` goes through every parameter once, also a shared one. Each parameter knows how many axes it has, and whether it learns.
+#
+# Two lists, made by one condition and its opposite, go into two dictionaries, in the order of the docstring. The optimizer reads the names of the keys, so spell them as they are there.
+
+
+# %% exercise parameter_groups
+def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
+    """Return the two groups that torch.optim.AdamW takes: what decays, then what does not.
+
+    Each is a dictionary with "params", a list, and "weight_decay". Parameters with two axes or more (matrices, and
+    embeddings among them) have the decay; those with fewer (biases, gains of norms) have 0.0. Every parameter that
+    learns (requires_grad) is there once, also one that two layers share; others are left out.
+    """
+    ### BEGIN SOLUTION
+    learning = [p for p in model.parameters() if p.requires_grad]
+    return [
+        {"params": [p for p in learning if p.dim() >= 2], "weight_decay": decay},
+        {"params": [p for p in learning if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    ### END SOLUTION
+
+
+# %% check parameter_groups
+
+# %% [markdown]
+# ### Training
+#
+# Now train. The next cell builds your model if there is one, and else the class in `modern.py`, which has the same parameters. It has two blocks of 128 dimensions, and learns for about three minutes.
+
+# %% measured
+torch.manual_seed(0)
+sizes = {"vocab_size": len(text.tokens), **training.SMALL}
+try:
+    model = GPT(**sizes)
+except NotImplementedError:
+    model = modern.GPT(**sizes)
+print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
+print(training.define(model, text, "attention"))
+
+
+# %%
+def show(step: int) -> None:
+    loss = training.loss_on(model, text, text.unseen)
+    print(
+        f"{step:4} steps, loss {loss:.2f}: {training.define(model, text, 'attention')}"
+    )
+
+
+# %% measured
+steps = training.notebook_steps()
+training.train(model, text, training.Recipe(steps=steps), show, every=steps // 4)
+
+# %% [markdown]
+# ### Exercise 13.5: probabilities of the next token
+#
+# Write what all of these have in common.
+
+# %% hints next_token_probabilities [markdown]
+# In which order do temperature, top-k, top-p and softmax act, and which of them need to know the most probable tokens first?
+#
+# Sort the logits once, from large to small, and keep where each came from. Top-k is then a number of places, and top-p a condition on the sum of everything *before* a place. A stable sort leaves equal logits in their order.
+#
+# Fill what is dropped with −∞, so that one softmax at the end makes the rest sum to 1, and write the result back to where the sorted entries came from. A temperature of 0 is a case of its own.
+
+
+# %% exercise next_token_probabilities
+def next_token_probabilities(
+    logits: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
+    """Return the probabilities from which the next token is drawn.
+
+    logits is (..., V). They are divided by the temperature first; at 0 the largest logit gets all of the probability.
+    top_k then keeps the top_k most probable tokens (all, if there are not so many). top_p keeps as few of the most
+    probable as are needed for their probabilities, as softmax gives them after the steps before, to sum to at least
+    top_p (Holtzman et al. 2020). The probabilities of what is kept sum to 1, all others are 0.
+    Of equal logits, the one with the smaller index counts as more probable. top_k is 1 or more, top_p above 0.
+    Returns (..., V), in the dtype and in the order of the logits.
+    """
+    ### BEGIN SOLUTION
+    if temperature == 0:
+        largest = logits.argmax(dim=-1, keepdim=True)
+        return torch.zeros_like(logits).scatter(-1, largest, 1.0)
+    ordered, index = (logits / temperature).sort(dim=-1, descending=True, stable=True)
+    if top_k is not None:
+        rank = torch.arange(logits.size(-1), device=logits.device)
+        ordered = ordered.masked_fill(rank >= top_k, -torch.inf)
+    if top_p is not None:
+        shares = ordered.softmax(dim=-1)
+        before = shares.cumsum(dim=-1) - shares
+        ordered = ordered.masked_fill(before >= top_p, -torch.inf)
+    return torch.zeros_like(logits).scatter(-1, index, ordered.softmax(dim=-1))
+    ### END SOLUTION
+
+
+# %% check next_token_probabilities
+
+# %% [markdown]
+# ### How bold?
+#
+# Here is the shipped model on one word, under each of the options:
+
+# %% measured
+ways = (
+    {"temperature": 0.0},
+    {"temperature": 0.7},
+    {"temperature": 1.5},
+    {"top_k": 5},
+    {"top_p": 0.5},
+)
+try:
+    for options in ways:
+        line = training.define(
+            shipped,
+            text,
+            "blicket",
+            probabilities=partial(next_token_probabilities, **options),
+        )
+        print(options, line)
+except NotImplementedError:
+    print("not yet: exercise 13.5 is still open")
+
+# %% [markdown]
+# ### Learned or quoted?
+#
+# A model with two million parameters could know many of its lines by heart. Beside each definition, the next cell shows the longest run of words that it has in common with a line that the model has learned from.
+
+# %% measured
+quotations = dictionary.Quotations(text.seen)
+for word in ("attention", "blicket", "student", "gradient", "query"):
+    line = training.define(shipped, text, word)
+    nearest, run = quotations.nearest(line)
+    print(f"{line}\n    {nearest}\n    in common: {run}")
+
+# %% measured
+for name, part in (("seen", text.seen), ("unseen", text.unseen)):
+    print(f"{name:7} {training.loss_on(shipped, text, part):.2f}")
+
+# %% [markdown]
+# ### Published weights
+#
+# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. They were published under other names and in other layouts than yours. Here are the names in a small example with two blocks, which holds random weights:
+
+# %%
+weights, tokens, logits = published.example()
+{name: tuple(w.shape) for name, w in weights.items() if not name.startswith("h.1")}
+
+# %% [markdown]
+# ### Exercise 13.6: published weights in your class
+#
+# Write the translator. It builds your `GPT` of exercise 13.3, so that one has to pass first. The library transformers is not allowed here.
+
+# %% hints from_published [markdown]
+# Which sizes does `GPT` want, and in which shape does each of them show? How can you tell how many blocks there are?
+#
+# Compare the shape of `attn.c_attn.weight` with that of an `nn.Linear` that makes 3E numbers out of E. What is side by side in its columns, and which layers of `attention` take the parts?
+#
+# Make the names equal first, and drop what is not a parameter. Then copy tensor by tensor into parameters that exist already, without autograd. What lay in a `Conv1D` has to be transposed, and embeddings and norms do not.
+
+
+# %% exercise from_published
+def from_published(weights: Mapping[str, Tensor], num_heads: int) -> GPT:
+    """Return a GPT with weights as GPT-2's were published. They are copied: neither changes when the other does.
+
+    Names, with E the width: wte.weight (vocab_size, E) and wpe.weight (max_len, E) are the embeddings of tokens and of
+    positions; ln_f.weight and ln_f.bias are the last norm. Block n, from 0, has h.n.ln_1 and h.n.ln_2, its norms;
+    h.n.attn.c_attn.weight (E, 3E) and .bias (3E), with the columns of query, key and value in this order, and of all
+    heads of each side by side; h.n.attn.c_proj.weight (E, E) and .bias; h.n.mlp.c_fc.weight (E, 4E) and .bias;
+    h.n.mlp.c_proj.weight (4E, E) and .bias. These four are of a Conv1D, which computes x @ weight + bias.
+    In some files every name begins with "transformer.". Some have h.n.attn.bias and h.n.attn.masked_bias, which belong
+    to the causal mask, and lm_head.weight, which is wte.weight again: they are not needed.
+    """
+    ### BEGIN SOLUTION
+    w = {name.removeprefix("transformer."): tensor for name, tensor in weights.items()}
+    vocab_size, d_model = w["wte.weight"].shape
+    max_len, num_layers = len(w["wpe.weight"]), sum("ln_1.bias" in name for name in w)
+    state = {
+        "token_embedding.weight": w["wte.weight"],
+        "position_embedding.weight": w["wpe.weight"],
+        "norm.weight": w["ln_f.weight"],
+        "norm.bias": w["ln_f.bias"],
+    }
+    names = {"ln_1": "norm1", "attn.c_proj": "attention.out_proj", "ln_2": "norm2"}
+    names |= {"mlp.c_fc": "network.0", "mlp.c_proj": "network.2"}
+    for n, kind in itertools.product(range(num_layers), ("weight", "bias")):
+        of_block = {new: w[f"h.{n}.{old}.{kind}"] for old, new in names.items()}
+        thirds = w[f"h.{n}.attn.c_attn.{kind}"].chunk(3, dim=-1)
+        for letter, third in zip("qkv", thirds, strict=True):
+            of_block[f"attention.{letter}_proj"] = third
+        for name, tensor in of_block.items():
+            turned = tensor.mT if tensor.dim() == 2 else tensor  # a Conv1D's
+            state[f"blocks.{n}.{name}.{kind}"] = turned
+    model = GPT(vocab_size, max_len, d_model, num_heads, num_layers)
+    model.load_state_dict(state)
+    return model
+    ### END SOLUTION
+
+
+# %% check from_published
+
+# %% [markdown]
+# ### The same numbers
+#
+# The example comes with logits that the library *transformers* has computed for it. How far are yours from those?
+
+# %% measured
+try:
+    with torch.no_grad():
+        apart = (from_published(weights, 2)(tokens) - logits).abs().max()
+    print(f"largest difference: {apart:.0e}, largest logit: {logits.abs().max():.0f}")
+except NotImplementedError:
+    print("not yet: exercise 13.3 or 13.6 is still open")
+
+# %% [markdown]
+# ### Somebody else's weights
+#
+# Type `lessons gpt2` in a terminal to fetch the weights of GPT-2 small, half a gigabyte. The command says what it fetches and asks first. If they are there and your exercises are solved, the next cell puts them into your class. Otherwise it goes on with the shipped model.
+
+# %% measured
+folder = published.gpt2()
+try:
+    gpt2_tokens = published.Tokens(folder, split_word) if folder else None
+    writer = from_published(published.weights_in(folder), 12) if folder else shipped
+except NotImplementedError:
+    folder, writer = None, shipped
+if folder:
+    start = "The most surprising thing about attention is"
+    print(published.write(writer, gpt2_tokens, start, 40, training.softmax))
+else:
+    print(training.define(writer, text, "surprise"))
+
+# %% [markdown]
+# Which of its heads look at the token before, and which look for repetitions? Your two scores of lesson 9 say so, on random tokens that are shown twice.
+
+# %% measured
+scores = [
+    earlier("09_train_and_look_inside", f"{name}_score")
+    for name in ("previous_token", "induction")
+]
+heads = 12 if folder else training.LARGE["num_heads"]
+once = torch.randint(100, 1000, (8, 20), generator=torch.Generator().manual_seed(0))
+looks = published.head_weights(writer, once.repeat(1, 2), heads)
+if all(scores):
+    found = torch.stack([scores[0](looks), scores[1](looks, torch.full((8,), 20))])
+    plot.heatmap(
+        found[0].unflatten(0, (-1, heads)),
+        [f"layer {n}" for n in range(len(writer.blocks))],
+        [str(n) for n in range(heads)],
+        "How much each head looks at the token before",
+        kind="shares",
+        alt="A table with a row for each layer and a column for each head: the share of its weight on the token before.",
+    )
+    plot.heatmap(
+        found[1].unflatten(0, (-1, heads)),
+        [f"layer {n}" for n in range(len(writer.blocks))],
+        [str(n) for n in range(heads)],
+        "How much each head looks for repetitions",
+        kind="shares",
+        alt="A table with a row for each layer and a column for each head: the share of its weight on the token after "
+        "the previous occurrence.",
+    )
+else:
+    print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
+
+# %% [markdown]
+# ## What can go wrong
+#
+# **The same shape, and another meaning.** `h.0.attn.c_proj.weight` is square, so nothing complains if it is not transposed. Only the logits tell, which is why you compared them.
+#
+# **A temperature after the filter.** The set that top-p keeps depends on the temperature, so the order of the two matters.
+#
+# ## What you learned
+#
+# | | what it is | what to remember |
+# |---|---|---|
+# | byte-pair encoding | merges learned by counting pairs | between characters and words, and it never meets an unknown one |
+# | tied output matrix | the embedding of tokens, used again | a third of the parameters of GPT-2 small would otherwise be there twice |
+#
+# %%
+recap()
+
+# %% [markdown]
+# ## Questions
+#
+# **Question R13** (4 points, graded by a person). The model wrote "blicket: a small tree of the family rosaceae". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
+
+# %% question R13 [markdown] points=4
+# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, "of the family" is followed by a Latin name, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line. To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
+#
+# A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun. If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
+#
+# | points | one for each |
+# |---|---|
+# | 1 | An answer from what was measured: form, not knowledge, with a sample or a loss as evidence |
+# | 1 | What is missing: more text or context about the word, not only more steps |
+# | 1 | A test with groups that differ in one thing only: seen, held out and invented words, or a definition with one word changed |
+# | 1 | Which result would speak for memory, and which for form, said before the test |
+#
+# Three answers that are not right:
+#
+# - "It knows nothing, because it only predicts the next token." (0 points: it argues from how the model was trained, and nothing was measured.)
+# - "The loss on unseen lines is as low as on seen ones, so it has understood plants." (1 point for the evidence: a low loss on unseen lines shows form that carries over, not knowledge. This one sounds right.)
+# - "I would ask it for words that it has seen and compare the definitions with the dictionary." (1 point for a test that finds memory, but without words that it has not seen nothing is compared.)
+
+# %% [markdown]
+# ## Further reading
+#
+# - Sennrich, Haddow and Birch 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): byte-pair encoding for words.
+# - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2, and byte pairs over bytes.
+#
+# **Next:** back to [the start page](../index.ipynb).
