@@ -138,7 +138,7 @@ def test_the_board_follows_a_student_from_a_wrong_answer_to_a_right_one(
 ) -> None:
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
     setup = next(cell.source for cell in submission(package, {}).cells if cell.cell_type == "code")
-    wrong = mistake_cell(package, known["attend", "softmax_over_queries"])
+    wrong = known["attend", "softmax_over_queries"].source
     unseen = users["bob"].run(NOTEBOOK, [setup, right["attend"], "check(attend)"])[-1]
     assert "tells your teacher's board" in unseen  # and nothing was sent
     with chromium() as page:
