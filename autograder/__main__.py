@@ -31,8 +31,8 @@ def commands() -> dict[str, Command]:
 
 def parser(known: dict[str, Command]) -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser(prog="lessons", description=__doc__)
-    subparsers = made.add_subparsers(dest="command", required=True)
+    reader = argparse.ArgumentParser(prog="lessons", description=__doc__)
+    subparsers = reader.add_subparsers(dest="command", required=True)
     for name, function in known.items():
         command = subparsers.add_parser(name, help=(function.__doc__ or "").splitlines()[0])
         command.add_argument("--lesson", help="a lesson's name, as its folder is called")
@@ -40,7 +40,7 @@ def parser(known: dict[str, Command]) -> argparse.ArgumentParser:
             from .classroom.commands import add_options
 
             add_options(name, command)
-    return made
+    return reader
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

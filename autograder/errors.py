@@ -32,8 +32,8 @@ def command(arguments: str) -> str:
 
 def options(text: str) -> str:
     """Return options of the command line as their reader can type them."""
-    for ours, theirs in MAKE_SPELLING.items() if by_make() else ():
-        text = text.replace(ours, theirs)
+    for spelled, by_make_spelled in MAKE_SPELLING.items() if by_make() else ():
+        text = text.replace(spelled, by_make_spelled)
     return text
 
 

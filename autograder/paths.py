@@ -233,9 +233,9 @@ class Course:
 
     def lessons(self) -> list[Lesson]:
         """Return all lessons in order: folders with a lesson.py, or as students have them, released ones."""
-        found = sorted((self.root / "solutions").glob("[0-9]*/lesson.py"))
-        found = found or sorted((self.root / "notebooks").glob("[0-9]*/fingerprints.json"))
-        return [Lesson(path.parent.name, self.root) for path in found]
+        paths = sorted((self.root / "solutions").glob("[0-9]*/lesson.py"))
+        paths = paths or sorted((self.root / "notebooks").glob("[0-9]*/fingerprints.json"))
+        return [Lesson(path.parent.name, self.root) for path in paths]
 
     def lesson(self, name: str) -> Lesson:
         """Return one lesson. Raises UnknownLessonError with the names that exist."""
@@ -260,11 +260,11 @@ class Course:
 
 def find_course(start: Path | None = None) -> Course:
     """Return the course that contains `start`, by default the working directory."""
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, *here.parents, here / STUDENT_FOLDER):
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents, start / STUDENT_FOLDER):
         if is_course(folder):
             return Course(folder)
-    raise CourseError(f"{here} is not inside the course's folder: run the command from there.")
+    raise CourseError(f"{start} is not inside the course's folder: run the command from there.")
 
 
 def is_course(folder: Path) -> bool:

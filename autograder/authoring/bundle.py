@@ -59,14 +59,14 @@ def known_files(course: Course) -> list[str]:
 
 def released_notebooks(course: Course) -> dict[str, bytes]:
     """Return the start page and every lesson's notebook, by path, as a build writes them."""
-    found = {course.index: index_text(course)}
-    found |= {lesson.released_dir / lesson.notebook_name: package_of(lesson).released for lesson in course.lessons()}
-    return {path.relative_to(course.root).as_posix(): text.encode() for path, text in found.items()}
+    texts = {course.index: index_text(course)}
+    texts |= {lesson.released_dir / lesson.notebook_name: package_of(lesson).released for lesson in course.lessons()}
+    return {path.relative_to(course.root).as_posix(): text.encode() for path, text in texts.items()}
 
 
 def released_data(course: Course) -> dict[str, bytes]:
     """Return what lies beside the notebooks. Raises CourseError where that is not what the last build wrote."""
-    found = {}
+    contents = {}
     for lesson in course.lessons():
         built = read_sums(lesson.manifest)
         for path in (
@@ -79,8 +79,8 @@ def released_data(course: Course) -> dict[str, bytes]:
                 raise CourseError(
                     f"{name} is not what the lesson says now: `{command(f'build --lesson {lesson.name}')}` first."
                 )
-            found[name] = path.read_bytes()
-    return found
+            contents[name] = path.read_bytes()
+    return contents
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

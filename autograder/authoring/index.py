@@ -28,15 +28,15 @@ def index_cell(cell: Any, course: Course) -> Any:
     """Return a cell; a code cell with the table that it shows before anything was checked."""
     if cell.cell_type == "markdown":
         return new_markdown_cell(cell.source)
-    made = new_code_cell(cell.source, execution_count=1, metadata={"tags": cell.metadata.get("tags", [])})
+    code_cell = new_code_cell(cell.source, execution_count=1, metadata={"tags": cell.metadata.get("tags", [])})
     overview = fresh_overview(course)
     data = {"text/plain": repr(overview), "text/html": overview._repr_html_()}
-    made.outputs = [new_output("display_data", data)]
-    return made
+    code_cell.outputs = [new_output("display_data", data)]
+    return code_cell
 
 
 def fresh_overview(course: Course) -> Overview:
     """Return the table for a student who has not begun."""
     prints = [lesson.released_dir / "fingerprints.json" for lesson in course.lessons()]
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in prints if path.exists()]
-    return Overview([lesson_progress(data, {}) for data in found])
+    lessons = [json.loads(path.read_text(encoding="utf-8")) for path in prints if path.exists()]
+    return Overview([lesson_progress(data, {}) for data in lessons])

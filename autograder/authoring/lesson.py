@@ -112,8 +112,8 @@ def header_of(cell: LessonCell) -> str:
 def points_told(cells: list[LessonCell], question: str) -> int | None:
     """Return how many points the prose says that a question has."""
     pattern = rf"\*\*Question {re.escape(question)}\*\* \((\d+) point"
-    found = re.search(pattern, "\n".join(cell.text for cell in cells if cell.kind == "prose"))
-    return int(found[1]) if found else None
+    match = re.search(pattern, "\n".join(cell.text for cell in cells if cell.kind == "prose"))
+    return int(match[1]) if match else None
 
 
 def header_lines(text: str) -> list[int]:
@@ -198,12 +198,12 @@ def minutes_of(cells: list[LessonCell], lesson: Lesson) -> int:
 
 def first_match(pattern: str, example: str, cells: list[LessonCell], lesson: Lesson) -> str:
     """Return what the first cell says. Raises LessonError where it does not."""
-    found = re.search(pattern, cells[0].text if cells else "", re.MULTILINE)
-    if found is None:
+    match = re.search(pattern, cells[0].text if cells else "", re.MULTILINE)
+    if match is None:
         raise LessonError(
             lesson.shown(lesson.lesson_py), f"the first cell lacks {example}.", "The start page shows it."
         )
-    return found[1]
+    return match[1]
 
 
 def lesson_source(lesson: Lesson, cells: list[LessonCell]) -> LessonSource:

@@ -97,21 +97,21 @@ def solved_cell(cell: LessonCell) -> Any:
 
 def source_cell(cell: LessonCell, points: dict[str, int]) -> Any:
     """Return a cell with nbgrader's metadata. A question's text is its rubric, which the release clears."""
-    made = new_code_cell(cell.text) if cell.kind == "exercise" else solved_cell(cell)
+    notebook_cell = new_code_cell(cell.text) if cell.kind == "exercise" else solved_cell(cell)
     if cell.kind == "setup":
-        made.metadata["nbgrader"] = nbgrader_data("setup", locked=True)
+        notebook_cell.metadata["nbgrader"] = nbgrader_data("setup", locked=True)
     elif cell.kind == "exercise":
-        made.metadata["nbgrader"] = nbgrader_data(cell.name, solution=True)
+        notebook_cell.metadata["nbgrader"] = nbgrader_data(cell.name, solution=True)
     elif cell.kind == "check":
-        made.metadata["nbgrader"] = nbgrader_data(
+        notebook_cell.metadata["nbgrader"] = nbgrader_data(
             CHECK_PREFIX + cell.name, grade=True, locked=True, points=points[cell.name]
         )
-        made.metadata["tags"] = ["raises-exception"]
+        notebook_cell.metadata["tags"] = ["raises-exception"]
     elif cell.kind == "question":
-        made.metadata["nbgrader"] = nbgrader_data(
+        notebook_cell.metadata["nbgrader"] = nbgrader_data(
             QUESTION_PREFIX + cell.name, grade=True, solution=True, points=cell.points
         )
-    return made
+    return notebook_cell
 
 
 def nbgrader_data(

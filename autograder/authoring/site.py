@@ -67,25 +67,27 @@ def run_sphinx(course: Course) -> None:
 
 def pages(course: Course) -> dict[str, str]:
     """Return the text of every page by its path in the site's source."""
-    there = addresses(course)
-    made = {FRONT: front_page(course, there)}
+    site_paths = addresses(course)
+    texts = {FRONT: front_page(course, site_paths)}
     for lesson in course.lessons():
         home = lesson.released_dir.relative_to(course.root)
-        made[there[f"{home}/{lesson.notebook_name}"]] = notebook_text(lesson_page(lesson, there, FOR_STUDENTS))
+        texts[site_paths[f"{home}/{lesson.notebook_name}"]] = notebook_text(
+            lesson_page(lesson, site_paths, FOR_STUDENTS)
+        )
     for path in documents(course):
         name = path.relative_to(course.root).as_posix()
-        made[there[name]] = relinked(path.read_text(encoding="utf-8"), name, there)
-    return made
+        texts[site_paths[name]] = relinked(path.read_text(encoding="utf-8"), name, site_paths)
+    return texts
 
 
 def addresses(course: Course) -> dict[str, str]:
     """Return where on the site each file of the course is that has a page, by its path."""
-    found = {"README.md": FRONT}
+    site_paths = {"README.md": FRONT}
     for lesson in course.lessons():
         path = (lesson.released_dir / lesson.notebook_name).relative_to(course.root)
-        found[path.as_posix()] = f"{LESSONS}/{lesson.notebook_name}"
-    found |= {path.relative_to(course.root).as_posix(): f"{DOCUMENTS}/{path.name}" for path in documents(course)}
-    return found
+        site_paths[path.as_posix()] = f"{LESSONS}/{lesson.notebook_name}"
+    site_paths |= {path.relative_to(course.root).as_posix(): f"{DOCUMENTS}/{path.name}" for path in documents(course)}
+    return site_paths
 
 
 def documents(course: Course) -> list[Path]:
@@ -108,7 +110,7 @@ def heading(text: str) -> str:
     return text.splitlines()[0].removeprefix("# ")
 
 
-def front_page(course: Course, there: dict[str, str]) -> str:
+def front_page(course: Course, site_paths: dict[str, str]) -> str:
     """Return the front page: title, first paragraph and table of lessons from the README, and where to go next.
 
     Raises LessonError where the README has no such table.
@@ -127,11 +129,11 @@ def front_page(course: Course, there: dict[str, str]) -> str:
             introduction=text.split("\n\n")[1],
             lessons=table[0],
             license=license_line(course),
-            lesson_pages="\n".join(page for page in there.values() if page.startswith(LESSONS)),
+            lesson_pages="\n".join(page for page in site_paths.values() if page.startswith(LESSONS)),
             document_pages="\n".join(entry(path, heading(text)) for path in documents(course)),
         )
     )
-    return relinked(filled, "README.md", there)
+    return relinked(filled, "README.md", site_paths)
 
 
 def entry(path: Path, course_title: str) -> str:

@@ -23,7 +23,7 @@ PIECES = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)  # code at odd places, 
 LINK = re.compile(r"\[(?P<text>[^\[\]]*)\]\((?P<file>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
-def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> Notebook:
+def lesson_page(lesson: Lesson, site_paths: Mapping[str, str], setting_up: str) -> Notebook:
     """Return a lesson as the site shows it.
 
     Text and stubs are those of the release, which holds no solution. Outputs are those of the solved notebook, where no
@@ -31,7 +31,7 @@ def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> No
 
     Args:
         lesson: the lesson.
-        there: where on the site each file of the course is.
+        site_paths: where on the site each file of the course is.
         setting_up: the file of the course that says how to run a lesson.
 
     Raises:
@@ -45,8 +45,8 @@ def lesson_page(lesson: Lesson, there: Mapping[str, str], setting_up: str) -> No
         if page_cell.cell_type == "code":
             page_cell.outputs = outputs
         else:
-            page_cell.source = relinked(page_cell.source, own, there)
-    to_read = TO_READ.format(posixpath.relpath(there[setting_up], posixpath.dirname(there[own])))
+            page_cell.source = relinked(page_cell.source, own, site_paths)
+    to_read = TO_READ.format(posixpath.relpath(site_paths[setting_up], posixpath.dirname(site_paths[own])))
     released.cells[0].source = released.cells[0].source.replace("\n## ", f"\n{to_read}\n\n## ", 1)
     answers = {i for i, cell in enumerate(cells) if cell.kind == "question"}  # boxes to write in
     return join_cells([cell for i, cell in enumerate(released.cells) if i not in answers])
@@ -78,19 +78,19 @@ def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[A
 
 def needs_solution(cells: list[LessonCell]) -> list[bool]:
     """Say of each cell whether it uses an exercise, or anything that was made with one."""
-    theirs: set[str] = set()
-    found = []
+    from_solutions: set[str] = set()
+    dependent = []
     for cell in cells:
         code = [] if cell.kind in ("prose", "hints", "question") else ast.parse(solved_cell(cell).source).body
         depends = cell.kind == "exercise"
         for statement in code:
-            if cell.kind == "exercise" or mentioned(statement) & theirs:
+            if cell.kind == "exercise" or mentioned(statement) & from_solutions:
                 depends = True
-                theirs |= bound(statement)
+                from_solutions |= bound(statement)
             else:
-                theirs -= bound(statement)
-        found.append(depends)
-    return found
+                from_solutions -= bound(statement)
+        dependent.append(depends)
+    return dependent
 
 
 def mentioned(statement: ast.stmt) -> set[str]:
@@ -106,21 +106,21 @@ def bound(statement: ast.stmt) -> set[str]:
     return {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
 
 
-def relinked(text: str, own: str, there: Mapping[str, str]) -> str:
+def relinked(text: str, own: str, site_paths: Mapping[str, str]) -> str:
     """Return Markdown whose links lead to the site's pages; those to files that have none become their text.
 
     Args:
         text: the Markdown.
         own: the file that it is from, relative to the course.
-        there: where on the site each file of the course is.
+        site_paths: where on the site each file of the course is.
     """
 
-    def link(found: re.Match[str]) -> str:
-        target = there.get(posixpath.normpath(posixpath.join(posixpath.dirname(own), found["file"])))
+    def link(match: re.Match[str]) -> str:
+        target = site_paths.get(posixpath.normpath(posixpath.join(posixpath.dirname(own), match["file"])))
         if target is None:
-            return found["text"]
-        path = posixpath.relpath(target, posixpath.dirname(there[own]))
-        return f"[{found['text']}]({path}{found['anchor'] or ''})"
+            return match["text"]
+        path = posixpath.relpath(target, posixpath.dirname(site_paths[own]))
+        return f"[{match['text']}]({path}{match['anchor'] or ''})"
 
     pieces = PIECES.split(text)
     pieces[::2] = [LINK.sub(link, piece) for piece in pieces[::2]]

@@ -18,14 +18,14 @@ Sections = list[tuple[str, str, str]]
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Collect the sections of each page as it is read, and write them beside the pages in the end."""
-    found: dict[str, Sections] = {}
+    sections: dict[str, Sections] = {}
 
     def collect(_app: Sphinx, page: nodes.document, name: str) -> None:
-        found[name] = [section_of(node) for node in page.findall(nodes.section)]
+        sections[name] = [section_of(node) for node in page.findall(nodes.section)]
 
     def write(app: Sphinx, error: Exception | None) -> None:
         if error is None:
-            script = f"const SECTIONS = {json.dumps(found, ensure_ascii=False)};\n"
+            script = f"const SECTIONS = {json.dumps(sections, ensure_ascii=False)};\n"
             (Path(app.outdir) / "_static" / SCRIPT).write_text(script, encoding="utf-8")
 
     app.connect("doctree-resolved", collect)

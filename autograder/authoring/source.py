@@ -14,8 +14,8 @@ from .notebook import notebook_text, source_notebook
 def source_files(lesson: Lesson, cells: list[LessonCell], key: AnswerKey, fingerprints: str) -> dict[str, bytes]:
     """Return nbgrader's source folder, by file name. It holds only what is named here: students get all of it."""
     notebook = notebook_text(source_notebook(cells, key.points()))
-    made = {f"{lesson.name}.ipynb": notebook.encode(), lesson.fingerprints_json.name: fingerprints.encode()}
-    return made | {path.name: path.read_bytes() for path in lesson.released_files}
+    files = {f"{lesson.name}.ipynb": notebook.encode(), lesson.fingerprints_json.name: fingerprints.encode()}
+    return files | {path.name: path.read_bytes() for path in lesson.released_files}
 
 
 def write_source(lesson: Lesson, files: dict[str, bytes]) -> None:
@@ -31,6 +31,6 @@ def ensure_nbgrader_source(lesson: Lesson) -> None:
     package = package_of(lesson)
     fingerprints = lesson.fingerprints_json.read_text(encoding="utf-8") if lesson.fingerprints_json.is_file() else "{}"
     files = source_files(lesson, read_lesson(lesson), package.key, fingerprints)
-    there = {p.name: p.read_bytes() for p in lesson.nbgrader_source_dir.glob("*") if p.is_file()}
-    if there != files:
+    existing = {p.name: p.read_bytes() for p in lesson.nbgrader_source_dir.glob("*") if p.is_file()}
+    if existing != files:
         write_source(lesson, files)

@@ -175,14 +175,14 @@ def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -
 
 def button(pressed: bool, query: str, key: str) -> ipywidgets.ToggleButton:
     """Return one cell of the mask, which says by its sign whether the query may look."""
-    made = ipywidgets.ToggleButton(value=pressed, tooltip=f"{query} may look at {key}", layout={"width": "64px"})
+    button = ipywidgets.ToggleButton(value=pressed, tooltip=f"{query} may look at {key}", layout={"width": "64px"})
 
     def say(_change: object = None) -> None:
-        made.description = "✓" if made.value else "✗"
+        button.description = "✓" if button.value else "✗"
 
-    made.observe(say, names="value")
+    button.observe(say, names="value")
     say()
-    return made
+    return button
 
 
 def caption(text: str) -> ipywidgets.Label:

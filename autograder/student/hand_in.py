@@ -29,11 +29,11 @@ def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:
     from traitlets.config import Config
 
     notebook = read_student_notebook(lesson)
-    place = {"metadata": {"path": str(lesson.released_dir)}}
+    resources = {"metadata": {"path": str(lesson.released_dir)}}
     with tempfile.TemporaryDirectory() as folder:
         quiet = {} if os.name == "nt" else {"KernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}}
         client = NotebookClient(
-            notebook, config=Config(quiet), timeout=None, allow_errors=True, kernel_name="python3", resources=place
+            notebook, config=Config(quiet), timeout=None, allow_errors=True, kernel_name="python3", resources=resources
         )
         client.execute()
     lines = [words for cell in notebook.cells for words in cell_messages(cell)]
@@ -69,15 +69,15 @@ def submit(course: Course, lesson: Lesson) -> list[str]:
     if target.exists() and target.read_bytes() != source.read_bytes():
         target.rename(unused_path(target, "earlier"))
     shutil.copyfile(source, target)
-    here = Path.cwd() if target.is_relative_to(Path.cwd()) else course.root
-    return [f"Upload {target.relative_to(here).as_posix()}.", *still_open(notebook)]
+    base = Path.cwd() if target.is_relative_to(Path.cwd()) else course.root
+    return [f"Upload {target.relative_to(base).as_posix()}.", *still_open(notebook)]
 
 
 def still_open(notebook: Any) -> Iterator[str]:
     """Say which exercises and questions are as they were released."""
-    mine = [cell for cell in notebook.cells if is_solution(cell)]
-    stubs = [grade_id_of(cell) for cell in mine if cell.cell_type == "code" and STUB in cell.source]
-    texts = [cell for cell in mine if cell.cell_type == "markdown"]
+    solution_cells = [cell for cell in notebook.cells if is_solution(cell)]
+    stubs = [grade_id_of(cell) for cell in solution_cells if cell.cell_type == "code" and STUB in cell.source]
+    texts = [cell for cell in solution_cells if cell.cell_type == "markdown"]
     blank = [grade_id_of(cell).replace("_", " ") for cell in texts if BLANK in cell.source]
     if stubs:
         yield f"Not started: {', '.join(stubs)}."

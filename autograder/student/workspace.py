@@ -30,9 +30,9 @@ def find_workspace() -> Course:
     except CourseError:
         if not packed_lessons().is_file():
             raise
-        here = Path.cwd()
-        unzipped = here / packed_lessons().relative_to(packed_lessons().parents[2])
-        return Course(here if unzipped.is_file() else here / STUDENT_FOLDER)
+        folder = Path.cwd()
+        unzipped = folder / packed_lessons().relative_to(packed_lessons().parents[2])
+        return Course(folder if unzipped.is_file() else folder / STUDENT_FOLDER)
 
 
 def hub_workspace() -> Course:
