@@ -19,6 +19,7 @@ ALLOWED = ["NotStarted"]
 def pytest_configure(config: pytest.Config) -> None:
     """Give every cell a deadline; nbval's own is half an hour."""
     config.option.nbval_cell_timeout = CELL_SECONDS
+    config.addinivalue_line("markers", "slow: as in pyproject.toml")
 
 
 def is_released(item: pytest.Item) -> bool:
@@ -31,6 +32,7 @@ def is_check(item: IPyNbCell) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in filter(is_released, items):
+        item.add_marker(pytest.mark.slow)  # the solved notebooks, which `make test` runs, have the same demonstrations
         item.options["check_exception"] = False
         shown = on_the_site(Path(item.path).parent).get(item.cell_num)
         item.options["check"] = item.options["check"] and shown is not None

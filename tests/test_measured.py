@@ -16,6 +16,7 @@ from autograder.authoring.lesson_package import package_of
 from autograder.judging.modules import importable
 from autograder.paths import find_course
 
+pytestmark = pytest.mark.slow  # trains models from several seeds; the lessons themselves train from one
 COURSE = find_course()
 
 
