@@ -5,16 +5,21 @@ import re
 import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from nbgrader.utils import notebook_hash
+from traitlets.config import Config
 
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, read_attempts
+from autograder.classroom.commands import COMMANDS
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import Service
 from autograder.paths import CONFIG_NAME, Course
@@ -101,7 +106,7 @@ class Running:
 @pytest.fixture(scope="module")
 def notebooks(package, right) -> dict[str, str]:
     edits = {"right": right, "nothing": {}, "fragile": {**right, "attend": FRAGILE}}
-    return {name: text_of(submission(package, cells)) for name, cells in edits.items()}
+    return {name: notebook_text(submission(package, cells)) for name, cells in edits.items()}
 
 
 def test_what_is_handed_in_is_graded_and_its_feedback_released(service, exchange, notebooks) -> None:
@@ -216,3 +221,19 @@ def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, noteb
     hand_in(exchange, "ada", notebooks["nothing"])
     service.run()
     assert service.points()["ada"] == service.attempts("ada")[0].points > 0
+
+
+def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
+    page = (course.documents / "hub.md").read_text(encoding="utf-8")
+    section = page.split("## Grade at hand-in")[1].split("\n## ")[0]
+    hub, rules = re.findall(r"```python\n(.*?)```", section, re.S)
+    (unit,) = re.findall(r"```ini\n(.*?)```", section, re.S)
+    found = {"c": Config(JupyterHub={"services": []})}
+    exec(hub, found)
+    (service,) = found["c"].JupyterHub.services
+    assert f"ExecStart={' '.join(service['command'])}\n" in unit
+    assert service["command"][-1] in COMMANDS
+    exec(rules, found := {"c": Config()})
+    assert rules_of(found["c"], LESSON).shown(datetime(2026, 11, 30, 22, 59)) == "Mon 30 Nov 2026, 23:59 CET"
+    found["c"].HandIn.lessons = {}
+    assert rules_of(found["c"], LESSON) == replace(rules_of(Config(), LESSON), zone=ZoneInfo("Europe/Berlin"))

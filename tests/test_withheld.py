@@ -7,7 +7,7 @@ from math import log2
 import pytest
 
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import text_of
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import mistake_cell, submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.judging.answer_key import AnswerKey
@@ -41,7 +41,7 @@ def test_a_graded_notebook_holds_both_and_the_words_do_not_depend_on_hidden_chec
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
     wrong = mistake_cell(package, known["attend", "softmax_over_queries"])
     for cell, told in ((FRAGILE, LATER), (wrong, "Your columns sum to 1")):
-        content = text_of(submission(package, {**right, "attend": cell})).encode()
+        content = notebook_text(submission(package, {**right, "attend": cell})).encode()
         text = grade(Submission(content, package, seed=5, allow_unsandboxed=True))
         shown = json.loads(text)["metadata"][RECORD]["verdicts"]["attend"]["open"]
         assert told in shown["told"]

@@ -94,7 +94,7 @@ class Exchange:
 
 
 class Inbox:
-    """Watches `coursework/inbox/<lesson>/`, which holds what `make collect` takes: archives, folders, notebooks.
+    """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks.
 
     Args:
         course: the course.

@@ -25,7 +25,7 @@ from traitlets.config import Config
 from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
 from ..authoring.source import ensure_nbgrader_source
-from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, escaped, one_line
+from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, command, escaped, one_line
 from ..grading.grade import RECORD, grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..paths import CONFIG_NAME, Course, Lesson, replace_bytes
@@ -68,7 +68,7 @@ def only_one(course: Course, say: Say) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        say("Another `lessons serve` grades this course. This one takes over when that ends.")
+        say(f"Another `{command('serve')}` grades this course. This one takes over when that ends.")
         lock.acquire()
     try:
         yield
