@@ -8,7 +8,7 @@ import pytest
 
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
-from autograder.authoring.sample_submissions import mistake_cell, submission
+from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, Submission, grade
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.case import Failure
@@ -39,7 +39,7 @@ def test_where_a_visible_check_fails_its_own_words_stay() -> None:
 
 def test_a_graded_notebook_holds_both_and_the_words_do_not_depend_on_hidden_checks(package, right) -> None:
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
-    wrong = mistake_cell(package, known["attend", "softmax_over_queries"])
+    wrong = known["attend", "softmax_over_queries"].source
     for cell, told in ((FRAGILE, LATER), (wrong, "Your columns sum to 1")):
         content = notebook_text(submission(package, {**right, "attend": cell})).encode()
         text = grade(Submission(content, package, seed=5, allow_unsandboxed=True))
