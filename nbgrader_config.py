@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+from nbgrader.preprocessors import ClearHiddenTests
 
 root = Path(__file__).resolve().parent
 if str(root) not in sys.path:  # on a hub, only the students' side of the package is installed
@@ -13,7 +13,8 @@ if str(root) not in sys.path:  # on a hub, only the students' side of the packag
 
 from autograder.classroom.database import gradebook_url  # noqa: E402
 from autograder.classroom.exchange import CollectPlainFiles  # noqa: E402
-from autograder.classroom.preprocessors import DropRubrics, GradeSubmission, SaveGrades, SummaryFirst  # noqa: E402
+from autograder.classroom.feedback_page import DropRubrics, OwnPoints, SummaryFirst, WithholdHidden  # noqa: E402
+from autograder.classroom.preprocessors import GradeSubmission, SaveGrades  # noqa: E402
 from autograder.classroom.rendering import (  # noqa: E402
     render_code,
     render_formulas,
@@ -43,12 +44,18 @@ c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 # Collecting: students write to the exchange, and the teacher's rights read it
 c.ExchangeFactory.collect = CollectPlainFiles
 
+# Handing in: when work is due and which attempt counts, for all lessons, and for single ones; see docs/instructors.md
+c.HandIn.time_zone = "UTC"
+c.HandIn.lessons = {}
+
 # Grading: a submission is repaired, run and judged by one function, and its rows are written by another
 c.Autograde.sanitize_preprocessors = [GradeSubmission]
 c.Autograde.autograde_preprocessors = [SaveGrades]
 
 # Feedback and Formgrader's pages: nothing in a submission may act in the reader's browser
-c.GenerateFeedback.preprocessors = [DropRubrics, GetGrades, ClearHiddenTests, CSSHTMLHeaderPreprocessor, SummaryFirst]
+c.GenerateFeedback.preprocessors = [
+    *(DropRubrics, OwnPoints, ClearHiddenTests, WithholdHidden, CSSHTMLHeaderPreprocessor, SummaryFirst)
+]
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {

@@ -120,15 +120,35 @@ class Course:
         root: the folder.
         shard: the part of a class, such as `2-of-8`, whose graded notebooks are kept apart until they are merged; ''
             outside of a job array.
+        attempt: a folder below `attempts`, for one submission that is graded apart from the others; '' for all others.
     """
 
     root: Path
     shard: str = ""
+    attempt: str = ""
 
     @property
     def coursework(self) -> Path:
         """Everything that belongs to a class; never deleted by any command."""
         return self.root / "coursework"
+
+    @property
+    def attempts(self) -> Path:
+        """What was graded at hand-in, and what is being graded."""
+        return self.coursework / "attempts"
+
+    def attempts_of(self, lesson: Lesson, student: str) -> Path:
+        """A student's attempts at a lesson, and what came of them."""
+        return self.attempts / student / f"{lesson.name}.json"
+
+    @property
+    def inbox(self) -> Path:
+        """Where work is put by hand to be graded at once."""
+        return self.coursework / "inbox"
+
+    @property
+    def _work(self) -> Path:
+        return self.attempts / self.attempt if self.attempt else self.coursework
 
     @property
     def build(self) -> Path:
@@ -138,12 +158,12 @@ class Course:
     @property
     def submitted(self) -> Path:
         """Nbgrader's directory of submissions."""
-        return self.coursework / "submitted"
+        return self._work / "submitted"
 
     @property
     def autograded(self) -> Path:
         """Nbgrader's directory of graded notebooks, or a shard's own."""
-        return (self.shards / self.shard if self.shard else self.coursework) / "autograded"
+        return (self.shards / self.shard if self.shard else self._work) / "autograded"
 
     @property
     def shards(self) -> Path:
@@ -174,7 +194,7 @@ class Course:
     @property
     def feedback(self) -> Path:
         """Nbgrader's directory of feedback pages."""
-        return self.coursework / "feedback"
+        return self._work / "feedback"
 
     @property
     def reports(self) -> Path:

@@ -18,9 +18,10 @@ from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.commands import COMMANDS
+from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.submissions import timestamp_of
-from autograder.paths import Course
+from autograder.paths import CONFIG_NAME, Course
 
 from .accounts import Account, accounts, acting_as, needs_accounts
 from .conftest import LESSON
@@ -111,8 +112,14 @@ def deliver(exchange: Path, by: Account, content: bytes, named: str = "", time: 
         folder.chmod(0o777)
         (folder / NOTEBOOK).write_bytes(content)
         (folder / "timestamp.txt").write_text(time)
-        (folder / "submission_secret.txt").write_text("secret")
+        (folder / "submission_secret.txt").write_text(f"secret {time}")
     return folder
+
+
+def last_change(folder: Path) -> datetime.datetime:
+    """When the system last saw a folder or its notebook change, UTC."""
+    seconds = max(folder.stat().st_ctime, (folder / NOTEBOOK).stat().st_ctime)
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).replace(tzinfo=None)
 
 
 def replace_notebook(folder: Path, by: Account, make) -> None:
@@ -129,7 +136,7 @@ def test_what_is_handed_in_is_collected_with_its_time_and_its_secret(scratch, ex
     stored = scratch.submission(lesson, ada.name)
     assert {p.name for p in stored.parent.iterdir()} == {NOTEBOOK, "timestamp.txt", "submission_secret.txt"}
     assert stored.read_bytes() == notebook
-    assert timestamp_of(scratch, lesson, ada.name).strftime(WRITTEN) == folder.name.split("+")[2]
+    assert timestamp_of(scratch, lesson, ada.name) == last_change(folder)
 
 
 def test_a_link_to_the_solutions_earns_nothing(scratch: Course, exchange: Path, ada, mallory, notebook) -> None:
@@ -182,7 +189,7 @@ def test_what_lies_beside_the_notebook_is_not_opened(scratch, exchange, ada, not
             (folder / str(number)).touch()
     collect(scratch, exchange)
     assert collected(scratch) == ["ada"]
-    assert timestamp_of(scratch, scratch.lesson(LESSON), ada.name).strftime(WRITTEN) == EARLIER
+    assert timestamp_of(scratch, scratch.lesson(LESSON), ada.name) == last_change(folder)
     assert len(list(scratch.submission(scratch.lesson(LESSON), ada.name).parent.iterdir())) == 3
 
 
@@ -278,12 +285,11 @@ def test_many_folders_are_few_lines(scratch, exchange, ada, mallory, notebook) -
 def test_the_latest_that_is_in_order_counts_and_is_replaced_by_later_ones_only(
     scratch, exchange, ada, notebook
 ) -> None:
-    deliver(exchange, ada, notebook, time=EARLIER)
-    bad = deliver(exchange, ada, b"")
+    good, bad = deliver(exchange, ada, notebook, time=EARLIER), deliver(exchange, ada, b"")
     replace_notebook(bad, ada, os.mkfifo)
     lesson = scratch.lesson(LESSON)
     assert "named pipe" in collect(scratch, exchange)[0]
-    assert timestamp_of(scratch, lesson, ada.name).strftime(WRITTEN) == EARLIER
+    assert timestamp_of(scratch, lesson, ada.name) == last_change(good)
     replace_notebook(bad, ada, lambda path: path.write_bytes(notebook + b" "))
     assert collect(scratch, exchange) == []
     assert scratch.submission(lesson, ada.name).read_bytes() == notebook + b" "
@@ -306,6 +312,22 @@ def test_a_time_that_the_system_contradicts_is_remarked(scratch, exchange, ada, 
     (line,) = collect(scratch, exchange)
     assert f"{ada.name}: it says that it was handed in at" in line
     assert collected(scratch) == ["ada"]
+
+
+def test_work_that_is_changed_after_the_due_date_is_late_whatever_its_name_says(
+    scratch, exchange, ada, bob, notebook
+) -> None:
+    due = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=1)
+    with (scratch.root / CONFIG_NAME).open("a") as config:
+        config.write(f"c.HandIn.due = {due.isoformat()!r}\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+        config.write(f"c.HandIn.extensions = {{{bob.name!r}: {written(hours=5)[:16]!r}}}\n")
+    for account in (ada, bob):
+        deliver(exchange, account, notebook, time=EARLIER)
+    assert len(collect(scratch, exchange)) == 2
+    grade_lesson(scratch, scratch.lesson(LESSON), options={"allow_unsandboxed": True})
+    with open_gradebook(scratch) as gradebook:
+        late = {s.student.id: s.total_seconds_late > 3000 for s in gradebook.assignment_submissions(LESSON)}
+    assert late == {ada.name: True, bob.name: False}
 
 
 def test_a_course_folder_that_somebody_else_has_made_is_not_used(scratch, exchange, ada, mallory, notebook) -> None:

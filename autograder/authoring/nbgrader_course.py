@@ -36,6 +36,9 @@ def open_nbgrader(course: Course, **settings: str) -> Any:
     warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
     logging.getLogger("alembic").setLevel(logging.WARNING)
     config = copy.deepcopy(load_config(course.root))
+    if course.attempt:
+        apart = {"autograded_directory": str(course.autograded), "feedback_directory": str(course.feedback)}
+        config.CourseDirectory.update(apart)
     config.CourseDirectory.update(settings)
     return NbGraderAPI(CourseDirectory(config=config), config=config)
 

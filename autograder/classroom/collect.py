@@ -31,7 +31,7 @@ from .archives import (
     upload_of,
 )
 from .plain_files import open_folder, open_plain, read_plain
-from .submissions import TIMESTAMP, store_submission
+from .submissions import LATE, TIMESTAMP, store_submission
 
 DELIVERED = (".zip", ".ipynb")
 
@@ -225,10 +225,12 @@ def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
 
 
 def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
-    """Put a notebook where submissions are, with the time at which it was handed in, where that is known."""
+    """Put a notebook where submissions are, with what is known of when it was handed in."""
     files = {lesson.notebook_name: candidate.content.read_bytes()}
     if candidate.owner.handed_in:
         files[TIMESTAMP] = f"{candidate.owner.handed_in}\n".encode()
+    elif candidate.owner.late:
+        files[LATE] = b"late, by an unknown time\n"
     store_submission(course, lesson, student, files)
 
 

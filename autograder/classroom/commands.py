@@ -232,6 +232,23 @@ def report_command(course: Course, options: argparse.Namespace) -> int:
     return 0 if paths else 1
 
 
+def serve_command(course: Course, options: argparse.Namespace) -> int:
+    """Grade what is handed in as it arrives, and release its feedback, until Ctrl-C."""
+    import time
+
+    from tqdm import tqdm
+
+    from .serve import serve
+
+    def say(line: str) -> None:
+        tqdm.write(f"{time.strftime('%H:%M:%S')}  {line}")
+        sys.stdout.flush()
+
+    allowed = {"allow_unsandboxed": True} if options.allow_unsandboxed else {}
+    serve(course, options.jobs, allowed, say, lambda: False)
+    return 0
+
+
 def mistake_command(course: Course, options: argparse.Namespace) -> int:
     """Draft a known mistake from what a student handed in."""
     from ..authoring.draft import add_draft
@@ -320,6 +337,9 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
     if name == "forget":
         parser.add_argument("--student", required=True, help="the student's name on the hub")
+    if name == "serve":
+        parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
+        parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
     if name == "merge":
         parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
 

@@ -12,7 +12,7 @@ import os
 import pwd
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,18 +20,23 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import CollectApp
+from nbgrader.exchange import ExchangeFactory
 from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.utils import capture_log, temp_attrs
 
+from ..authoring.nbgrader_course import raise_on_failure
 from ..errors import CourseError, SubmissionError, escaped
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
 from .plain_files import kind_of, listing, open_folder, read_plain
+from .rules import now_utc
 from .submissions import (
     MOST_BESIDE,
     ODD_ID,
     SECRET,
     TIMESTAMP,
+    changing_submissions,
     is_odd,
     store_submission,
     time_in,
@@ -51,13 +56,15 @@ class Delivery:
     Args:
         folder: its name.
         student: whose work it says it is.
-        handed_in: when, UTC.
+        handed_in: when its name says that it was handed in, UTC. It decides which of a student's folders is the latest.
+        arrived: when the system last saw the folder change, UTC.
         owner: the user id of the account that it belongs to.
     """
 
     folder: str
     student: str
     handed_in: datetime.datetime
+    arrived: datetime.datetime
     owner: int
 
 
@@ -104,6 +111,40 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 self._take_latest(inbound, lesson, student, deliveries, report)
         return report
 
+    def arrivals(self, lesson: Lesson, known: Collection[str]) -> tuple[list[Delivery], CollectionReport]:
+        """Return the folders that are not known yet, in the order of their arrival, and a report about the others."""
+        report = CollectionReport()
+        with self._inbound() as inbound:
+            deliveries = list(self._deliveries(inbound, lesson, report, known))
+        return sorted(deliveries, key=lambda delivery: delivery.arrived), report
+
+    def files_of(self, lesson: Lesson, delivery: Delivery) -> dict[str, bytes]:
+        """Return what a folder holds, as it is stored. Raises SubmissionError where it cannot be taken."""
+        with self._inbound() as inbound:
+            return self._read(inbound, lesson, delivery, CollectionReport())
+
+    def release(self, lesson: Lesson, student: str, pages: Path) -> None:
+        """Have nbgrader release one student's feedback.
+
+        Args:
+            lesson: which lesson.
+            student: whose.
+            pages: nbgrader's directory of feedback pages.
+
+        Raises:
+            CourseError: nbgrader could not.
+        """
+        place = {"assignment_id": lesson.name, "student_id": student, "feedback_directory": str(pages)}
+        factory = ExchangeFactory(parent=self.parent)
+        with temp_attrs(self.coursedir, **place):
+            step = factory.ReleaseFeedback(coursedir=self.coursedir, parent=self.parent)
+            raise_on_failure(capture_log(step), "feedback was not released")
+
+    @property
+    def inbound(self) -> Path:
+        """The folder that students hand in to."""
+        return Path(self.root, self.coursedir.course_id, "inbound")
+
     @contextmanager
     def _inbound(self) -> Iterator[int]:
         """Give a descriptor of the folder that students hand in to, after a look at whose it is."""
@@ -123,15 +164,17 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         if owner not in (0, os.geteuid()) and not self.coursedir.groupshared:
             raise CourseError(f"{path} belongs to {account(owner)}: ask an administrator to remove it")
 
-    def _deliveries(self, inbound: int, lesson: Lesson, report: CollectionReport) -> Iterator[Delivery]:
-        """Yield a lesson's folders whose names and owners are in order; report the others."""
+    def _deliveries(
+        self, inbound: int, lesson: Lesson, report: CollectionReport, known: Collection[str] = ()
+    ) -> Iterator[Delivery]:
+        """Yield a lesson's folders whose names and owners are in order, unless they are known; report the others."""
         refused = Counter[int]()
         wanted = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
         with os.scandir(inbound) as entries:
             for entry in entries:
                 words = re.fullmatch(pattern, entry.name)
-                if not words or not fnmatchcase(words["student"], wanted):
+                if not words or entry.name in known or not fnmatchcase(words["student"], wanted):
                     continue
                 try:
                     yield self._delivery(entry, words["student"], words["time"])
@@ -159,9 +202,9 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             raise SubmissionError(f"named after {student}, and belongs to {account(status.st_uid)}")
         if handed_in is None:
             raise SubmissionError("there is no time in its name")
-        if handed_in > now() + TOLERANCE:
+        if handed_in > now_utc() + TOLERANCE:
             raise SubmissionError("its time is in the future")
-        return Delivery(entry.name, student, handed_in, status.st_uid)
+        return Delivery(entry.name, student, handed_in, changed_at(status), status.st_uid)
 
     def _due(self, lesson: Lesson) -> datetime.datetime | None:
         with suppress(MissingEntry), Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
@@ -174,36 +217,44 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
     ) -> None:
         """Store the first folder that can be read, unless that is what was collected before."""
         for delivery in deliveries:
-            if not self._is_wanted(lesson, delivery):
-                report.as_before.add(student)
-                return
             try:
+                if not self._is_wanted(inbound, lesson, delivery):
+                    report.as_before.add(student)
+                    return
                 files = self._read(inbound, lesson, delivery, report)
+            except FileNotFoundError:  # taken back
+                continue
             except SubmissionError as error:
                 report.left_out.append(f"{escaped(delivery.folder)}: {error}")
                 continue
-            store_submission(self._course, lesson, student, files)
+            with changing_submissions(self._course):
+                store_submission(self._course, lesson, student, files)
             self._share(self._course.submission(lesson, student).parent)
             report.collected[student] = delivery.folder
             return
 
-    def _is_wanted(self, lesson: Lesson, delivery: Delivery) -> bool:
-        """Say whether a folder takes the place of what was collected before."""
-        if not self._course.submission(lesson, delivery.student).parent.exists():
+    def _is_wanted(self, inbound: int, lesson: Lesson, delivery: Delivery) -> bool:
+        """Say whether a folder takes the place of what was collected before. The secret beside both tells them apart.
+
+        Raises:
+            FileNotFoundError: the folder is gone.
+            SubmissionError: it is not in order.
+        """
+        stored = self._course.submission(lesson, delivery.student).with_name(SECRET)
+        if not stored.parent.exists():
             return True
+        with open_folder(inbound, (delivery.folder,)) as folder:
+            if not self.update or (stored.is_file() and stored.read_bytes() == secret_in(folder, delivery.owner)):
+                return False
         try:
             before = timestamp_of(self._course, lesson, delivery.student)
         except SubmissionError:
             before = None
-        if before is None or before > now() + TOLERANCE:
-            return bool(self.update)
-        if self.before_duedate:
-            return delivery.handed_in != before
-        return bool(self.update and delivery.handed_in > before)
+        return self.before_duedate or before is None or before > now_utc() + TOLERANCE or delivery.arrived > before
 
     def _read(self, inbound: int, lesson: Lesson, delivery: Delivery, report: CollectionReport) -> dict[str, bytes]:
         """Return the files to keep, by name. Raises SubmissionError where one cannot be taken."""
-        files = {TIMESTAMP: delivery.handed_in.strftime(WRITTEN).encode()}
+        files = {}
         try:
             with open_folder(inbound, (delivery.folder,)) as folder:
                 status = os.fstat(folder)
@@ -212,15 +263,18 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 files[SECRET] = secret_in(folder, delivery.owner)
                 try:
                     files[lesson.notebook_name] = read_plain(folder, lesson.notebook_name, BUDGET.bytes, delivery.owner)
+                    notebook = os.stat(lesson.notebook_name, dir_fd=folder, follow_symlinks=False)
                 except FileNotFoundError as error:
                     raise SubmissionError(f"no {lesson.notebook_name}; the folder holds {listing(folder)}") from error
         except FileNotFoundError as error:
             raise SubmissionError("it was there, and is gone") from error
-        changed = datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
-        if changed > delivery.handed_in + TOLERANCE:
-            times = f"handed in at {delivery.handed_in:%F %T} UTC, and was changed at {changed:%F %T}"
-            report.remarks.append(f"{delivery.student}: it says that it was {times}")
-        return files
+        arrived = max(changed_at(status), changed_at(notebook))
+        if arrived > delivery.handed_in + TOLERANCE:
+            counts = f"was changed at {arrived:%F %T}, which counts"
+            report.remarks.append(
+                f"{delivery.student}: it says that it was handed in at {delivery.handed_in:%F %T} UTC, and {counts}"
+            )
+        return {TIMESTAMP: arrived.strftime(WRITTEN).encode(), **files}
 
     def _share(self, folder: Path) -> None:
         """Let the course's group read and write what was stored, where nbgrader is told so."""
@@ -234,7 +288,12 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
 def in_order(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
     """Return one student's folders, the one that counts first: the latest that is not late, where that matters."""
     latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
-    return sorted(latest_first, key=lambda delivery: delivery.handed_in > due) if due else latest_first
+    return sorted(latest_first, key=lambda delivery: delivery.arrived > due) if due else latest_first
+
+
+def changed_at(status: os.stat_result) -> datetime.datetime:
+    """Return when the system last saw something change, UTC. Nobody can set that."""
+    return datetime.datetime.fromtimestamp(status.st_ctime, datetime.UTC).replace(tzinfo=None)
 
 
 def secret_in(folder: int, owner: int) -> bytes:
@@ -254,14 +313,15 @@ def secret_in(folder: int, owner: int) -> bytes:
 
 def collect_from_exchange(course: Course, lesson: Lesson) -> CollectionReport:
     """Collect a lesson as `nbgrader collect --update` does, with all settings that nbgrader would read."""
+    return open_exchange(course).collect(lesson)
+
+
+def open_exchange(course: Course) -> CollectPlainFiles:
+    """Return a course's exchange, with all settings that nbgrader would read."""
     app = CollectApp()
     app.initialize([], root=str(course.root))
-    return CollectPlainFiles(coursedir=app.coursedir, parent=app, update=True).collect(lesson)
-
-
-def now() -> datetime.datetime:
-    """Return the time, UTC, as nbgrader writes it down."""
-    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
+    app.log_level = logging.WARNING
+    return CollectPlainFiles(coursedir=app.coursedir, parent=app, update=True)
 
 
 def uid_of(student: str) -> int | None:

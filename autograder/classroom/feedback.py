@@ -48,7 +48,6 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
                 raise CourseError(f"{ODD_ID}: rename the folder")
             with at_most(PAGE_SECONDS):
                 make_page(course, lesson, student)
-                rewrite(page, lock_down)
             pages.append(lesson.shown(page))
         except Exception as error:
             page.unlink(missing_ok=True)  # an old page would pass for this one
@@ -85,11 +84,12 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def make_page(course: Course, lesson: Lesson, student: str) -> None:
-    """Have nbgrader make one page. Raises CourseError where it does not."""
+    """Have nbgrader make one page, and seal it. Raises CourseError where it does not."""
     result = open_nbgrader(course).generate_feedback(lesson.name, student, force=True)
     raise_on_failure(result, "nbgrader could not make the page")
     if not course.feedback_page(lesson, student).is_file():
         raise CourseError(f"there is no graded notebook: `{command('grade')}`")
+    rewrite(course.feedback_page(lesson, student), lock_down)
 
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:

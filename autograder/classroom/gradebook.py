@@ -165,6 +165,7 @@ class Standing:
         max_score: how many points there are.
         is_graded: whether anybody, or any check, has given points.
         needs_manual_grade: whether a person has still to look.
+        seconds_late: how long after it was due for this student it was handed in.
     """
 
     student_id: str
@@ -175,6 +176,7 @@ class Standing:
     max_score: float
     is_graded: bool
     needs_manual_grade: bool
+    seconds_late: float = 0.0
 
     @property
     def score(self) -> float:
@@ -199,12 +201,24 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
         func.sum(case((GRADE.c.needs_manual_grade, 1), else_=0)),
     )
     cells = handed_in.outerjoin(GRADE, GRADE.c.notebook_id == NOTEBOOK.c.id)
-    columns = (SUBMISSION.c.id, SUBMISSION.c.student_id, SUBMISSION.c.assignment_id, SUBMISSION.c.timestamp)
+    columns = (
+        *(SUBMISSION.c.id, SUBMISSION.c.student_id, SUBMISSION.c.assignment_id),
+        *(SUBMISSION.c.timestamp, SUBMISSION.c.extension),
+    )
     rows = select(*columns, *added_up).select_from(cells).where(wanted).group_by(*columns)
-    for key, student, assignment, timestamp, score, given, open_cells in gradebook.db.execute(rows):
+    for key, student, assignment, timestamp, extension, score, given, open_cells in gradebook.db.execute(rows):
         of = lessons[assignment]
-        place = (student, of.name, timestamp)
-        yield Standing(*place, score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
+        place, behind = (student, of.name, timestamp), seconds_late(of.duedate, extension, timestamp)
+        yield Standing(*place, score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells), behind)
+
+
+def seconds_late(
+    due: datetime.datetime | None, extension: datetime.timedelta | None, handed_in: datetime.datetime | None
+) -> float:
+    """Return how long after it was due something was handed in, as nbgrader counts; 0 where either is not known."""
+    if due is None or handed_in is None:
+        return 0.0
+    return max(0.0, (handed_in - due - (extension or datetime.timedelta())).total_seconds())
 
 
 def standings_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, Standing]:

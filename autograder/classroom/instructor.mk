@@ -1,7 +1,7 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
 OTHER_PYTHON ?= python3.12
-.PHONY: test test-all test-threads test-hub build lesson verify pretrain collect grade merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
+.PHONY: test test-all test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and rarely change
 	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
@@ -36,6 +36,9 @@ collect: $(VENV)/ready  ## take LMS zips or loose notebooks (LESSON=… FROM=zip
 
 grade: $(VENV)/ready  ## grade what is new or changed (LESSON=…, JOBS=2, EXECUTOR=tls://…, SHARD=2/8, GRADE_ARGS=--force)
 	$(COURSE) grade $(LESSON_OPTION) $(if $(JOBS),--jobs $(JOBS)) $(if $(EXECUTOR),--executor $(EXECUTOR)) $(if $(SHARD),--shard $(SHARD)) $(GRADE_ARGS)
+
+serve: $(VENV)/ready  ## grade what is handed in as it arrives, until Ctrl-C (JOBS=2)
+	$(COURSE) serve $(if $(JOBS),--jobs $(JOBS))
 
 merge: $(VENV)/ready  ## take what the tasks of a job array have graded (LESSON=…, MERGE_ARGS=--force)
 	$(COURSE) merge $(LESSON_OPTION) $(MERGE_ARGS)

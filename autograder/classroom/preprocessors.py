@@ -12,14 +12,13 @@ from traitlets import Bool, Float, Int, validate
 
 from ..authoring.lesson_package import package_of
 from ..errors import CourseError
-from ..grading.grade import RUBRIC_TAG, Submission, grade
+from ..grading.grade import Submission, grade
 from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
 from ..judging.inputs import LARGEST_SEED, PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook
-from .submissions import read_submission, timestamp_of
-from .summary import STYLE, lines_of, summary_cell
+from .submissions import is_marked_late, read_submission, timestamp_of
 from .writer import GradebookWriter
 
 MIB = 2**20
@@ -95,32 +94,10 @@ class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
         """Write the rows of one submission."""
         course = Course(Path(self.config.CourseDirectory.root))
         place = resources["nbgrader"]
-        lesson = course.lesson(place["assignment"])
+        lesson, student = course.lesson(place["assignment"]), place["student"]
         with open_gradebook(course) as gradebook:
             ensure_registered(gradebook, package_of(lesson))
             writer = GradebookWriter(gradebook, self.config, lesson.name)
-            writer.save(place["student"], nb, timestamp_of(course, lesson, place["student"]))
-        return nb, resources
-
-
-class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]
-    """Take out of a feedback page what only graders should read."""
-
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Drop every cell that carries the tag."""
-        nb.cells = [cell for cell in nb.cells if RUBRIC_TAG not in cell.metadata.get("tags", [])]
-        return nb, resources
-
-
-class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
-    """Begin a feedback page with every exercise, its points and the reason. Runs after `GetGrades`."""
-
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Put the summary in front, and hide the list that it takes the place of."""
-        place = resources["nbgrader"]
-        with open_gradebook(Course(Path(self.config.CourseDirectory.root))) as gradebook:
-            notebook = gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
-            waiting = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
-        nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting)), place["late_penalty"]))
-        resources.setdefault("inlining", {}).setdefault("css", []).append(STYLE)
+            timestamp, late = timestamp_of(course, lesson, student), is_marked_late(course, lesson, student)
+            writer.save(student, nb, timestamp, late)
         return nb, resources

@@ -15,11 +15,13 @@ from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
+from .attempts import changes, read_attempts
 from .board_state import Helped, messages_that_helped, told
 from .board_store import BoardStore
 from .exports import harmless
 from .gradebook import Standing, open_gradebook, standings_by_student
 from .report_plots import points_plot, solved_plot
+from .rules import duration
 from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
@@ -38,6 +40,9 @@ class Student:
         waits: why a person is needed, '' where nobody is.
         page: the feedback page as seen from the report, '' where there is none.
         seconds: how long the submission ran.
+        seed: what its inputs were drawn from.
+        late: how late it was handed in, in words; '' where it was not.
+        attempts: what each attempt earned and changed, where they were graded at hand-in.
     """
 
     name: str
@@ -48,6 +53,8 @@ class Student:
     page: str
     seconds: float
     seed: int = 0
+    late: str = ""
+    attempts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,7 +123,9 @@ def read_student(course: Course, lesson: Lesson, name: str, submission: Standing
     waits = "; ".join(needing_attention(course, lesson, submission))
     verdicts, seconds = record.get("verdicts", {}), float(record.get("seconds", 0.0))
     points, most = submission.score, submission.max_score
-    return Student(name, points, most, verdicts, waits, link, seconds, record.get("seed", 0))
+    late = duration(submission.seconds_late) if submission.seconds_late else ""
+    attempts = tuple(changes(read_attempts(course, lesson, name)))
+    return Student(name, points, most, verdicts, waits, link, seconds, record.get("seed", 0), late, attempts)
 
 
 def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:
@@ -186,9 +195,17 @@ def write_csv(path: Path, key: AnswerKey, students: Sequence[Student]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(
-            ["student", "points", "of", *(f"{n} {w}" for n in names for w in ("points", "mistake")), "note"]
+            [
+                "student",
+                "points",
+                "of",
+                *(f"{n} {w}" for n in names for w in ("points", "mistake")),
+                "late",
+                "attempts",
+                "note",
+            ]
         )
         for s in students:
             known = [s.verdicts.get(n, {}).get(w) for n in names for w in ("points", "mistake")]
-            cells = [s.name, s.points, s.of, *known, s.waits]
+            cells = [s.name, s.points, s.of, *known, s.late, len(s.attempts) or None, s.waits]
             writer.writerow(["" if cell is None else harmless(cell) for cell in cells])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
 import threading
@@ -40,7 +41,16 @@ from .database import UNUSABLE
 from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
-from .submissions import read_submission, record_refusal, refusal_of, submission_digest, timestamp_of
+from .rules import enter_due_date
+from .submissions import (
+    changing_submissions,
+    is_marked_late,
+    read_submission,
+    record_refusal,
+    refusal_of,
+    submission_digest,
+    timestamp_of,
+)
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 AHEAD = 2  # submissions that are read while the workers are busy
@@ -134,6 +144,7 @@ def register(course: Course, lesson: Lesson) -> None:
     """Enter a lesson into the gradebook, and give nbgrader the source that it lists."""
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package_of(lesson))
+        enter_due_date(gradebook, load_config(course.root), lesson.name)
         ensure_nbgrader_source(lesson)
 
 
@@ -250,10 +261,13 @@ class GradingRun:
         """Write one student's result down, or say why that is not possible; the others go on either way."""
         try:
             text = result()
-            if self.writer:
-                timestamp = timestamp_of(self.course, self.lesson, student)
-                self.writer.save(student, json.loads(text), timestamp)
-            write_notebook(self.course, self.lesson, student, text)
+            with changing_submissions(self.course):
+                if self.writer:
+                    self._refuse_replaced(student, submission)
+                    timestamp = timestamp_of(self.course, self.lesson, student)
+                    late = is_marked_late(self.course, self.lesson, student)
+                    self.writer.save(student, json.loads(text), timestamp, late)
+                write_notebook(self.course, self.lesson, student, text)
         except (NoSandboxError, ClusterError, *UNUSABLE):  # the next submission would fare no better
             raise
         except SubmissionError as error:
@@ -263,6 +277,12 @@ class GradingRun:
         except Exception as error:
             return self._failed(student, error)
         return StudentResult(student, self.lesson.name, GRADED)
+
+    def _refuse_replaced(self, student: str, submission: Submission) -> None:
+        """Raise CourseError where another submission has come in while this one was graded."""
+        now = submission_digest(self.course, self.lesson, student)
+        if now and now != hashlib.sha256(submission.notebook).hexdigest():
+            raise CourseError(f"handed in again while it was graded: `{command('grade')}` grades that")
 
     def _failed(self, student: str, error: Exception) -> StudentResult:
         kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "

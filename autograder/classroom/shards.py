@@ -26,7 +26,7 @@ from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
 from .gradebook import ensure_registered, open_gradebook, standings_by_student
 from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, is_current, refused_before, settings_of
-from .submissions import submission_digest, timestamp_of, why_not_gradable
+from .submissions import is_marked_late, submission_digest, timestamp_of, why_not_gradable
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 MOST_NAMED = 5
@@ -248,7 +248,7 @@ class Merging:
             timestamp = timestamp_of(self.course, self.lesson, student)
         except SubmissionError as error:
             return f"cannot be taken: {error}"
-        self.writer.save(student, notebook, timestamp)
+        self.writer.save(student, notebook, timestamp, is_marked_late(self.course, self.lesson, student))
         write_notebook(self.course, self.lesson, student, text)
         return MERGED
 

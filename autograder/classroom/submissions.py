@@ -7,9 +7,11 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock
 from nbgrader.utils import parse_utc
 
 from ..authoring.lesson_package import package_of
@@ -22,6 +24,7 @@ from .plain_files import listing, open_folder, read_below, read_plain
 
 TIMESTAMP = "timestamp.txt"
 SECRET = "submission_secret.txt"  # by which feedback finds its way back through the exchange
+LATE = "late.txt"  # the learning management system says so, and not when it was handed in
 MOST_BESIDE = 1000  # bytes of either
 SPECIAL = frozenset("*?[]<>")  # to nbgrader, which reads ids as patterns, and to a browser
 ODD_ID = "a student's id must be printable, without * ? [ ] < >, and must not begin with a dot"
@@ -60,6 +63,14 @@ def store_submission(course: Course, lesson: Lesson, student: str, files: Mappin
         new.rename(target)
 
 
+@contextmanager
+def changing_submissions(course: Course) -> Iterator[None]:
+    """Let one process at a time replace a submission, or write down what came of one. The system ends the lock."""
+    course.coursework.mkdir(exist_ok=True)
+    with FileLock(course.coursework / ".changing.lock"):
+        yield
+
+
 def submission_digest(course: Course, lesson: Lesson, student: str) -> str:
     """Return the SHA-256 of what a student handed in; '' where it cannot be read."""
     try:
@@ -83,6 +94,11 @@ def timestamp_of(course: Course, lesson: Lesson, student: str) -> datetime.datet
     if text and handed_in is None:
         raise SubmissionError(f"there is no time in {TIMESTAMP} ({escaped(text[:40])}): correct it, or delete the file")
     return handed_in
+
+
+def is_marked_late(course: Course, lesson: Lesson, student: str) -> bool:
+    """Say whether a learning management system has called a submission late."""
+    return course.submission(lesson, student).with_name(LATE).is_file()
 
 
 def time_in(text: str) -> datetime.datetime | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +62,20 @@ def reason_of(verdict: Mapping[str, Any]) -> str:
     return PASSED if verdict.get("passed") else str(verdict.get("told", ""))
 
 
-def summary_cell(lines: list[SummaryRow], late_penalty: float) -> Any:
-    """Return the summary as a cell."""
+def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[str] = ()) -> Any:
+    """Return the summary as a cell.
+
+    Args:
+        lines: the exercises and questions.
+        late_penalty: the points that are taken off.
+        about: sentences about the submission as a whole, such as when it was handed in.
+    """
     heads = "".join(f"<th style='{LEFT}'>{head}</th>" for head in ("exercise", "points", "reason"))
     rows = "".join(map(row, lines))
     if late_penalty > 0:
         rows += tr("late", f"−{late_penalty:g}", "penalty for handing in late")
     table = f"<table style='border-collapse:collapse'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return new_markdown_cell(f"<div>{table}</div>")
+    return new_markdown_cell(f"<div>{''.join(f'<p>{escape(words)}</p>' for words in about)}{table}</div>")
 
 
 def row(line: SummaryRow) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 from nbformat import from_dict
 from nbgrader import api
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import compute_checksum, determine_grade
 from sqlalchemy import Table, insert, select, update
 from traitlets.config import Config
@@ -25,11 +24,13 @@ from ..paths import Course, Lesson, replace_bytes, replace_text
 from .database import begin_writing
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 from .plain_files import read_below
+from .rules import enter_due_date, late_penalty, rules_of
 from .submissions import MOST_BESIDE, SECRET, TIMESTAMP
 
 STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
 SUBMITTED_NOTEBOOK = api.SubmittedNotebook.__table__
 NO_RESPONSE = "No response."
+A_SECOND = datetime.timedelta(seconds=1)
 Row = dict[str, Any]
 
 
@@ -53,19 +54,23 @@ class GradebookWriter:
 
     Args:
         gradebook: open, with the lesson registered.
-        config: the course's settings, for late penalties.
+        config: the course's settings: when the lesson is due, and what being late costs.
         lesson: the lesson's name.
     """
 
     def __init__(self, gradebook: Gradebook, config: Config, lesson: str) -> None:
         self._db, self._gradebook, self._config, self._lesson = gradebook.db, gradebook, config, lesson
+        enter_due_date(gradebook, config, lesson)
         notebook = gradebook.find_notebook(lesson, lesson)
         self._assignment_id, self._notebook_id = notebook.assignment_id, notebook.id
-        self._due = notebook.assignment.duedate is not None
+        self._rules = rules_of(config, lesson, gradebook)
+        self._due_is_configured = rules_of(config, lesson).due is not None
         self._grade_cells = {cell.name: cell.id for cell in notebook.grade_cells}
         self._comment_cells = {cell.name: cell.id for cell in notebook.solution_cells}
 
-    def save(self, student: str, notebook: Mapping[str, Any], timestamp: datetime.datetime | None) -> None:
+    def save(
+        self, student: str, notebook: Mapping[str, Any], timestamp: datetime.datetime | None, late: bool = False
+    ) -> None:
         """Write all rows of one graded submission, or none.
 
         Points and comments that a person has given stay. Where the answer has changed, they are flagged.
@@ -74,8 +79,11 @@ class GradebookWriter:
             student: the student's id.
             notebook: the graded notebook.
             timestamp: when it was handed in, UTC, where that is known.
+            late: it was handed in late, as whoever took it says. Where nobody knows when, a second counts.
         """
-        results = results_in(notebook)
+        results, due = results_in(notebook), self._rules.due_for(student)
+        if late and timestamp is None and due is not None:
+            timestamp = due + A_SECOND
         try:
             begin_writing(self._db, student)
             submission = self._submitted_notebook(student, timestamp)
@@ -94,9 +102,16 @@ class GradebookWriter:
             self._db.execute(insert(STUDENT).values(id=student))
         assignment = {"assignment_id": self._assignment_id, "student_id": student}
         submission = self._find_or_add(SUBMISSION, assignment)
-        if timestamp is not None:
-            self._db.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(timestamp=timestamp))
+        values: Row = {"timestamp": timestamp} if timestamp is not None else {}
+        if self._due_is_configured:
+            values["extension"] = self._extension(student)
+        if values:
+            self._db.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(**values))
         return self._find_or_add(SUBMITTED_NOTEBOOK, {"notebook_id": self._notebook_id, "assignment_id": submission})
+
+    def _extension(self, student: str) -> datetime.timedelta | None:
+        later, due = self._rules.extensions.get(student), self._rules.due
+        return later - due if later and due else None
 
     def _find_or_add(self, table: Table, values: Row) -> str:
         found = self._db.execute(select(table.c.id).where(*(table.c[k] == v for k, v in values.items()))).scalar()
@@ -149,15 +164,12 @@ class GradebookWriter:
     def _assign_penalty(self, student: str, submission: str) -> None:
         """Do what nbgrader's AssignLatePenalties does, with the plugin that the course has chosen."""
         penalty = None
-        if self._due:
+        if self._rules.due:
             handed_in = self._gradebook.find_submission(self._lesson, student)
             (notebook,) = handed_in.notebooks
+            self._db.refresh(handed_in)
             self._db.refresh(notebook)
-            if handed_in.total_seconds_late > 0:
-                step = AssignLatePenalties(config=self._config)
-                step.init_plugin()
-                asked = step.plugin_inst.late_submission_penalty(student, notebook.score, handed_in.total_seconds_late)
-                penalty = None if asked is None else min(max(asked, 0), notebook.score)
+            penalty = late_penalty(self._config, student, notebook.score, handed_in.total_seconds_late)
         row = SUBMITTED_NOTEBOOK.c.id == submission
         self._db.execute(update(SUBMITTED_NOTEBOOK).where(row).values(late_submission_penalty=penalty))
 

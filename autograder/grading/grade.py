@@ -36,6 +36,7 @@ from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
 from ..judging.ways_round import way_round
+from ..judging.withheld import withheld
 from .cells import Cell, Role, SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs, score_output
 from .package import LessonPackage
@@ -348,8 +349,16 @@ class CheckRunner:
             sources = visible, hidden if check in key.hidden else ""
             return session.trial(cell, check, sources, seed, self._boxes_of(check))
 
+        known: dict[tuple[str, str, int], Outcome] = {}
+
+        def run_once(cell: str, check: Check, seed: int) -> Outcome:
+            place = cell, check.name, seed
+            if place not in known:
+                known[place] = run(cell, check, seed)
+            return known[place]
+
         try:
-            yield run
+            yield run_once
         finally:
             for session in filter(None, sessions):
                 session.close()
@@ -380,17 +389,19 @@ def judge_exercises(
     for cell in notebook.cells:
         if cell.role is not Role.CHECK:
             continue
-        exercise = cell.exercise
-        with runner.trials(exercise) as run:
-            verdict = verdict_of(submission, exercise, outcomes[exercise], submitted_cell(notebook, exercise), run)
-        checks = submission.lesson.key.checks_of(exercise)
-        verdict = with_left_out(verdict, [outcomes[exercise][check.name] for check in checks])
-        verdict, flag = apply_shortcuts(notebook, submission, verdict, outcomes[exercise])
+        exercise, found = cell.exercise, outcomes[cell.exercise]
+        with runner.trials(
+            exercise
+        ) as run:  # the words about visible checks come first: nothing hidden has run for them
+            visible = verdict_of(submission, exercise, found, submitted_cell(notebook, exercise), run, hidden=False)
+            verdict = verdict_of(submission, exercise, found, submitted_cell(notebook, exercise), run)
+        verdict, flag = apply_shortcuts(notebook, submission, verdict, found)
+        visible, _ = apply_shortcuts(notebook, submission, visible, found)
         flags += [flag] if flag else []
         if verdict.failure and verdict.failure.problem:
             flags.append(f"explaining failed: {exercise}, {verdict.failure.problem}")
             LOG.error("%s, seed %d: explaining failed: %s", exercise, submission.seed, verdict.failure.problem)
-        verdicts[exercise] = verdict_summary(verdict)
+        verdicts[exercise] = verdict_summary(verdict) | summary_while_open(verdict, withheld(verdict, visible))
         cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
     notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
 
@@ -406,11 +417,22 @@ def verdict_of(
     outcomes: Mapping[str, Outcome],
     cell: str = "",
     run: RunOnCheck | None = None,
+    *,
+    hidden: bool = True,
 ) -> Verdict:
-    """Compare an exercise's values with the reference's; where they differ, look for a repair of the cell."""
+    """Compare an exercise's values with the reference's; where they differ, look for a repair of the cell.
+
+    Args:
+        submission: what is graded.
+        exercise: which exercise.
+        outcomes: what its checks gave.
+        cell: the student's cell that defines it.
+        run: runs a check on an edited cell, where a repair may be looked for.
+        hidden: judge the hidden checks too.
+    """
     key = submission.lesson.key
-    values = [outcomes[check.name] for check in key.checks_of(exercise)]
-    return key.verdict(exercise, submission.seed, values, cell, run)
+    values = [outcomes[check.name] for check in key.checks_of(exercise) if hidden or check not in key.hidden]
+    return with_left_out(key.verdict(exercise, submission.seed, values, cell, run), values)
 
 
 def submitted_cell(notebook: SubmittedNotebook, exercise: str) -> str:
@@ -446,6 +468,13 @@ def verdict_summary(verdict: Verdict) -> dict[str, Any]:
         "told": verdict.failure.message if verdict.failure else "",
         "rule": verdict.failure.rule if verdict.failure else "",
     }
+
+
+def summary_while_open(verdict: Verdict, shown: Verdict) -> dict[str, Any]:
+    """Return what a feedback page needs in place of a verdict while work can be handed in; nothing where it is that."""
+    if shown is verdict or shown.failure is None:
+        return {}
+    return {"open": {"told": shown.failure.message, "card": card_of(shown)}}
 
 
 def apply_shortcuts(

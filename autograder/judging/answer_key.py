@@ -280,28 +280,30 @@ class AnswerKey:
         Args:
             exercise: its name.
             seed: what the inputs were drawn from.
-            outcomes: what came out.
+            outcomes: what came out of the checks, or of the first of them: of the visible ones, say.
             cell: the student's cell that defines it, where it is known.
             run: runs a check on an edited cell, where a repair may be looked for.
         """
-        found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=True)]
+        found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=False)]
         clauses = partial(self.clauses, exercise)
-        targets, messages, hints = self.targets(exercise, seed), self.messages(exercise), self.hints(exercise)
+        targets = self.targets(exercise, seed)[: len(found)]
+        messages, hints = self.messages(exercise), self.hints(exercise)
         repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
         return judge(exercise, targets, found, messages, hints, clauses, cell, repair)
 
     def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck) -> str:
         """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
-        checks = self.checks_of(exercise)
+        asked = len(outcomes)
+        checks = self.checks_of(exercise)[:asked]
 
         def summarized(source: str, i: int, seed: int = seed) -> Outcome:
             return checks[i].summarize(run(source, checks[i], seed))
 
         def confirm(source: str) -> bool:
-            targets = self.targets(exercise, seed + 1)
+            targets = self.targets(exercise, seed + 1)[:asked]
             return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
-        repairs = list(Search(cell, self.targets(exercise, seed), outcomes, summarized, confirm).repairs())
+        repairs = list(Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm).repairs())
         return repairs[-1].sentence if repairs else ""
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:

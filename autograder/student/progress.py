@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from filelock import FileLock
 from IPython.display import display
@@ -16,6 +17,7 @@ from IPython.display import display
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
 from ..paths import progress_file, released_prints
+from .graded import Graded, latest_feedback
 from .sharing import Note, notice
 
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
@@ -70,12 +72,14 @@ class LessonProgress:
         title: its heading.
         minutes: how long it takes.
         exercises: name, points and state of each.
+        graded: what the latest feedback says, where some was fetched.
     """
 
     name: str
     title: str
     minutes: int
     exercises: tuple[tuple[str, int, str], ...]
+    graded: Graded | None = None
 
     @property
     def next(self) -> str:
@@ -102,12 +106,14 @@ class LessonProgress:
         return f"{self.name}/{self.name}.ipynb" + (f"#cell-id={exercise}" if exercise else "")
 
 
-def lesson_progress(prints: Mapping[str, Any], states: Mapping[str, Mapping[str, str]]) -> LessonProgress:
-    """Join a lesson's fingerprints.json with what was recorded."""
+def lesson_progress(
+    prints: Mapping[str, Any], states: Mapping[str, Mapping[str, str]], graded: Graded | None = None
+) -> LessonProgress:
+    """Join a lesson's fingerprints.json with what was recorded here, and with what was graded."""
     lesson, known = str(prints["lesson"]), prints["exercises"]
     mine = states.get(lesson, {})
     exercises = tuple((name, int(data["points"]), mine.get(name, NOT_STARTED)) for name, data in known.items())
-    return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises)
+    return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises, graded)
 
 
 class Overview:
@@ -168,7 +174,11 @@ def link(address: str, text: str) -> str:
 def row_text(lesson: LessonProgress) -> str:
     """Return one lesson's line as text."""
     exercises = ", ".join(map(describe_exercise, lesson.exercises))
-    return f"{lesson.title} ({lesson.minutes} min) {bar(lesson.earned, lesson.points)} {earned(lesson)}: {exercises}"
+    line = f"{lesson.title} ({lesson.minutes} min) {bar(lesson.earned, lesson.points)} {earned(lesson)}: {exercises}"
+    if lesson.graded is None:
+        return line
+    points = ", ".join(f"{name} {points}" for name, points in lesson.graded.points.items())
+    return f"{line}\n    {lesson.graded.about} {points}".rstrip()
 
 
 def row_html(lesson: LessonProgress) -> str:
@@ -177,6 +187,8 @@ def row_html(lesson: LessonProgress) -> str:
         f"{SIGNS[state]} {link(lesson.address(name), name)} {state}, {number(points, 'point')}"
         for name, points, state in lesson.exercises
     )
+    if lesson.graded is not None:
+        exercises += graded_html(lesson.graded)
     cells = (
         link(lesson.address(), lesson.title),
         f"{lesson.minutes} min",
@@ -184,6 +196,12 @@ def row_html(lesson: LessonProgress) -> str:
         f"<span aria-hidden='true'>{bar(lesson.earned, lesson.points)}</span><br>{earned(lesson)}",
     )
     return "<tr>" + "".join(f"<td style='{LEFT}'>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def graded_html(graded: Graded) -> str:
+    """Return what was graded, with a link to the feedback."""
+    points = "; ".join(f"{escape(name)} {escape(points)}" for name, points in graded.points.items())
+    return f"<br>{link(quote(graded.page), 'Feedback')}: {escape(graded.about)} {points}"
 
 
 def bar(part: int, whole: int) -> str:
@@ -196,5 +214,6 @@ def progress() -> None:
     """Show all lessons with what `check` has recorded here, and what comes next."""
     path = progress_file()
     states = read_progress(path) if path else {}
-    found = [json.loads(prints.read_text(encoding="utf-8")) for prints in released_prints()]
-    display(Overview([lesson_progress(prints, states) for prints in found], notice()))
+    found = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints()}
+    lessons = [lesson_progress(prints, states, latest_feedback(folder)) for folder, prints in found.items()]
+    display(Overview(lessons, notice()))

@@ -1,0 +1,139 @@
+"""What came of each time that a student handed a lesson in: one small file per student and lesson."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ..errors import CourseError
+from ..paths import Course, Lesson, replace_text
+
+GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
+OPEN, FULL = "open", "full"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One time that a student handed in.
+
+    Args:
+        delivery: what tells it from all others: the folder's name in the exchange, or where it was in the inbox.
+        arrived: when, UTC, as nbgrader writes times; '' where it was not taken.
+        status: `graded`, `left out` or `needs a person`.
+        note: why it was not graded.
+        submission: the checksum of the notebook.
+        exercises: each one's points.
+        of: how many points there are.
+        penalty: what is taken off for being late.
+        released: which feedback its student can fetch: '', `open` or `full`.
+    """
+
+    delivery: str
+    arrived: str = ""
+    status: str = GRADED
+    note: str = ""
+    submission: str = ""
+    exercises: Mapping[str, int] = field(default_factory=dict)
+    of: int = 0
+    penalty: float = 0.0
+    released: str = ""
+
+    @property
+    def points(self) -> float:
+        """The points of all exercises, less what is taken off for being late."""
+        return sum(self.exercises.values()) - self.penalty
+
+    @property
+    def when(self) -> datetime | None:
+        """When it arrived, UTC, where that is known."""
+        return datetime.fromisoformat(self.arrived) if self.arrived else None
+
+
+def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]:
+    """Return a student's attempts at a lesson, the first one first. Raises CourseError where the file is damaged."""
+    path = course.attempts_of(lesson, student)
+    try:
+        return [Attempt(**record) for record in json.loads(path.read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        return []
+    except (ValueError, TypeError) as error:
+        raise CourseError(
+            f"{lesson.shown(path)} is damaged: delete it, and what was handed in is graded anew"
+        ) from error
+
+
+def write_attempt(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> None:
+    """Record an attempt, in place of what was recorded about the same delivery."""
+    attempts = read_attempts(course, lesson, student)
+    places = [number for number, known in enumerate(attempts) if known.delivery == attempt.delivery]
+    if places:
+        attempts[places[0]] = attempt
+    else:
+        attempts.append(attempt)
+    path = course.attempts_of(lesson, student)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, json.dumps([asdict(each) for each in attempts], indent=1) + "\n")
+
+
+def graded(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Return those that were graded."""
+    return [attempt for attempt in attempts if attempt.status == GRADED]
+
+
+def counting(attempts: Sequence[Attempt], best: bool) -> Attempt | None:
+    """Return the attempt that counts: the best one, of several the latest, or else the last; None where there is none.
+
+    Args:
+        attempts: a student's.
+        best: whether the best one counts.
+    """
+    candidates = graded(attempts)
+    if not candidates:
+        return None
+    return max(reversed(candidates), key=lambda attempt: attempt.points) if best else candidates[-1]
+
+
+def changes(attempts: Sequence[Attempt]) -> list[str]:
+    """Return a line for each graded attempt: its points, and each exercise that got others than before."""
+    lines, before = [], dict[str, int]()
+    for number, attempt in enumerate(graded(attempts), 1):
+        moved = [
+            f"{name} {before[name]} → {points}"
+            for name, points in attempt.exercises.items()
+            if before.get(name, points) != points
+        ]
+        late = f", {attempt.penalty:g} off for being late" if attempt.penalty else ""
+        changed = f": {', '.join(moved)}" if moved else ": no other points" if before else ""
+        lines.append(f"{number}. {attempt.points:g} of {attempt.of}{late}{changed}")
+        before = dict(attempt.exercises)
+    return lines
+
+
+def about(attempts: Sequence[Attempt], submission: str, best: bool) -> tuple[Attempt | None, list[str]]:
+    """Return a student's attempt with that submission, and what its feedback says about it beside the others.
+
+    Args:
+        attempts: all of the student's.
+        submission: the checksum of the notebook; the latest attempt with it is meant.
+        best: whether the best attempt counts.
+    """
+    done = graded(attempts)
+    own = next((attempt for attempt in reversed(done) if attempt.submission == submission), None)
+    chosen = counting(attempts, best)
+    if own is None or chosen is None:
+        return None, []
+    number = done.index(own) + 1
+    if own is chosen:
+        return own, [f"Attempt {number}. It counts{', being the best so far' if best and number > 1 else ''}."]
+    which = f"attempt {done.index(chosen) + 1} counts, with {chosen.points:g} of {chosen.of} points for the exercises"
+    return own, [f"Attempt {number}. It does not count: {which}."]
+
+
+def points_in(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a graded notebook's record says of points, as an attempt has it."""
+    verdicts: Mapping[str, Mapping[str, Any]] = record["verdicts"]
+    points = {name: int(verdict["points"]) for name, verdict in verdicts.items()}
+    return {"exercises": points, "of": sum(int(verdict["of"]) for verdict in verdicts.values())}

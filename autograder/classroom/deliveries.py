@@ -1,0 +1,188 @@
+"""What arrives to be graded at once: folders in nbgrader's exchange, and files that somebody puts into the inbox."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from ..judging.card import number
+from ..paths import Course, Lesson
+from .attempts import Attempt, graded
+from .collect import collect
+from .exchange import CollectPlainFiles, Delivery
+from .rules import Rules, duration, now_utc
+from .submissions import LATE, SECRET, TIMESTAMP, submission_digest, timestamp_of
+
+Files = Mapping[str, bytes]
+FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
+COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
+COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
+COLLECTED_BEFORE = "It was collected before."
+ASIDE = ".inbox"  # no student's id begins with a dot
+
+
+@dataclass(frozen=True)
+class Delivered:
+    """Something that a student has handed in.
+
+    Args:
+        lesson: of which lesson.
+        student: whose it is.
+        name: what tells it from all others.
+        arrived: when, UTC.
+        read: returns the files to keep, by name; raises SubmissionError where they cannot be taken.
+    """
+
+    lesson: Lesson
+    student: str
+    name: str
+    arrived: datetime
+    read: Callable[[], Files]
+
+
+class Exchange:
+    """Watches the folder of nbgrader's exchange that students hand in to.
+
+    Args:
+        course: the course.
+        exchange: its exchange.
+    """
+
+    def __init__(self, course: Course, exchange: CollectPlainFiles) -> None:
+        self._course, self._exchange = course, exchange
+        self._changed, self._refused = 0.0, set[str]()
+
+    def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
+        """Yield what has arrived and is not known.
+
+        Args:
+            known: the names of what was handed in before.
+            say: is told what is refused, once.
+
+        Raises:
+            CourseError: the exchange cannot be used.
+        """
+        try:
+            changed = self._exchange.inbound.stat().st_mtime
+        except OSError:  # no lesson is released, or there is no exchange here
+            return
+        if changed == self._changed and time.time() > changed + FRESH_SECONDS:
+            return
+        self._changed = changed
+        names = {path.name for path in self._exchange.inbound.iterdir()} - self._refused
+        for lesson in self._course.lessons():
+            if new := {name for name in names if name not in known and f"+{lesson.name}+" in name}:
+                yield from self._new_of(lesson, new, known, say)
+
+    def _new_of(
+        self, lesson: Lesson, new: set[str], known: Collection[str], say: Callable[[str], None]
+    ) -> Iterator[Delivered]:
+        deliveries, report = self._exchange.arrivals(lesson, {*known, *self._refused})
+        for line in report.left_out:
+            say(f"left out   {line}")
+        self._refused |= new - {delivery.folder for delivery in deliveries}
+        for delivery in deliveries:
+            yield self._delivered(lesson, delivery)
+
+    def _delivered(self, lesson: Lesson, delivery: Delivery) -> Delivered:
+        read = partial(self._exchange.files_of, lesson, delivery)
+        return Delivered(lesson, delivery.student, delivery.folder, delivery.arrived, read)
+
+
+class Inbox:
+    """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks.
+
+    Args:
+        course: the course.
+    """
+
+    def __init__(self, course: Course) -> None:
+        self._course, self._seen = course, dict[str, frozenset[tuple[str, int, int]]]()
+
+    def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
+        """Yield what has arrived and is not known. Takes what `Exchange.new` does."""
+        for lesson in self._course.lessons():
+            folder = self._course.inbox / lesson.name
+            files = frozenset(files_in(folder))
+            newest = max((changed for _, changed, _ in files), default=0) / 1e9
+            if files and files != self._seen.get(lesson.name) and time.time() > newest + COPIED_SECONDS:
+                self._seen[lesson.name] = files
+                yield from self._new_of(lesson, folder, known, say)
+
+    def _new_of(
+        self, lesson: Lesson, folder: Path, known: Collection[str], say: Callable[[str], None]
+    ) -> Iterator[Delivered]:
+        aside = replace(self._course, attempt=ASIDE)
+        for line in collect(aside, lesson, folder).left_out:
+            say(f"left out   {line}")
+        for student in aside.students(lesson):
+            name = f"inbox {student} {submission_digest(aside, lesson, student)}"
+            if name not in known:
+                arrived = timestamp_of(aside, lesson, student) or now_utc()
+                yield Delivered(lesson, student, name, arrived, partial(files_beside, aside, lesson, student))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What is to be done with a student's deliveries of a lesson.
+
+    Args:
+        chosen: the one to grade now; None for none.
+        left_out: those that are never graded, each with the reason that its student reads.
+        waiting: those whose turn comes later.
+    """
+
+    chosen: Delivered | None = None
+    left_out: tuple[tuple[Delivered, str], ...] = ()
+    waiting: tuple[Delivered, ...] = ()
+
+
+def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rules: Rules, now: datetime) -> Turn:
+    """Decide what is to be graded of what a student has handed in. It depends on times of arrival alone.
+
+    After an attempt that is graded, the next one is the latest that arrives while the pause lasts, or else the first
+    that arrives later.
+
+    Args:
+        deliveries: what is not graded.
+        attempts: what was.
+        rules: the lesson's.
+        now: the time, UTC.
+    """
+    by_hand = attempts[0].when if attempts and attempts[0].delivery == COLLECTED else None
+    old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand)
+    new = sorted((each for each in deliveries if each not in old), key=lambda each: each.arrived)
+    left_out = tuple((each, COLLECTED_BEFORE) for each in old)
+    done = [each.when for each in graded(attempts) if each.released and each.when]
+    if rules.attempts and len(done) >= rules.attempts:
+        why = f"{number(rules.attempts, 'attempt')} can be graded, and you have had them."
+        return Turn(None, (*left_out, *((each, why) for each in new)))
+    if not new:
+        return Turn(None, left_out)
+    pause = rules.pause_after(len(done))
+    ends = max([new[0].arrived, *(when + pause for when in done[-1:])])
+    if new[0].arrived < ends and now < ends:
+        return Turn(None, left_out, tuple(new))
+    *replaced, chosen = (each for each in new if each.arrived <= ends)
+    within = duration(pause.total_seconds())
+    why = f"You handed in again within {within} of an attempt: the last one of these is graded."
+    later = tuple(each for each in new if each.arrived > ends)
+    return Turn(chosen, (*left_out, *((each, why) for each in replaced)), later)
+
+
+def files_beside(course: Course, lesson: Lesson, student: str) -> dict[str, bytes]:
+    """Return a submission that was collected, with what is known of when."""
+    folder = course.submission(lesson, student).parent
+    names = (lesson.notebook_name, TIMESTAMP, LATE, SECRET)
+    return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
+
+
+def files_in(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Yield the path, the time of change in nanoseconds and the size of all that is in a folder."""
+    for path in sorted(folder.rglob("*")):
+        status = path.lstat()
+        yield path.as_posix(), status.st_mtime_ns, status.st_size

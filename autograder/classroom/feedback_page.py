@@ -1,0 +1,115 @@
+"""What is on a feedback page: nbgrader's preprocessors for it, as nbgrader_config.py lists them."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
+from nbgrader.utils import determine_grade
+
+from ..grading.grade import RECORD, RUBRIC_TAG
+from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded
+from ..paths import Course
+from .attempts import Attempt, about, counting, read_attempts
+from .gradebook import open_gradebook
+from .rules import BEST, Rules, duration, now_utc, rules_of
+from .summary import STYLE, lines_of, summary_cell
+
+
+class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]
+    """Take out of a feedback page what only graders should read."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Drop every cell that carries the tag."""
+        nb.cells = [cell for cell in nb.cells if RUBRIC_TAG not in cell.metadata.get("tags", [])]
+        return nb, resources
+
+
+class OwnPoints(GetGrades):  # type: ignore[misc]
+    """Put in the gradebook's points, as GetGrades does; an attempt that does not count has its own."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Put in the points of every cell, and of all together."""
+        place = resources["nbgrader"]
+        own, counts, _ = attempt_in(self.config, nb, place)
+        if own is None or counts:
+            graded: tuple[Any, Any] = super().preprocess(nb, resources)
+            return graded
+        for cell in filter(is_graded, nb.cells):
+            score, most = determine_grade(cell)
+            cell.metadata.nbgrader |= {"score": score or 0.0, "points": most}
+        place |= {"score": own.points, "max_score": own.of, "late_penalty": own.penalty}
+        return nb, resources
+
+
+class WithholdHidden(NbGraderPreprocessor):  # type: ignore[misc]
+    """While a lesson can be handed in, show of its hidden checks only how many passed, as its rules say."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Put cards and reasons in place that say no more."""
+        if not explains_hidden(self.config, resources["nbgrader"]):
+            verdicts = nb.metadata.get(RECORD, {}).get("verdicts", {})
+            for cell in nb.cells:
+                verdict = verdicts.get(checked_exercise(cell), {})
+                if shown := verdict.get("open"):
+                    verdict["told"] = shown["told"]
+                    for output in cell.outputs:
+                        output["data"]["text/html"] = shown["card"]
+        return nb, resources
+
+
+class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
+    """Begin a feedback page with every exercise, its points and the reason. Runs after the points are put in."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """Put the summary in front, and hide the list that it takes the place of."""
+        place = resources["nbgrader"]
+        own, counts, words = attempt_in(self.config, nb, place)
+        rules = rules_of(self.config, place["assignment"])
+        if own is None or counts:
+            with open_gradebook(Course(Path(self.config.CourseDirectory.root))) as gradebook:
+                notebook = gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
+                waiting = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
+                handed_in = notebook.assignment
+                words += times_of(rules, handed_in.timestamp, handed_in.total_seconds_late)
+        else:
+            waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
+            words += times_of(rules, own.when, 0.0)
+        words.append(f"Graded {rules.shown(now_utc())}.")
+        nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting)), place["late_penalty"], words))
+        resources.setdefault("inlining", {}).setdefault("css", []).append(STYLE)
+        return nb, resources
+
+
+def attempt_in(config: Any, nb: Any, place: Any) -> tuple[Attempt | None, bool, list[str]]:
+    """Return which attempt a graded notebook is, whether it counts, and what to say of it; None if graded otherwise."""
+    course = Course(Path(config.CourseDirectory.root))
+    lesson, best = course.lesson(place["assignment"]), rules_of(config, place["assignment"]).counts == BEST
+    attempts = read_attempts(course, lesson, place["student"])
+    own, words = about(attempts, nb.metadata.get(RECORD, {}).get("submission", ""), best)
+    return own, own is not None and own is counting(attempts, best), words
+
+
+def explains_hidden(config: Any, place: Any) -> bool:
+    """Say whether a page may name hidden checks. Without a due date it may, unless attempts are graded at hand-in."""
+    course = Course(Path(config.CourseDirectory.root))
+    with open_gradebook(course) as gradebook:
+        rules = rules_of(config, place["assignment"], gradebook)
+    served = bool(read_attempts(course, course.lesson(place["assignment"]), place["student"]))
+    return rules.explains_hidden(now_utc()) or (rules.due is None and not served)
+
+
+def times_of(rules: Rules, handed_in: datetime.datetime | None, late: float) -> list[str]:
+    """Return what to say of when something was handed in.
+
+    Args:
+        rules: with the course's time zone.
+        handed_in: when, UTC, where that is known.
+        late: seconds after it was due.
+    """
+    if handed_in is None:
+        return []
+    behind = f", {duration(late)} late" if late > 0 else ""
+    return [f"Handed in {rules.shown(handed_in)}{behind}."]

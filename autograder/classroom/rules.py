@@ -1,0 +1,179 @@
+"""When and how often a lesson may be handed in, what counts, and what its feedback shows: read from nbgrader_config.py.
+
+All times are UTC without a zone, as nbgrader keeps them. Only what people read or write is in the course's own zone.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties
+from traitlets import Dict, Enum, Int, TraitError, Unicode
+from traitlets.config import Config, Configurable
+
+from ..errors import CourseError
+from ..paths import CONFIG_NAME
+
+BEST, LAST = "best", "last"
+COUNTED, EXPLAINED = "counted", "explained"
+WRITTEN = "%Y-%m-%d %H:%M"
+SHOWN = "%a %-d %b %Y, %H:%M %Z"
+SECTION = "HandIn"
+FREE = 20  # attempts; after them, the pause doubles each time, so that nobody asks about hidden checks for ever
+UNITS = (("day", 86400), ("hour", 3600), ("minute", 60))
+
+
+class HandIn(Configurable):  # type: ignore[misc]
+    """The settings, as `c.HandIn.…`; `lessons` holds those that a lesson has for itself."""
+
+    time_zone = Unicode("UTC", help="Of all times here and on pages, such as Europe/Berlin.").tag(config=True)
+    due = Unicode("", help="When work is due: 2026-11-30 23:59; '' for what the gradebook says.").tag(config=True)
+    extensions = Dict(help="When it is due for single students, by their id.").tag(config=True)
+    counts = Enum((BEST, LAST), BEST, help="Which attempt counts where several are graded at hand-in.").tag(config=True)
+    attempts = Int(0, min=0, help="How many attempts are graded at hand-in; 0 for any number.").tag(config=True)
+    pause = Int(60, min=0, help="Seconds between two attempts of one student that are graded.").tag(config=True)
+    hidden_checks = Enum(
+        (COUNTED, EXPLAINED), COUNTED, help="What feedback says of hidden checks while a lesson can be handed in."
+    ).tag(config=True)
+    lessons = Dict(help="By lesson: a dictionary of any of the settings above.").tag(config=True)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One lesson's rules.
+
+    Args:
+        zone: the course's time zone.
+        due: when it is due, UTC; None where it never is.
+        extensions: when it is due for single students, UTC.
+        counts: which attempt counts, `best` or `last`.
+        attempts: how many are graded at hand-in; 0 for any number.
+        pause: seconds between two of them.
+        hidden_checks: what feedback says of them while the lesson can be handed in, `counted` or `explained`.
+    """
+
+    zone: datetime.tzinfo
+    due: datetime.datetime | None = None
+    extensions: Mapping[str, datetime.datetime] = field(default_factory=dict)
+    counts: str = BEST
+    attempts: int = 0
+    pause: int = 60
+    hidden_checks: str = COUNTED
+
+    def due_for(self, student: str) -> datetime.datetime | None:
+        """Return when it is due for a student, UTC; None where it never is."""
+        return self.extensions.get(student, self.due)
+
+    def pause_after(self, attempts: int) -> datetime.timedelta:
+        """Return how long a student waits after so many attempts until the next one is graded."""
+        return datetime.timedelta(seconds=self.pause * 2 ** min(max(attempts - FREE, 0), FREE))
+
+    def explains_hidden(self, now: datetime.datetime) -> bool:
+        """Say whether feedback names hidden checks: nobody may be able to use what it says any more."""
+        dates = [self.due, *self.extensions.values()]
+        over = all(date is not None and date < now for date in dates)
+        return over or self.hidden_checks == EXPLAINED
+
+    def shown(self, moment: datetime.datetime) -> str:
+        """Return a time, given in UTC, as people read it."""
+        return moment.replace(tzinfo=datetime.UTC).astimezone(self.zone).strftime(SHOWN)
+
+
+def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) -> Rules:
+    """Return a lesson's rules.
+
+    Args:
+        config: the course's configuration.
+        lesson: the lesson's name.
+        gradebook: where the due date is, if the configuration names none.
+
+    Raises:
+        CourseError: the configuration says what cannot be.
+    """
+    settings = settings_of(config, lesson)
+    zone = zone_named(settings.time_zone)
+    due = utc(settings.due, zone, lesson) if settings.due else None
+    if due is None and gradebook is not None:
+        due = next((known.duedate for known in gradebook.assignments if known.name == lesson), None)
+    extensions = {str(student): utc(str(time), zone, lesson) for student, time in settings.extensions.items()}
+    rest = (settings.counts, settings.attempts, settings.pause, settings.hidden_checks)
+    return Rules(zone, due, extensions, *rest)
+
+
+def settings_of(config: Config, lesson: str) -> HandIn:
+    """Return the settings that hold for a lesson. Raises CourseError where one is unknown or has no such value."""
+    everywhere = dict(config.get(SECTION, {}))
+    own: Any = everywhere.pop("lessons", {})
+    try:
+        chosen = {**everywhere, **dict(own).get(lesson, {})}
+        if unknown := sorted(set(chosen) - set(HandIn.class_trait_names(config=True))):
+            raise CourseError(f"{CONFIG_NAME}: c.{SECTION} has no {unknown[0]!r} (lesson {lesson}).")
+        return HandIn(**chosen)
+    except (TraitError, TypeError, ValueError) as error:
+        raise CourseError(f"{CONFIG_NAME}: c.{SECTION} for lesson {lesson}: {error}") from error
+
+
+@lru_cache(maxsize=8)
+def zone_named(name: str) -> ZoneInfo:
+    """Return a time zone. Raises CourseError where there is none of that name."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise CourseError(f"{CONFIG_NAME}: {name!r} is not a time zone, such as Europe/Berlin.") from error
+
+
+def utc(text: str, zone: datetime.tzinfo, lesson: str) -> datetime.datetime:
+    """Return a time that the configuration names. Raises CourseError where it names none."""
+    try:
+        local = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise CourseError(f"{CONFIG_NAME}: {text!r} is not a time for {lesson}, such as 2026-11-30 23:59.") from None
+    aware = local if local.tzinfo else local.replace(tzinfo=zone)
+    return aware.astimezone(datetime.UTC).replace(tzinfo=None)
+
+
+def enter_due_date(gradebook: Gradebook, config: Config, lesson: str) -> None:
+    """Tell the gradebook when a lesson is due, where the configuration says so."""
+    due = rules_of(config, lesson).due
+    assignment = gradebook.find_assignment(lesson)
+    if due is not None and assignment.duedate != due:
+        assignment.duedate = due
+        gradebook.db.commit()
+
+
+def late_penalty(config: Config, student: str, score: float, seconds: float) -> float | None:
+    """Return what the course's nbgrader plugin takes off, at most the score; None for nothing.
+
+    Args:
+        config: the course's configuration.
+        student: whose work it is.
+        score: its points.
+        seconds: how late it is.
+    """
+    if seconds <= 0:
+        return None
+    step = AssignLatePenalties(config=config)
+    step.init_plugin()
+    asked = step.plugin_inst.late_submission_penalty(student, score, seconds)
+    return None if asked is None else min(max(asked, 0), score)
+
+
+def duration(seconds: float) -> str:
+    """Return a time span in its largest two units: `2 days 3 hours`."""
+    words, left = [], int(seconds)
+    for unit, size in UNITS:
+        count, left = divmod(left, size)
+        if count:
+            words.append(f"{count} {unit}{'s' * (count > 1)}")
+    return " ".join(words[:2]) or "less than a minute"
+
+
+def now_utc() -> datetime.datetime:
+    """Return the time, UTC, as nbgrader writes it down."""
+    return datetime.datetime.now(datetime.UTC).replace(tzinfo=None)

@@ -1,0 +1,181 @@
+"""When a lesson is due, which attempt is graded next, and which one counts. No test here waits for a clock."""
+
+import csv
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from traitlets.config import Config
+
+from autograder.authoring.nbgrader_course import load_config
+from autograder.authoring.notebook import read_notebook
+from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempt
+from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.report import make_report
+from autograder.classroom.rules import FREE, Rules, duration, rules_of
+from autograder.classroom.run import register
+from autograder.classroom.writer import GradebookWriter
+from autograder.errors import CourseError
+from autograder.paths import Course, Lesson
+from autograder.student.graded import latest_feedback
+from autograder.student.progress import Overview, lesson_progress
+
+from .conftest import LESSON
+
+NOON = datetime(2026, 11, 30, 12)
+MINUTE = timedelta(minutes=1)
+BERLIN = {"time_zone": "Europe/Berlin", "due": "2026-11-30 23:59"}
+
+
+def rules(**settings: object) -> Rules:
+    return rules_of(Config(HandIn=settings), LESSON)
+
+
+def test_a_lessons_own_rules_outrank_everybodys_and_times_are_in_the_courses_zone() -> None:
+    found = rules(**BERLIN, lessons={LESSON: {"due": "2026-12-01 12:00", "extensions": {"ada": "2026-12-02 12:00"}}})
+    assert found.due_for("bob") == datetime(2026, 12, 1, 11)
+    assert found.due_for("ada") == datetime(2026, 12, 2, 11)
+    assert found.shown(datetime(2026, 12, 1, 11)) == "Tue 1 Dec 2026, 12:00 CET"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"due": "tomorrow"}, "'tomorrow' is not a time"),
+        ({"time_zone": "Mars"}, "'Mars' is not a time zone"),
+        ({"counts": "worst"}, "counts"),
+        ({"dew": "2026-11-30"}, "no 'dew'"),
+        ({"lessons": {LESSON: {"pause": -1}}}, "pause"),
+    ],
+)
+def test_what_cannot_be_is_one_line_that_names_the_file(settings: dict, words: str) -> None:
+    with pytest.raises(CourseError, match=r"nbgrader_config\.py") as error:
+        rules(**settings)
+    assert words in str(error.value)
+
+
+def test_hidden_checks_are_explained_when_it_is_due_for_everybody() -> None:
+    found = rules(due="2026-11-30 12:00", extensions={"ada": "2026-12-02 12:00"})
+    assert not found.explains_hidden(NOON + timedelta(days=1))
+    assert found.explains_hidden(NOON + timedelta(days=3))
+    assert not rules().explains_hidden(NOON)
+    assert rules(hidden_checks="explained").explains_hidden(NOON)
+
+
+def test_after_twenty_attempts_the_pause_doubles() -> None:
+    assert rules().pause_after(FREE) == MINUTE
+    assert rules().pause_after(FREE + 3) == 8 * MINUTE
+    week = sum((rules().pause_after(n) for n in range(1, 33)), timedelta())
+    assert week > timedelta(days=5)
+
+
+def delivered(minutes: float) -> Delivered:
+    return Delivered(Lesson(LESSON, Path()), "ada", f"at {minutes}", NOON + minutes * MINUTE, dict)
+
+
+def attempt(minutes: float, points: int = 1, **more: object) -> Attempt:
+    when = (NOON + minutes * MINUTE).isoformat()
+    return Attempt(f"of {minutes}", when, exercises={"attend": points}, of=4, released="open", **more)
+
+
+def test_the_first_is_graded_at_once_and_of_those_in_the_pause_the_last() -> None:
+    first, *others = (delivered(m) for m in (0, 0.2, 0.5, 3))
+    turn = next_turn([first], [], rules(), first.arrived)
+    assert turn.chosen == first
+    turn = next_turn(others, [attempt(0)], rules(), NOON + 0.6 * MINUTE)
+    assert (turn.chosen, turn.waiting) == (None, tuple(others))
+    turn = next_turn(others, [attempt(0)], rules(), NOON + 4 * MINUTE)
+    assert turn.chosen == others[1]
+    assert [each for each, _ in turn.left_out] == [others[0]]
+    assert turn.waiting == (others[2],)
+
+
+def test_an_attempt_that_was_not_released_is_no_reason_to_wait() -> None:
+    from dataclasses import replace
+
+    again = delivered(0)
+    assert next_turn([again], [replace(attempt(0), released="")], rules(), again.arrived).chosen == again
+
+
+def test_no_more_than_the_rules_allow_is_graded_and_nothing_that_was_collected_before() -> None:
+    one = delivered(5)
+    assert next_turn([one], [attempt(0)], rules(attempts=1), one.arrived).left_out[0][0] == one
+    old = next_turn([delivered(0), one], [Attempt(COLLECTED, NOON.isoformat())], rules(), one.arrived)
+    assert (old.chosen, [why for _, why in old.left_out]) == (one, [COLLECTED_BEFORE])
+
+
+def test_the_best_counts_after_its_penalty_and_of_equals_the_latest() -> None:
+    attempts = [attempt(0, 3), attempt(5, 1), attempt(9, 3), attempt(12, 4, penalty=2.0)]
+    assert counting(attempts, best=True) is attempts[2]
+    assert counting(attempts, best=False) is attempts[3]
+    assert changes(attempts)[1:] == ["2. 1 of 4: attend 3 → 1", "3. 3 of 4: attend 1 → 3", *changes(attempts)[3:]]
+    assert changes(attempts)[3] == "4. 2 of 4, 2 off for being late: attend 3 → 4"
+    assert about(attempts, "", True)[1] == [
+        "Attempt 4. It does not count: attempt 3 counts, with 3 of 4 points for the exercises."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(30, "less than a minute"), (90_000, "1 day 1 hour"), (120, "2 minutes")]
+)
+def test_a_time_span_is_said_in_two_units(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_what_canvas_calls_late_is_late_and_extensions_are_nbgraders(scratch: Course, reported: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    settings = {"due": "2026-11-30 12:00", "extensions": {"ada": "2026-12-02 12:00"}}
+    late = {"HandIn": settings, "LateSubmissionPlugin": {"penalty_method": "zero"}}
+    config = Config({**load_config(scratch.root), **late})
+    notebook = read_notebook(reported.graded_notebook(lesson, "right_101"))
+    register(scratch, lesson)
+    with open_gradebook(scratch) as gradebook:
+        writer = GradebookWriter(gradebook, config, LESSON)
+        writer.save("bob", notebook, None, late=True)
+        writer.save("ada", notebook, NOON + timedelta(days=1))
+        submissions = {s.student.id: s for s in gradebook.assignment_submissions(LESSON)}
+        found = {n: (s.total_seconds_late, s.score - s.late_submission_penalty) for n, s in submissions.items()}
+    assert found == {"bob": (1.0, 0.0), "ada": (0.0, 12.0)}
+
+
+def test_the_start_page_shows_what_was_graded_beside_what_passes(reported: Course, tmp_path: Path) -> None:
+    folder = tmp_path / LESSON
+    page = folder / "feedback" / "2026-11-30 12:00:00.000000 UTC" / f"{LESSON}.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(reported.feedback_page(reported.lesson(LESSON), "two_mistakes").read_text())
+    graded = latest_feedback(folder)
+    assert graded.about.startswith("Graded ")
+    assert graded.points["project_qkv"] == "2 of 2"
+    assert graded.points["attend"].startswith("0 of")
+    prints = {"lesson": LESSON, "title": "2. X", "minutes": 5, "exercises": {"attend": {"points": 4}}}
+    shown = Overview([lesson_progress(prints, {LESSON: {"attend": "passed"}}, graded)])
+    assert "✓ attend passed" in repr(shown)
+    assert "project_qkv 2 of 2" in repr(shown)
+    assert f"<a href='{LESSON}/feedback/2026-11-30%2012%3A00%3A00.000000%20UTC/{LESSON}.html'>Feedback</a>" in (
+        shown._repr_html_()
+    )
+
+
+def test_a_page_that_is_no_feedback_shows_nothing(tmp_path: Path) -> None:
+    assert latest_feedback(tmp_path / LESSON) is None
+    page = tmp_path / LESSON / "feedback" / "now" / f"{LESSON}.html"
+    page.parent.mkdir(parents=True)
+    page.write_bytes(b"\xff")
+    assert latest_feedback(tmp_path / LESSON) is None
+    page.write_text("<p>not graded</p><tr><td>odd")
+    assert latest_feedback(tmp_path / LESSON).about == "not graded"
+
+
+def test_the_report_shows_attempts_and_what_changed(reported: Course, tmp_path: Path) -> None:
+    from .conftest import copy_course
+
+    course = copy_course(reported, tmp_path)
+    lesson = course.lesson(LESSON)
+    for each in (attempt(0, 1), attempt(5, 3)):
+        write_attempt(course, lesson, "right_101", each)
+    page, table = make_report(course, lesson)
+    assert "2. 3 of 4: attend 1 → 3" in page.read_text()
+    with table.open(encoding="utf-8") as file:
+        rows = {row["student"]: row["attempts"] for row in csv.DictReader(file)}
+    assert (rows["right_101"], rows["fragile"]) == ("2", "")

@@ -1,0 +1,239 @@
+"""Grading at hand-in: what arrives is graded, counted by the lesson's rules, and its feedback is released."""
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from nbgrader.utils import notebook_hash
+from traitlets.config import Config
+
+from autograder.authoring.notebook import notebook_text
+from autograder.authoring.sample_submissions import submission
+from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, read_attempts
+from autograder.classroom.commands import COMMANDS
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.rules import rules_of
+from autograder.classroom.run import grade_lesson
+from autograder.classroom.serve import Service
+from autograder.paths import CONFIG_NAME, Course
+
+from .conftest import FRAGILE, LESSON
+
+# nbgrader leaves a file to the garbage collector when it releases feedback
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::{name}")
+    for name in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+]
+UNSAFE = {"allow_unsandboxed": True}
+WRITTEN = "%Y-%m-%d %H:%M:%S.%f UTC"
+BY_ANYBODY = "c.ExchangeCollect.check_owner = False\nc.HandIn.pause = 0\n"
+
+
+@pytest.fixture
+def exchange(tmp_path_factory, scratch: Course, monkeypatch) -> Path:
+    """An exchange, and a course that collects from it."""
+    root = tmp_path_factory.mktemp("exchange")
+    for part in ("outbound", "inbound", "feedback"):
+        (root / "attention" / part).mkdir(parents=True)
+    root.chmod(0o777)
+    configure(scratch, f"c.Exchange.root = {str(root)!r}\n{BY_ANYBODY}")
+    monkeypatch.chdir(scratch.root)
+    return root
+
+
+def configure(course: Course, text: str) -> None:
+    with (course.root / CONFIG_NAME).open("a") as config:
+        config.write(text)
+    later = (course.root / CONFIG_NAME).stat().st_mtime + 1  # two changes within one tick of the file system's clock
+    os.utime(course.root / CONFIG_NAME, (later, later))
+
+
+def hand_in(exchange: Path, student: str, content: str) -> str:
+    """Hand in as nbgrader does; return the secret."""
+    time, secret = datetime.now(UTC).strftime(WRITTEN), secrets.token_hex(16)
+    folder = exchange / "attention" / "inbound" / f"{student}+{LESSON}+{time}+abcdefgh"
+    folder.mkdir()
+    (folder / f"{LESSON}.ipynb").write_text(content)
+    (folder / "timestamp.txt").write_text(time)
+    (folder / "submission_secret.txt").write_text(secret)
+    return secret
+
+
+def feedback(exchange: Path, secret: str) -> str:
+    """Return the page that a student can fetch."""
+    name = notebook_hash(secret=secret, notebook_id=LESSON)
+    return (exchange / "attention" / "feedback" / f"{name}.html").read_text()
+
+
+@pytest.fixture
+def service(scratch: Course, exchange: Path) -> Iterator["Running"]:
+    with ThreadPoolExecutor(1) as pool:
+        yield Running(scratch, pool)
+
+
+class Running:
+    """A service that works until nothing is left to do."""
+
+    def __init__(self, course: Course, pool: ThreadPoolExecutor) -> None:
+        self.said: list[str] = []
+        self.course, self.lesson, self._pool = course, course.lesson(LESSON), pool
+        self.begin()
+
+    def begin(self) -> None:
+        self.service = Service(self.course, self._pool, 1, UNSAFE, self.said.append)
+
+    def run(self) -> None:
+        self.service.look()
+        while self.service.waiting:
+            self.service.start()
+            self.service.finish(0.01)
+
+    def attempts(self, student: str) -> list[Attempt]:
+        return read_attempts(self.course, self.lesson, student)
+
+    def points(self) -> dict[str, float]:
+        with open_gradebook(self.course) as gradebook:
+            return {s.student.id: s.score for s in gradebook.assignment_submissions(LESSON)}
+
+
+@pytest.fixture(scope="module")
+def notebooks(package, right) -> dict[str, str]:
+    edits = {"right": right, "nothing": {}, "fragile": {**right, "attend": FRAGILE}}
+    return {name: notebook_text(submission(package, cells)) for name, cells in edits.items()}
+
+
+def test_what_is_handed_in_is_graded_and_its_feedback_released(service, exchange, notebooks) -> None:
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    (attempt,) = service.attempts("ada")
+    assert service.points()["ada"] == attempt.points > 0
+    page = feedback(exchange, secret)
+    assert "Attempt 1. It counts." in page
+    assert "all checks passed" in page
+    results = grade_lesson(service.course, service.lesson, options=UNSAFE)
+    assert [(r.student, r.status) for r in results] == [("ada", "as before")]
+
+
+def test_the_best_attempt_counts_and_each_has_its_own_feedback(service, exchange, notebooks) -> None:
+    first = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    best = service.points()["ada"]
+    second = hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    assert service.points() == {"ada": best}
+    assert "Attempt 1. It counts." in feedback(exchange, first)
+    assert f"Attempt 2. It does not count: attempt 1 counts, with {best:g} of" in feedback(exchange, second)
+    assert "not started" in feedback(exchange, second)
+    stored = service.course.submission(service.lesson, "ada").read_text()
+    assert stored == notebooks["right"]
+    assert list(service.course.attempts.glob(f"ada/{LESSON}/*")) == []
+
+
+def test_where_the_last_attempt_counts_it_takes_the_place_of_a_better_one(service, exchange, notebooks) -> None:
+    configure(service.course, "c.HandIn.counts = 'last'\n")
+    for name in ("right", "nothing"):
+        hand_in(exchange, "ada", notebooks[name])
+        service.run()
+    assert service.points() == {"ada": 0}
+
+
+def test_hidden_checks_are_counted_until_nobody_can_hand_in_any_more(service, exchange, notebooks) -> None:
+    due = datetime.now(UTC) + timedelta(hours=1)
+    configure(service.course, f"c.HandIn.due = {due.isoformat()!r}\n")
+    secret = hand_in(exchange, "ada", notebooks["fragile"])
+    service.run()
+    page = feedback(exchange, secret)
+    assert re.search(r"Hidden check: \d of \d did not pass", page)
+    assert "infinity over infinity" not in page
+    assert "cores in the thousands" not in page
+    configure(service.course, f"c.HandIn.due = {(due - timedelta(hours=2)).isoformat()!r}\n")
+    service.service.finish(0)
+    assert "infinity over infinity" in feedback(exchange, secret)
+    assert service.attempts("ada")[0].released == "full"
+
+
+def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, exchange, notebooks) -> None:
+    broken, good = hand_in(exchange, "bob", "{"), hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert "cannot be read as a notebook" in feedback(exchange, broken)
+    assert "It counts" in feedback(exchange, good)
+    assert [attempt.status for attempt in service.attempts("bob")] == [REFUSED]
+    (bob,) = (r for r in grade_lesson(service.course, service.lesson, options=UNSAFE) if r.student == "bob")
+    assert bob.needs_person
+
+
+def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchange, notebooks) -> None:
+    configure(service.course, "c.HandIn.attempts = 1\n")
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert "1 attempt can be graded" in feedback(exchange, secret)
+    assert [attempt.status for attempt in service.attempts("ada")] == [GRADED, LEFT_OUT]
+    assert service.points() == {"ada": 0}
+
+
+def test_another_process_goes_on_with_what_was_not_released(service, exchange, notebooks, monkeypatch) -> None:
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    monkeypatch.setattr(Service, "_release", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        service.run()
+    monkeypatch.undo()
+    monkeypatch.chdir(service.course.root)
+    before = service.points()
+    service.begin()
+    service.run()
+    assert service.points() == before
+    assert [attempt.released for attempt in service.attempts("ada")] == ["open"]
+    assert "It counts" in feedback(exchange, secret)
+    service.begin()
+    service.run()
+    assert len(service.attempts("ada")) == 1
+
+
+def test_the_inbox_is_graded_where_there_is_no_hub(service, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
+    folder = service.course.inbox / LESSON
+    folder.mkdir(parents=True)
+    (folder / "jane.ipynb").write_text(notebooks["nothing"])
+    service.run()
+    (folder / "jane.ipynb").write_text(notebooks["right"])
+    service.run()
+    assert [attempt.points for attempt in service.attempts("jane")] == [0, service.points()["jane"]]
+    assert "It counts, being the best" in service.course.feedback_page(service.lesson, "jane").read_text()
+
+
+def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
+    from autograder.classroom.exchange import collect_from_exchange
+
+    hand_in(exchange, "ada", notebooks["right"])
+    collect_from_exchange(service.course, service.lesson)
+    grade_lesson(service.course, service.lesson, options=UNSAFE)
+    service.run()
+    assert [attempt.status for attempt in service.attempts("ada")] == [GRADED, LEFT_OUT]
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    assert service.points()["ada"] == service.attempts("ada")[0].points > 0
+
+
+def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
+    page = (course.documents / "hub.md").read_text(encoding="utf-8")
+    section = page.split("## Grade at hand-in")[1].split("\n## ")[0]
+    hub, rules = re.findall(r"```python\n(.*?)```", section, re.S)
+    (unit,) = re.findall(r"```ini\n(.*?)```", section, re.S)
+    found = {"c": Config(JupyterHub={"services": []})}
+    exec(hub, found)
+    (service,) = found["c"].JupyterHub.services
+    assert f"ExecStart={' '.join(service['command'])}\n" in unit
+    assert service["command"][-1] in COMMANDS
+    exec(rules, found := {"c": Config()})
+    assert rules_of(found["c"], LESSON).shown(datetime(2026, 11, 30, 22, 59)) == "Mon 30 Nov 2026, 23:59 CET"
+    found["c"].HandIn.lessons = {}
+    assert rules_of(found["c"], LESSON) == replace(rules_of(Config(), LESSON), zone=ZoneInfo("Europe/Berlin"))
