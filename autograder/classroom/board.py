@@ -13,12 +13,14 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated
 from jupyterhub.utils import url_path_join
+from tornado.escape import xhtml_escape
 from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 from tornado.netutil import bind_unix_socket
@@ -154,13 +156,22 @@ class Page(TeachersHandler):
 
     @authenticated
     def get(self, name: str = "") -> None:
-        """Return a file."""
+        """Return a file; in the page, the token without which a browser's further requests are not its own."""
         file, kind = FILES[name]
         self.set_header("Content-Type", f"{kind}; charset=utf-8")
-        self.finish((PAGES / file).read_bytes())
+        text = (PAGES / file).read_text(encoding="utf-8")
+        self.finish(text if name else text.replace("{{ xsrf }}", xhtml_escape(self.xsrf_token)))
 
 
-class Lessons(TeachersHandler):
+class DataHandler(TeachersHandler):
+    """Requests of the page itself: whoever is not logged in is told so, and not sent to log in."""
+
+    def get_login_url(self) -> str:
+        """Refuse."""
+        raise HTTPError(403)
+
+
+class Lessons(DataHandler):
     """The list of lessons."""
 
     @authenticated
@@ -169,7 +180,7 @@ class Lessons(TeachersHandler):
         self.finish({"lessons": self.service.catalog.titles()})
 
 
-class Past(TeachersHandler):
+class Past(DataHandler):
     """A lesson in a past hour."""
 
     @authenticated
@@ -184,7 +195,7 @@ class Past(TeachersHandler):
         self.finish(text)
 
 
-class Events(TeachersHandler):
+class Events(DataHandler):
     """A lesson as it is now, as server-sent events."""
 
     closed = False
@@ -264,7 +275,7 @@ def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
             (url_path_join(prefix, "(board.js|board.css|)"), Page, shared),
             ("/tries", Mine, shared),
         ],
-        cookie_secret=os.urandom(32),
+        cookie_secret=sha256(f"board:{auth.api_token}".encode()).digest(),  # a page outlives this process
         log_function=log_failures,
     )
 
@@ -286,6 +297,8 @@ def serve_board(course: Course) -> None:
         raise CourseError(
             "`lessons board` is started by a JupyterHub; docs/hub.md has the lines for its configuration."
         )
+    for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
+        logging.getLogger(name).setLevel(logging.ERROR)
     service = Service(BoardStore.of(course), Catalog.of(course))
     asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))
 

@@ -135,10 +135,10 @@ class BoardStore:
         return sorted(names)
 
     def of_student(self, student: str) -> list[Mapping[str, Any]]:
-        """Return all that is kept about a student, in order."""
-        query = select(TRIES).where(T.student == student).order_by(T.time)
+        """Return what is kept about a student, in order; the latest where there is too much."""
+        query = select(TRIES).where(T.student == student).order_by(T.time.desc()).limit(MOST_TRIES)
         with self._transaction() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return [dict(row) for row in connection.execute(query).mappings()][::-1]
 
     def forget(self, student: str) -> int:
         """Delete all that is kept about a student; return how many tries that were."""
