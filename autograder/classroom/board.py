@@ -40,7 +40,7 @@ FILES = {
 }
 SOCKET, ADDRESS, PREFIX = "LESSONS_BOARD", "JUPYTERHUB_SERVICE_URL", "JUPYTERHUB_SERVICE_PREFIX"
 MOST_BYTES = 2**19  # of one request: fifty tries with code
-LOOK_EVERY = 1.0  # seconds between two looks at what has changed
+LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
 MOST_STREAMS = 50
