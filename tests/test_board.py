@@ -11,6 +11,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.board import opens_own_server
 from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
+from autograder.errors import CourseError
 from autograder.paths import Course
 from autograder.student import telling
 
@@ -203,6 +204,20 @@ def test_the_page_follows_what_students_tell(board: Running) -> None:
     state = next(states)
     assert [one["states"][column] for one in state["students"]] == ["passed", "working"]
     assert [seen["students"] for seen in state["messages"]["attend"]] == [["bob"]]
+
+
+def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait(board: Running, monkeypatch) -> None:
+    def away(*_: object) -> None:
+        raise CourseError("The gradebook cannot be used.")
+
+    states = live(board)
+    next(states)
+    with monkeypatch.context() as patch:
+        patch.setattr(board.service.store, "add", away)
+        patch.setattr(board.service.store, "done", away)
+        assert board.tell(ADA, a_try()).status_code == 503
+    board.tell(ADA, a_try())
+    assert [one["name"] for one in next(states)["students"]] == ["ada"]
 
 
 def test_a_past_hour_shows_what_was_seen_in_it(board: Running) -> None:

@@ -12,6 +12,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -32,6 +34,7 @@ from .board_messages import Allowance, Catalog, told_in
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
 
+LOG = logging.getLogger("autograder.board")
 PAGES = Path(__file__).parent / "pages"
 FILES = {
     "": ("board.html", "text/html"),
@@ -63,6 +66,7 @@ class Service:
         self.store, self.catalog = store, catalog
         self.allowance = Allowance()
         self.streams = 0
+        self._database = ThreadPoolExecutor(1)  # one after another: nobody holds a lock that another waits for
         self._versions: dict[str, int] = {}
         self._latest: dict[str, tuple[tuple[int, int], str]] = {}
         self._reckoning: dict[str, asyncio.Lock] = {}
@@ -74,9 +78,9 @@ class Service:
             HTTPError: 503 where the database cannot be used; who asked may ask again.
         """
         try:
-            return await asyncio.get_running_loop().run_in_executor(None, work)
+            return await asyncio.get_running_loop().run_in_executor(self._database, work)
         except CourseError as error:
-            logging.getLogger("tornado.application").error("%s", error)
+            LOG.error("%s", error)
             raise HTTPError(503) from error
 
     async def keep(self, student: str, body: bytes) -> dict[str, int]:
@@ -223,7 +227,9 @@ class Events(DataHandler):
         """Send until a moment has come or nobody listens."""
         before, spoke = "", 0.0
         while time.monotonic() < ends and not self.closed:
-            text = await self.service.live(lesson)
+            text = before
+            with suppress(HTTPError):  # the database is away: what was shown stays, and the next look may succeed
+                text = await self.service.live(lesson)
             if text != before or time.monotonic() - spoke > RECKON_EVERY:
                 self.write(f"data: {text}\n\n" if text != before else ": still here\n\n")
                 await self.flush()
@@ -283,7 +289,7 @@ def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
 def log_failures(handler: RequestHandler) -> None:
     """Log what is this service's fault, and nothing that a flood of requests could fill a disk with."""
     if handler.get_status() >= 500 and handler.get_status() != 503:
-        logging.getLogger("tornado.access").error("%d %s", handler.get_status(), handler.request.path)
+        LOG.error("%d %s", handler.get_status(), handler.request.path)
 
 
 def serve_board(course: Course) -> None:
