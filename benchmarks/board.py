@@ -7,6 +7,7 @@ doubled, or where the board was older than two seconds; says how much memory and
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -61,7 +62,11 @@ class Watcher(threading.Thread):
 
     def run(self) -> None:
         """Follow the events; the probe's message names the moment that it was told."""
-        headers = {"Authorization": f"token {TEACHER}"}
+        with contextlib.suppress(requests.RequestException):  # such as the service's end
+            self.follow({"Authorization": f"token {TEACHER}"})
+
+    def follow(self, headers: dict[str, str]) -> None:
+        """Note every message with the moment in which it was first seen."""
         with requests.get(f"{self.address}events?lesson={LESSON}", headers=headers, stream=True) as answer:
             for line in answer.iter_lines():
                 if line.startswith(b"data: "):
@@ -75,10 +80,10 @@ def tell(folder: Path, student: str, what: dict[str, Any]) -> None:
     """Do what `check` does, and what its thread does, with this student's token."""
     queue = folder / f"{student}.queue"
     telling.append(queue, {"id": os.urandom(16).hex(), "time": time.time(), **what})
-    body = f'{{"tries": [{", ".join(telling.read_lines(queue))}]}}'.encode()
-    status, _ = told(student, body)
+    lines = telling.read_lines(queue)
+    status, _ = told(student, f'{{"tries": [{", ".join(lines)}]}}'.encode())
     if status == telling.DONE:
-        queue.unlink()
+        telling.take_out(queue, lines)
 
 
 def told(student: str, body: bytes) -> tuple[int, bytes]:

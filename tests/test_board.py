@@ -11,12 +11,14 @@ import pytest
 from autograder.__main__ import main
 from autograder.classroom.board import opens_own_server
 from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
+from autograder.errors import CourseError
 from autograder.paths import Course
 from autograder.student import telling
 
 from .board_hub import TEACHER, Running, running, server_of, user
 from .conftest import LESSON
 
+DATA = ("lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0")
 ADA, BOB = "token-of-ada", "token-of-bob"
 
 
@@ -41,12 +43,17 @@ def kept(board: Running, token: str = ADA) -> list[dict[str, Any]]:
     return board.ask(token, "tries").json()["tries"]
 
 
+@pytest.mark.parametrize("token", ["", "no-token"])
+def test_nobody_sees_a_page_without_logging_in(board: Running, token: str) -> None:
+    for path in ("", "board.js"):
+        answer = board.ask(token, path)
+        assert (answer.status_code, "/hub/api/oauth2/authorize" in answer.headers["Location"]) == (302, True)
+    for path in DATA:
+        assert board.ask(token, path).status_code == 403
+
+
 def test_only_whoever_may_use_the_service_sees_a_page(board: Running) -> None:
-    for path in ("", "board.js", "lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0"):
-        nobody = board.ask("", path)
-        assert (nobody.status_code, "/hub/api/oauth2/authorize" in nobody.headers["Location"]) == (302, True)
-        assert board.ask("no-token", path).status_code == 302
-        assert board.ask(ADA, path).status_code == 403
+    assert [board.ask(ADA, path).status_code for path in ("", "board.js", *DATA)] == [403] * 5
     assert board.ask(TEACHER).status_code == 200
     assert {one["name"] for one in board.ask(TEACHER, "lessons").json()["lessons"]} >= {LESSON}
 
@@ -197,6 +204,20 @@ def test_the_page_follows_what_students_tell(board: Running) -> None:
     state = next(states)
     assert [one["states"][column] for one in state["students"]] == ["passed", "working"]
     assert [seen["students"] for seen in state["messages"]["attend"]] == [["bob"]]
+
+
+def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait(board: Running, monkeypatch) -> None:
+    def away(*_: object) -> None:
+        raise CourseError("The gradebook cannot be used.")
+
+    states = live(board)
+    next(states)
+    with monkeypatch.context() as patch:
+        patch.setattr(board.service.store, "add", away)
+        patch.setattr(board.service.store, "done", away)
+        assert board.tell(ADA, a_try()).status_code == 503
+    board.tell(ADA, a_try())
+    assert [one["name"] for one in next(states)["students"]] == ["ada"]
 
 
 def test_a_past_hour_shows_what_was_seen_in_it(board: Running) -> None:

@@ -15,7 +15,8 @@ from .conftest import LESSON
 from .test_board import a_try
 
 pytestmark = [needs_chromium, pytest.mark.slow]
-STUDENTS = [f"student{number:03d}" for number in range(300)]
+HOSTILE = "<img/src=x/onerror=document.title='taken'>"
+STUDENTS = [*(f"student{number:03d}" for number in range(299)), HOSTILE]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,11 @@ def test_what_is_open_stays_open_and_focused_while_the_page_updates(page: Page, 
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
 
-def test_code_that_a_student_shares_is_text(page: Page) -> None:
+def test_names_messages_and_code_are_text(page: Page, board: Running) -> None:
+    board.tell(f"token-of-{HOSTILE}", a_try(60, exercise="attention_scores", message="__proto__"))
+    page.locator("summary", has_text="__proto__").wait_for()
+    assert page.locator("tbody th", has_text="<img/src=x").count() == 1
+    assert (page.locator("img").count(), page.title()) == (0, "The class at a glance")
     assert page.locator("pre").first.text_content() == "<b>x</b>"
     assert page.locator("pre b").count() == 0
 

@@ -12,13 +12,17 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated
 from jupyterhub.utils import url_path_join
+from tornado.escape import xhtml_escape
 from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 from tornado.netutil import bind_unix_socket
@@ -30,6 +34,7 @@ from .board_messages import Allowance, Catalog, told_in
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
 
+LOG = logging.getLogger("autograder.board")
 PAGES = Path(__file__).parent / "pages"
 FILES = {
     "": ("board.html", "text/html"),
@@ -38,7 +43,7 @@ FILES = {
 }
 SOCKET, ADDRESS, PREFIX = "LESSONS_BOARD", "JUPYTERHUB_SERVICE_URL", "JUPYTERHUB_SERVICE_PREFIX"
 MOST_BYTES = 2**19  # of one request: fifty tries with code
-LOOK_EVERY = 1.0  # seconds between two looks at what has changed
+LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
 MOST_STREAMS = 50
@@ -61,6 +66,7 @@ class Service:
         self.store, self.catalog = store, catalog
         self.allowance = Allowance()
         self.streams = 0
+        self._database = ThreadPoolExecutor(1)  # one after another: nobody holds a lock that another waits for
         self._versions: dict[str, int] = {}
         self._latest: dict[str, tuple[tuple[int, int], str]] = {}
         self._reckoning: dict[str, asyncio.Lock] = {}
@@ -72,9 +78,9 @@ class Service:
             HTTPError: 503 where the database cannot be used; who asked may ask again.
         """
         try:
-            return await asyncio.get_running_loop().run_in_executor(None, work)
+            return await asyncio.get_running_loop().run_in_executor(self._database, work)
         except CourseError as error:
-            logging.getLogger("tornado.application").error("%s", error)
+            LOG.error("%s", error)
             raise HTTPError(503) from error
 
     async def keep(self, student: str, body: bytes) -> dict[str, int]:
@@ -154,13 +160,22 @@ class Page(TeachersHandler):
 
     @authenticated
     def get(self, name: str = "") -> None:
-        """Return a file."""
+        """Return a file; in the page, the token without which a browser's further requests are not its own."""
         file, kind = FILES[name]
         self.set_header("Content-Type", f"{kind}; charset=utf-8")
-        self.finish((PAGES / file).read_bytes())
+        text = (PAGES / file).read_text(encoding="utf-8")
+        self.finish(text if name else text.replace("{{ xsrf }}", xhtml_escape(self.xsrf_token)))
 
 
-class Lessons(TeachersHandler):
+class DataHandler(TeachersHandler):
+    """Requests of the page itself: whoever is not logged in is told so, and not sent to log in."""
+
+    def get_login_url(self) -> str:
+        """Refuse."""
+        raise HTTPError(403)
+
+
+class Lessons(DataHandler):
     """The list of lessons."""
 
     @authenticated
@@ -169,7 +184,7 @@ class Lessons(TeachersHandler):
         self.finish({"lessons": self.service.catalog.titles()})
 
 
-class Past(TeachersHandler):
+class Past(DataHandler):
     """A lesson in a past hour."""
 
     @authenticated
@@ -184,7 +199,7 @@ class Past(TeachersHandler):
         self.finish(text)
 
 
-class Events(TeachersHandler):
+class Events(DataHandler):
     """A lesson as it is now, as server-sent events."""
 
     closed = False
@@ -212,7 +227,9 @@ class Events(TeachersHandler):
         """Send until a moment has come or nobody listens."""
         before, spoke = "", 0.0
         while time.monotonic() < ends and not self.closed:
-            text = await self.service.live(lesson)
+            text = before
+            with suppress(HTTPError):  # the database is away: what was shown stays, and the next look may succeed
+                text = await self.service.live(lesson)
             if text != before or time.monotonic() - spoke > RECKON_EVERY:
                 self.write(f"data: {text}\n\n" if text != before else ": still here\n\n")
                 await self.flush()
@@ -264,7 +281,7 @@ def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
             (url_path_join(prefix, "(board.js|board.css|)"), Page, shared),
             ("/tries", Mine, shared),
         ],
-        cookie_secret=os.urandom(32),
+        cookie_secret=sha256(f"board:{auth.api_token}".encode()).digest(),  # a page outlives this process
         log_function=log_failures,
     )
 
@@ -272,7 +289,7 @@ def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
 def log_failures(handler: RequestHandler) -> None:
     """Log what is this service's fault, and nothing that a flood of requests could fill a disk with."""
     if handler.get_status() >= 500 and handler.get_status() != 503:
-        logging.getLogger("tornado.access").error("%d %s", handler.get_status(), handler.request.path)
+        LOG.error("%d %s", handler.get_status(), handler.request.path)
 
 
 def serve_board(course: Course) -> None:
@@ -286,6 +303,8 @@ def serve_board(course: Course) -> None:
         raise CourseError(
             "`lessons board` is started by a JupyterHub; docs/hub.md has the lines for its configuration."
         )
+    for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
+        logging.getLogger(name).setLevel(logging.ERROR)
     service = Service(BoardStore.of(course), Catalog.of(course))
     asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))
 

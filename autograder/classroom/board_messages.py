@@ -19,7 +19,7 @@ MOST_CODE = 8_000  # characters
 OLDEST = 60 * 86_400.0  # seconds
 ID = re.compile(r"[0-9a-f]{32}")
 MESSAGE = re.compile(r"[A-Za-z0-9_:.~-]{1,80}")
-MOST_AT_ONCE, PER_SECOND = 600.0, 0.5  # tries of one student
+MOST_AT_ONCE, PER_SECOND = 600.0, 0.1  # tries of one student
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..authoring.nbgrader_course import load_config
 from ..paths import Course
 from .board_state import PAUSE, Try
-from .database import POSTGRESQL, alone, as_course_error, connect
+from .database import POSTGRESQL, UNUSABLE, alone, as_course_error, connect, unusable
 
 LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
 MOST_TRIES = 20_000  # of one lesson at once: some 300 students who check every two minutes
@@ -88,8 +88,11 @@ class BoardStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
-        with as_course_error(), self._engine.begin() as connection:
-            yield connection
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except UNUSABLE as error:
+            raise unusable(error) from error
 
     def add(self, told: Sequence[Told]) -> None:
         """Keep tries that are not known yet; of a student's code, only the latest of each exercise."""
@@ -134,11 +137,11 @@ class BoardStore:
                 names |= set(connection.scalars(select(PERSON.c.id)))
         return sorted(names)
 
-    def of_student(self, student: str) -> list[Mapping[str, Any]]:
-        """Return all that is kept about a student, in order."""
-        query = select(TRIES).where(T.student == student).order_by(T.time)
+    def of_student(self, student: str) -> list[dict[str, Any]]:
+        """Return what is kept about a student, in order; the latest where there is too much."""
+        query = select(TRIES).where(T.student == student).order_by(T.time.desc()).limit(MOST_TRIES)
         with self._transaction() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            return [dict(row) for row in connection.execute(query).mappings()][::-1]
 
     def forget(self, student: str) -> int:
         """Delete all that is kept about a student; return how many tries that were."""

@@ -4,6 +4,7 @@ const SIGNS = { passed: "✓ passed", stuck: "! stuck", working: "… working", 
 const ORDER = ["passed", "stuck", "working", ""];
 const MOST_MESSAGES = 5;
 const $ = (id) => document.getElementById(id);
+const xsrf = document.querySelector("meta[name=xsrf]").content;
 const query = new URLSearchParams(location.search);
 let stream = null;
 
@@ -77,7 +78,7 @@ function show(state) {
 function say(text) { if ($("status").textContent !== text) $("status").textContent = text; }
 
 function watch() {
-  stream = new EventSource(`events?lesson=${encodeURIComponent($("lesson").value)}`);
+  stream = new EventSource(`events?${new URLSearchParams({ lesson: $("lesson").value, _xsrf: xsrf })}`);
   stream.onopen = () => say("Live: the page follows the class.");
   stream.onmessage = (event) => show(JSON.parse(event.data));
   stream.onerror = () => {
@@ -86,11 +87,17 @@ function watch() {
   };
 }
 
+async function ask(path, about = {}) {
+  const answer = await fetch(`${path}?${new URLSearchParams(about)}`, { headers: { "X-XSRFToken": xsrf } });
+  if (!answer.ok) say(answer.status === 403 ? "You are not logged in any more: reload the page." : "That cannot be shown.");
+  return answer.ok ? answer.json() : null;
+}
+
 async function look() {
   const begins = new Date($("hour").value).getTime() / 1000;
-  const answer = await fetch(`past?lesson=${encodeURIComponent($("lesson").value)}&from=${begins}`);
-  if (!answer.ok) return say("That hour cannot be shown.");
-  show(await answer.json());
+  const state = await ask("past", { lesson: $("lesson").value, from: begins });
+  if (!state) return;
+  show(state);
   const time = (date) => date.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   say(`The hour from ${time(new Date(begins * 1000))}: all messages seen in it, and the class at its end.`);
 }
@@ -113,7 +120,7 @@ function enlarge(large) {
 }
 
 async function start() {
-  const { lessons } = await (await fetch("lessons")).json();
+  const { lessons } = (await ask("lessons")) ?? { lessons: [] };
   $("lesson").append(...lessons.map(({ name, title }) => new Option(title, name, false, name === query.get("lesson"))));
   $("hour").value = query.get("hour") ?? "";
   $("controls").addEventListener("submit", (event) => event.preventDefault());
