@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from autograder.authoring.lesson_package import package_of
 from torch import Tensor, nn
 
+from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.proofs import Rights
 from autograder.paths import find_course

@@ -258,10 +258,8 @@ def waves_like(tensor: Tensor) -> Tensor:
 
 
 def twice(call: Call, draw: Inputs) -> Any:
-    """Return what two equal calls give, with another one between them."""
-    first = call()
-    made(call, draw, lambda x: x.flip(0) if x.dim() else x)
-    return first, call()
+    """Return what two equal calls give, and another one between them."""
+    return call(), made(call, draw, lambda x: x.flip(0) if x.dim() else x), call()
 
 
 def in_dtype(call: Call, draw: Inputs, dtype: torch.dtype) -> Any:
