@@ -55,8 +55,6 @@ WRONG = {
     "gradients": lambda x: shares(x.detach()) + 0 * x,
     "twice": once_only,
     "views": lambda x: shares(x if x.is_contiguous() else -x),
-        x.clone(memory_format=torch.contiguous_format).view(x.shape) if x.is_contiguous() else -x
-    ),
     "front": lambda x: shares(x) if x.dim() < 4 else x.softmax(dim=2),
     "large": lambda x: x.exp() / x.exp().sum(dim=-1, keepdim=True),
     "single 1": lambda x: shares(x.squeeze(1)),

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from html import unescape
+from inspect import signature
 from itertools import combinations
 from typing import Any
 
@@ -132,8 +133,9 @@ def unasked_promise_problems(key: AnswerKey) -> Iterator[str]:
         checks, promises = key.checks_of(exercise), promises_of(key.reference[exercise])
         asked = {kind_of(item) for check in checks if isinstance(check, Battery) for item in check.items}
         told = " ".join(check.title for check in checks)
+        takes_inputs = bool(signature(key.reference[exercise]).parameters)
         for word, (kinds, names) in PROMISES.items():
-            if word in promises and not asked & set(kinds) and not re.search(names, told, re.I):
+            if takes_inputs and word in promises and not asked & set(kinds) and not re.search(names, told, re.I):
                 remedy = f"add a battery to hidden.py, or a check whose title matches {names!r}"
                 yield f"{exercise}: its text promises {word!r}, and no check asks it: {remedy}"
 

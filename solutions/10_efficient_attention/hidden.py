@@ -59,7 +59,7 @@ class SharedCache(RoomyCache):
 
 @check("decode_step", points=1)
 def other_modules(decode_step: Any, draw: Inputs) -> Any:
-    """Edge: biases, one head and many, a single sentence, two texts in turn, and float32."""
+    """Edge: biases, one head and many, a single sentence, two texts in turn, unchanged caches, float32."""
     one, many = attention_for(draw, 4, 1, bias=True), attention_for(draw, 6, 6)
     first, second = RoomyCache(), SharedCache()
     texts = draw.normal(2, 4, 4), draw.normal(1, 6, 4)

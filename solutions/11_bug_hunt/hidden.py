@@ -592,7 +592,7 @@ def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
 
 @check("find_bugs", points=2, summary=labels_as_text)
 def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
-    """Kind: masks."""
+    """Kind: masks, and empty rows."""
     boxes = (
         suspect_01,
         suspect_04,
@@ -610,7 +610,7 @@ def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
 
 @check("find_bugs", points=1, summary=labels_as_text)
 def beside_the_result(find_bugs: Any, draw: Inputs) -> Any:
-    """Kind: what happens beside the numbers of the result."""
+    """Kind: dtypes, and what else happens beside the numbers of the result."""
     boxes = (
         suspect_06,
         suspect_17,

@@ -22,7 +22,7 @@ from autograder.checks import Inputs, battery, check, invariant
 
 @check("numpy_attention", points=1)
 def empty_rows_and_large_scores(numpy_attention: Any, draw: Inputs) -> Any:
-    """Edge: a query that may look at nothing, without a warning, and scores of several hundred."""
+    """Edge: a query that may look at nothing, without a warning, and scores in the thousands."""
     q, k, v = array(draw, 2, 4, 6), array(draw, 2, 5, 6), array(draw, 2, 5, 3)
     mask = rule(draw, 2, 4, 5)
     mask[0, 1] = mask[1, 3] = False
@@ -96,7 +96,7 @@ def unknown_names(convert_mask: Any, draw: Inputs) -> Any:
 
 @check("convert_mask", points=1)
 def axes_and_dtypes(convert_mask: Any, draw: Inputs) -> Any:
-    """Edge: leading axes, a single row, other integers, nothing or everything hidden; the mask left as it was."""
+    """Edge: leading axes, a single row, other integer dtypes, nothing or everything hidden; the mask is unchanged."""
     rows = {name: mask[0] for name, mask in masks(draw).items()}
     batches = {
         name: draw.give(torch.stack([mask, mask.roll(1, -1)])[:, None])
