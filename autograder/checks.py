@@ -1,9 +1,10 @@
 """What a lesson's checks.py and hidden.py import: `check` and a few more."""
 
+from .judging.battery import battery
 from .judging.black_box import black_box
 from .judging.check import check, invariant
 from .judging.edits import solution
 from .judging.inputs import Inputs
 from .judging.shortcuts import allow, shortcut
 
-__all__ = ["Inputs", "allow", "black_box", "check", "invariant", "shortcut", "solution"]
+__all__ = ["Inputs", "allow", "battery", "black_box", "check", "invariant", "shortcut", "solution"]

@@ -126,6 +126,20 @@ def test_blocks_nest_and_exceptions_restore() -> None:
     assert all(a is b and a.requires_grad for a, b in zip(parameters, module.parameters(), strict=True))
 
 
+def test_gradients_may_be_taken_after_the_block_and_blocks_end_in_any_order() -> None:
+    module, x = attention(4, True), torch.randn(1, 5, 12, dtype=torch.float64)
+    before = module(x)[0]
+    with ablate(module, 1):
+        inside = module(x)[0].sum()
+    (inside + before.sum()).backward()
+    outer, inner = ablate(module, 0), ablate(module, 2)
+    outer.__enter__()
+    inner.__enter__()
+    outer.__exit__(None, None, None)
+    inner.__exit__(None, None, None)
+    assert module(x)[0].equal(before)
+
+
 def test_the_shipped_module_equals_pytorchs() -> None:
     module, x = attention(3, True), torch.randn(2, 5, 12, dtype=torch.float64)
     theirs = nn.MultiheadAttention(12, 3, batch_first=True).double()

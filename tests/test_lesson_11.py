@@ -227,6 +227,44 @@ def test_testers_of_every_design_agree_on_all_suspects(tester: str) -> None:
     assert {name: TESTERS[tester](box) for name, box in SUSPECTS.items()} == {n: labels_of(n) for n in LABELS}
 
 
+def partly(when: Callable[..., bool], otherwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make an attention that is wrong for some inputs only."""
+    return lambda q, k, v, mask: (otherwise if when(q, mask) else WRONG.right)(q, k, v, mask)
+
+
+def scaled_in_place(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    right: Tensor = WRONG.right(q, k, v, mask)
+    q.mul_(2)
+    return right
+
+
+def softmax_along(axis: int) -> Callable[..., Tensor]:
+    return lambda q, k, v, mask: WRONG.shares(WRONG.scores_of(q, k, mask), dim=axis) @ v
+
+
+PARTLY = {
+    "softmax_axis three": partly(lambda q, mask: q.dim() == 3, softmax_along(1)),
+    "softmax_axis two": partly(lambda q, mask: q.dim() == 2, softmax_along(0)),
+    "dtype": partly(lambda q, mask: mask is None, lambda *x: WRONG.right(*x).float()),
+    "mutates_input": partly(lambda q, mask: mask is None, scaled_in_place),
+    "mask_leak": partly(
+        lambda q, mask: mask is not None and (q.dim(), mask.dim()) == (4, 2), lambda q, k, v, _: WRONG.right(q, k, v)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_the_solution_finds_a_bug_that_some_numbers_of_axes_or_masks_alone_show(name: str) -> None:
+    calls: list[int] = []
+
+    def counted(*inputs: Any) -> Tensor:
+        calls.append(1)
+        return PARTLY[name](*inputs)
+
+    assert REFERENCE["find_bugs"](counted) == {name.split()[0]}
+    assert len(calls) <= 200
+
+
 def test_there_are_enough_suspects_and_each_label_is_needed_more_than_once() -> None:
     assert len(LABELS) >= 25
     assert sum(not labels_of(name) for name in LABELS) >= 5

@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from html import unescape
+from inspect import signature
 from itertools import combinations
 from typing import Any
 
 from ..grading.grade import RECORD, Submission, grade
 from ..grading.package import LessonPackage
 from ..judging.answer_key import AnswerKey
+from ..judging.battery import Battery, kind_of, promises_of
 from ..judging.card import number
 from ..judging.cell_metadata import checked_exercise
 from ..judging.fingerprint import same
@@ -45,6 +47,17 @@ SAID_AS = {  # the word that a text uses for what a shortcut names
     "torch": "PyTorch",
     "keras": NUMPY_ALONE,
     "scipy": NUMPY_ALONE,
+}
+PROMISES = {  # words of a text, the kinds of item that ask what they promise, and what a check's title may say instead
+    "(...": (("front",), "axes in front|axis in front|heads|leading|more axes|axes"),
+    "dtype": (("float16", "float32"), "dtype|float|half"),
+    "half precision": (("float16",), "half|float16"),
+    "radient": (("gradients",), "gradient"),
+    "changed": (("twice", "views"), "unchanged|alone|afterward|before|untouched"),
+    "thousands": (("large",), "large|thousand"),
+    "any magnitude": (("large", "low"), "any size|large"),
+    "too large": (("large",), "large"),
+    "empty": (("empty",), "empty"),
 }
 Notebook = dict[str, Any]
 
@@ -81,6 +94,7 @@ def key_problems(key: AnswerKey, cells: list[LessonCell], seeds: int) -> Iterato
     """Prove what can be proved without grading a submission, in a second or two."""
     yield from missing_part_problems(key, cells)
     yield from unsaid_ban_problems(key.shortcuts, cells)
+    yield from unasked_promise_problems(key)
     yield from distinctness_problems(key)
     yield from public_message_problems(key)
     yield from judged_mistake_problems(key)
@@ -111,6 +125,19 @@ def unsaid_ban_problems(shortcuts: Sequence[Shortcut], cells: list[LessonCell]) 
         for word in dict.fromkeys(SAID_AS.get(name, name) for name in ban.names):
             if not any(word.casefold() in sentence.casefold() for sentence in forbidding):
                 yield f"{ban.exercise}: its text does not say that {word} is not allowed, and a shortcut forbids it"
+
+
+def unasked_promise_problems(key: AnswerKey) -> Iterator[str]:
+    """Check that what a solution's text promises is asked: by an item of a battery, or by a check that names it."""
+    for exercise in key.exercises:
+        checks, promises = key.checks_of(exercise), promises_of(key.reference[exercise])
+        asked = {kind_of(item) for check in checks if isinstance(check, Battery) for item in check.items}
+        told = " ".join(check.title for check in checks)
+        takes_inputs = bool(signature(key.reference[exercise]).parameters)
+        for word, (kinds, names) in PROMISES.items():
+            if takes_inputs and word in promises and not asked & set(kinds) and not re.search(names, told, re.I):
+                remedy = f"add a battery to hidden.py, or a check whose title matches {names!r}"
+                yield f"{exercise}: its text promises {word!r}, and no check asks it: {remedy}"
 
 
 def sentences_of(exercise: str, cells: list[LessonCell]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from torch import Tensor
 
 from ..errors import LessonError
+from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .check import (
     Check,
@@ -326,7 +327,8 @@ class AnswerKey:
 
     def sandbox_source(self, exercise: str) -> tuple[str, str]:
         """Return all that the sandbox may see for an exercise: checks.py, and of hidden.py its checks."""
-        return self.source.checks, checks_alone(self.source.hidden, exercise)
+        choices = choices_in(check for check in self.hidden if check.exercise == exercise)
+        return self.source.checks, checks_alone(self.source.hidden, exercise) + choices
 
     def fingerprints(self) -> dict[str, Any]:
         """Return what students are given: numbers and messages for the visible checks."""
@@ -395,6 +397,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
     key = replace(key, mistakes=tuple(key.mutants_in(solutions_in(mistakes))))
+    key = replace(key, hidden=asking(key.hidden, lambda exercise: key.reference.get(exercise)))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(

@@ -30,6 +30,7 @@ from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
+CHECKS = ("check", "battery")  # what declares one in checks.py and hidden.py
 NO_RETURN = STRUCTURE["no return"]
 
 CheckFunction = Callable[[Any, Inputs], Any]
@@ -248,8 +249,8 @@ def checks_alone(source: str, exercise: str) -> str:
     boxes = [node.name for node in tree.body if is_box(node)]
     kept = [node for node in tree.body if is_for(node, exercise)]
     roots = [node for node in kept if not is_helper(node)]
-    for call in filter(None, (declared(node, "check") for node in kept)):
-        call.keywords = [keyword for keyword in call.keywords if keyword.arg != "summary"]
+    for call in filter(None, (declared(node, *CHECKS) for node in kept)):
+        call.keywords = [keyword for keyword in call.keywords if keyword.arg not in ("summary", "off")]
     tree.body = needed([without_body(node) for node in kept], roots)
     rename(tree, {name: name_sent(name, source) for name in boxes})
     return ast.unparse(tree)
@@ -259,7 +260,7 @@ def checks_alone(source: str, exercise: str) -> str:
 def boxes_alone(source: str) -> str:
     """Return what the black boxes of a hidden.py need to be computed: no checks."""
     tree = ast.parse(source)
-    kept = [node for node in tree.body if declared(node, "check") is None]
+    kept = [node for node in tree.body if declared(node, *CHECKS) is None]
     tree.body = needed(kept, [node for node in kept if is_box(node) or not is_helper(node)])
     return ast.unparse(tree)
 
@@ -280,7 +281,7 @@ def needed(nodes: list[ast.stmt], roots: list[ast.stmt]) -> list[ast.stmt]:
 def is_helper(node: ast.stmt) -> bool:
     """Say whether a statement does nothing but define names, and is no check."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return declared(node, "check") is None
+        return declared(node, *CHECKS) is None
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     parts = [part for target in targets for part in ast.walk(target)]
     return bool(parts) and not any(isinstance(part, ast.Attribute | ast.Subscript) for part in parts)
@@ -295,13 +296,13 @@ def names_used(source: str) -> frozenset[str]:
 
 def is_for(node: ast.stmt, exercise: str) -> bool:
     """Say whether a top-level definition belongs to an exercise: it is its check, or no check at all."""
-    call = declared(node, "check")
+    call = declared(node, *CHECKS)
     return call is None or (isinstance(call.args[0], ast.Constant) and call.args[0].value == exercise)
 
 
-def declared(node: ast.stmt, decorator: str) -> ast.Call | None:
-    """Return the call in `@decorator(...)` above a top-level definition, or None."""
+def declared(node: ast.stmt, *decorators: str) -> ast.Call | None:
+    """Return the call in `@decorator(...)` above a top-level definition, for one of some decorators, or None."""
     if not isinstance(node, ast.FunctionDef | ast.ClassDef):
         return None
     calls = (d for d in node.decorator_list if isinstance(d, ast.Call))
-    return next((c for c in calls if isinstance(c.func, ast.Name) and c.func.id == decorator), None)
+    return next((c for c in calls if isinstance(c.func, ast.Name) and c.func.id in decorators), None)

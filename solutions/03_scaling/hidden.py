@@ -1,20 +1,20 @@
 """The hidden checks of lesson 3. Never released to students."""
 
+from functools import partial
 from typing import Any
 
 import torch
 from checks import as_multiples, measured
 
-from autograder.checks import Inputs, check, invariant
+from autograder.checks import Inputs, battery, check, invariant
 
 # Scale
 
 
-@check("scale_scores", points=1)
-def heads_in_float32(scale_scores: Any, draw: Inputs) -> Any:
-    """A batch with heads in float32, with the scores left unchanged."""
-    scores = draw.normal(2, 3, 5, 7, dtype=torch.float32)
-    return scale_scores(scores, 12), scores
+@battery("scale_scores", points=1)
+def scores_of_every_kind(scale_scores: Any, draw: Inputs) -> Any:
+    """Other tables of scores, axes in front, dtypes, gradients."""
+    return partial(scale_scores, draw.normal(2, 3, 5, 7), 12)
 
 
 # Measure
@@ -36,22 +36,28 @@ LAST_TRANSPOSED = invariant(
 )
 
 
-@check("softmax_jacobian", points=1)
-def one_hot_and_float32(softmax_jacobian: Any, draw: Inputs) -> Any:
-    """Weights that are all on one key, in float32, and left unchanged."""
-    sure = (200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1)
-    even = torch.full((1, 6), 1 / 6)
-    weights = torch.cat([sure, even])
-    return softmax_jacobian(weights), weights
+@battery("softmax_jacobian", points=1)
+def weights_of_every_kind(softmax_jacobian: Any, draw: Inputs) -> Any:
+    """Weights that are all on one key, other sizes, axes in front, dtypes, gradients."""
+    sure = draw.give((200 * draw.normal(4, 6, dtype=torch.float32)).softmax(dim=-1))
+    even = draw.give(torch.full((1, 6), 1 / 6))
+    of_scores = partial(after_softmax, softmax_jacobian)
+    extremes = softmax_jacobian(sure), softmax_jacobian(even)
+    return partial(of_scores, draw.normal(2, 3, 4)), extremes
+
+
+def after_softmax(function: Any, scores: torch.Tensor) -> Any:
+    """Call a function with weights, so that every variation of the scores gives rows that sum to 1."""
+    return function(scores.softmax(dim=-1))
 
 
 # Attention
 
 
-@check("scaled_attend", points=1, tolerance=1e-3)
+@battery("scaled_attend", points=1, tolerance=1e-3)
 def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
-    """Given scales, zero among them, with heads, and scores in the thousands."""
+    """Given scales, zero among them, with heads, other sizes and dtypes, and scores in the thousands."""
     inputs = draw.normal(2, 3, 4, 8), draw.normal(2, 3, 6, 8), draw.normal(2, 3, 6, 5)
     large = 50 * draw.normal(6, 8), 50 * draw.normal(7, 8), draw.normal(7, 2)
     given = [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]
-    return [*given, scaled_attend(*large)]
+    return partial(scaled_attend, *inputs), given, scaled_attend(*large)

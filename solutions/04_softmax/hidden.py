@@ -1,11 +1,13 @@
 """The hidden checks of lesson 4. Never given to students."""
 
+from functools import partial
 from typing import Any
 
 import torch
 from checks import both_ways, what_happens
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, battery, check
 
 # A softmax that does not overflow
 
@@ -17,67 +19,89 @@ def other_axes_in_half_precision(stable_softmax: Any, draw: Inputs) -> Any:
     return stable_softmax(x, 1), stable_softmax(x, dim=0), stable_softmax(x, dim=-2)
 
 
-@check("stable_softmax", points=1)
+@battery("stable_softmax", points=1)
 def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
-    """Entries of minus infinity, and gradients."""
-    x = draw.normal(4, 5).masked_fill(torch.eye(4, 5) > 0, -torch.inf).requires_grad_()
-    weights = stable_softmax(x)
-    (weights * draw.normal(4, 5)).sum().backward()
+    """Entries of minus infinity, gradients, other sizes and dtypes."""
+    x = draw.normal(4, 5).masked_fill(torch.eye(4, 5) > 0, -torch.inf)
     far_below = draw.normal(2, 5) - 30_000
     far_below[:, 1] = -torch.inf
-    return weights, x.grad, stable_softmax(draw.give(far_below))
+    return partial(stable_softmax, x), stable_softmax(draw.give(far_below))
 
 
 # Temperature
 
 
-@check("temperature_softmax", points=1, tolerance=1e-3)
+@battery("temperature_softmax", points=1, tolerance=1e-3)
 def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
-    """Another axis, large scores, small ones, and a temperature of 0 given as an integer."""
+    """Other axes, sizes and dtypes, large scores, small ones, and a temperature of 0 given as an integer."""
     x = draw.normal(3, 4)
-    refused = what_happens(lambda: temperature_softmax(x, 0))
-    return (
-        refused,
+    others = (
+        what_happens(lambda: temperature_softmax(x, 0)),
         temperature_softmax(x, 2.0, dim=0),
-        temperature_softmax(3000 * x, 0.5),
         temperature_softmax(3000 * x, 3000.0),
         temperature_softmax(0.01 * x, 0.01),
+        temperature_softmax(draw.give((1e36 * x).float()), 1e-4),
     )
+    return partial(temperature_softmax, draw.normal(2, 3, 4), 0.5), others
 
 
 # Entropy
 
 
-@check("attention_entropy", points=1)
+@battery("attention_entropy", points=1)
 def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
-    """The gradient where weights are 0, weights that are nearly 0, and more axes, in float32."""
+    """The gradient where weights are 0, weights that are nearly 0, other sizes, axes in front and dtypes."""
     w = torch.tensor(
         [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
     )
     attention_entropy(w).sum().backward()
-    more = draw.normal(2, 3, 4, dtype=torch.float32).softmax(dim=-1)
     nearly = draw.give(torch.tensor([[1 - 1e-5, 1e-5, 0]], dtype=torch.float64))
-    return (
-        attention_entropy(more),
-        attention_entropy(nearly),
-        w.grad.isnan(),
-        w.grad.isinf(),
-    )
+    of_scores = partial(after_softmax, attention_entropy)
+    edges = attention_entropy(nearly), w.grad.isnan(), w.grad.isinf()
+    return partial(of_scores, draw.normal(2, 3, 4)), edges
+
+
+def after_softmax(function: Any, scores: torch.Tensor) -> Any:
+    """Call a function with weights, so that every variation of the scores gives rows that sum to 1."""
+    return function(scores.softmax(dim=-1))
 
 
 # In one pass
 
 
-@check("streaming_attend", points=1)
-def single_keys_and_one_piece(streaming_attend: Any, draw: Inputs) -> Any:
-    """Pieces of one key, and a piece larger than the whole input, in float32."""
-    scores, values = (
-        draw.normal(5, dtype=torch.float32),
-        draw.normal(5, 2, dtype=torch.float32),
-    )
-    return both_ways(streaming_attend, scores, values, 1), streaming_attend(
-        scores, values, 99
-    )
+@battery(
+    "streaming_attend", points=1, off={"gradients": "The text promises a value only."}
+)
+def pieces_of_every_kind(streaming_attend: Any, draw: Inputs) -> Any:
+    """Pieces of one key, a piece larger than the whole input, other sizes and dtypes."""
+    scores, values = draw.normal(5), draw.normal(5, 2)
+    others = [streaming_attend(scores, values, chunk) for chunk in (1, 99)]
+    many = draw.normal(40), draw.normal(40, 3)
+    with Largest(len(many[0])) as largest:
+        others.append(streaming_attend(*many, 4))
+    return partial(streaming_attend, scores, values, 2), others, largest.found
+
+
+class Largest(TorchDispatchMode):
+    """Notes whether the largest of all scores is looked for at once, which takes a pass of its own."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most, self.found = most, False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Run an operator, and look at what it is for."""
+        looks = func.overloadpacket.__name__ in (
+            "max",
+            "amax",
+            "aminmax",
+            "sort",
+            "topk",
+        )
+        self.found |= looks and args[0].shape == (self.most,)
+        return func(*args, **(kwargs or {}))
 
 
 @check("streaming_attend", points=1, tolerance=2e-3)

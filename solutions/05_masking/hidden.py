@@ -1,5 +1,6 @@
 """The hidden checks of lesson 5. Never given to students."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,8 +12,9 @@ from checks import (
     noisy,
     rule,
 )
+from torch.nn import functional
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, battery, check
 
 # The causal mask
 
@@ -42,37 +44,35 @@ def on_a_device(causal_mask: Any, draw: Inputs) -> Any:
 # The padding mask
 
 
-@check("padding_mask", points=1)
+@battery("padding_mask", points=1)
 def one_sentence(padding_mask: Any, draw: Inputs) -> Any:
-    """A single sentence, lengths of another integer type, and a batch wider than every sentence."""
+    """One sentence and many, lengths of another integer type, and a batch wider than every sentence."""
     lengths = draw.give(torch.tensor([3], dtype=torch.int32))
-    return padding_mask(lengths, 7), padding_mask(draw.give(torch.tensor([1, 4])), 6)
+    several = draw.give(torch.tensor([1, 4, 0, 6]))
+    return partial(padding_mask, several, 6), padding_mask(lengths, 7)
 
 
 # Several masks
 
 
-@check("combine_masks", points=1)
+@battery("combine_masks", points=1)
 def three_rules_left_alone(combine_masks: Any, draw: Inputs) -> Any:
     """Three masks that broadcast against one another and are left unchanged; a mask that allows everything."""
     third = draw.normal(1, 3, 4, 1) > 0
     third[0, 0, :2, 0] = torch.tensor([True, False])
     rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), draw.give(third)]
     everything = draw.give(torch.ones(3, 1, 1, dtype=torch.bool))
-    return combine_masks(*rules), rules, combine_masks(everything, rules[0])
+    return partial(combine_masks, *rules), combine_masks(everything, rules[0])
 
 
 # Masked softmax
 
 
-@check("masked_softmax", points=1)
-def gradients(masked_softmax: Any, draw: Inputs) -> Any:
-    """Gradients, with an empty row."""
-    scores = draw.normal(2, 3, 4).requires_grad_()
-    (
-        masked_softmax(scores, rule(draw, 2, 3, 4, empty=(1, 2))) * draw.normal(2, 3, 4)
-    ).sum().backward()
-    return scores.grad
+@battery("masked_softmax", points=1)
+def rows_of_every_kind(masked_softmax: Any, draw: Inputs) -> Any:
+    """Gradients, with an empty row; scores of any size; other sizes, axes in front and dtypes."""
+    mask = rule(draw, 2, 3, 4, empty=(1, 2))
+    return partial(masked_softmax, draw.normal(2, 3, 4), mask)
 
 
 @check("masked_softmax", points=1, tolerance=1e-3)
@@ -89,16 +89,11 @@ def precision_and_size(masked_softmax: Any, draw: Inputs) -> Any:
 # Scaled dot-product attention
 
 
-@check("scaled_dot_product_attention", points=1)
+@battery("scaled_dot_product_attention", points=1)
 def empty_rows_and_gradients(attention: Any, draw: Inputs) -> Any:
-    """An empty row, in values and gradients."""
-    q, k, v = (
-        draw.normal(*shape).requires_grad_()
-        for shape in ((2, 4, 3), (2, 5, 3), (2, 5, 2))
-    )
-    output, weights = attention(q, k, v, rule(draw, 2, 4, 5, empty=(0, 1)))
-    (output * draw.normal(2, 4, 2)).sum().backward()
-    return output, weights, q.grad, k.grad, v.grad
+    """An empty row, in values and gradients; other sizes, axes in front and dtypes."""
+    q, k, v = (draw.normal(2, *shape) for shape in ((4, 3), (5, 3), (5, 6)))
+    return partial(attention, q, k, v, rule(draw, 2, 4, 5, empty=(0, 1)))
 
 
 @check("scaled_dot_product_attention", points=1)
@@ -148,4 +143,18 @@ def other_sizes(leaks: Any, draw: Inputs) -> Any:
         leaks(attending(lambda i, j: j <= i + 1), 2, 3),
         leaks(last_token_everywhere, 3, 2),
         leaks(noisy, 9, 16),
+        leaks(lambda x: hole(functional.layer_norm(x, x.shape[-1:])), length, 8),
+        leaks(one_sentence_alone(causal), 5, 4),
+        leaks(one_sentence_alone(hole), length, 8),
     )
+
+
+def one_sentence_alone(attention: Any) -> Any:
+    """Make an attention that takes a batch of one sentence only."""
+
+    def fixed(x: torch.Tensor) -> torch.Tensor:
+        if len(x) != 1:
+            raise ValueError(f"this attention takes one sentence, not {len(x)}")
+        return attention(x)
+
+    return fixed

@@ -578,7 +578,8 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> bool:
     """Say whether some output of an attention depends on a later token.
 
-    attention maps tokens (1, L, E) to outputs (1, L, E). L is length and E is d_model; other sizes may fail.
+    attention maps tokens (1, L, E) to outputs (1, L, E). L is length and E is d_model; other sizes may fail. It is made
+    for entries of about 1, such as torch.randn draws, and may normalize each token.
     Returns True if changing some token moves an earlier output by more than rounding does (say, 0.001), else False.
     """
     ### BEGIN SOLUTION

@@ -42,6 +42,16 @@ def gradients_of(block: nn.Module, names: tuple[str, ...]) -> Any:
     }
 
 
+def masks_drawn(block: nn.Module, outer: list[nn.Linear], *inputs: Any) -> int:
+    """Count the ways in which dropout falls on what the branches add: with a mask of its own for each, all occur."""
+    with torch.no_grad():
+        for i, layer in enumerate(outer):
+            layer.weight.zero_()
+            layer.bias = nn.Parameter(torch.full_like(layer.weight[:, 0], 10.0**i))
+    added = block.train()(*inputs) - inputs[0]
+    return len(added.round().unique())
+
+
 @check("TransformerBlock", points=1)
 def share_that_is_dropped(block_class: Any, draw: Inputs) -> Any:
     """Dropout: how much, where, and in training only."""
@@ -51,7 +61,8 @@ def share_that_is_dropped(block_class: Any, draw: Inputs) -> Any:
     without = filled(block_class(6, 3, 10), BLOCK, draw).train()(x)
     outer = [block.attention.out_proj, block.linear2]
     parts = factors(block, ("attention",), outer, x)
-    return calm, without, parts, block.attention.dropout.p
+    masks = masks_drawn(block, outer, draw.normal(9, 9, 6))
+    return calm, without, parts, block.attention.dropout.p, masks
 
 
 @check("TransformerBlock", points=1)
@@ -90,9 +101,10 @@ def everything_else(block_class: Any, draw: Inputs) -> Any:
     one = filled(block_class(6, 3, 10, dropout=0.25), DECODER, draw)
     outer = [getattr(one, name).out_proj for name in ATTENTIONS] + [one.linear2]
     parts = factors(one, ATTENTIONS, outer, draw.normal(5, 8, 6), draw.normal(5, 4, 6))
+    masks = masks_drawn(one, outer, draw.normal(9, 8, 6), draw.normal(9, 4, 6))
     rates = [getattr(one, name).dropout.p for name in ATTENTIONS]
     pair = apart(block_class, DECODER, draw, x, memory)
-    return outputs, gradients_of(block, DECODER), parts, rates, pair
+    return outputs, gradients_of(block, DECODER), parts, masks, rates, pair
 
 
 # Greedy decoding

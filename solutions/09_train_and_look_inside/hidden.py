@@ -1,5 +1,6 @@
 """The hidden checks of lesson 9. Never given to students."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,9 +11,10 @@ from checks import (
     generator_of,
     given,
     looks,
+    two_tensors,
 )
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, battery, check
 
 # Sequences that repeat
 
@@ -24,19 +26,25 @@ EDGES = (
 )
 
 
+MANY = 2000  # sequences, twice: each share is within 0.04 of a third
+
+
 def described_edges(measured: Any) -> Any:
-    """Describe a batch of each of some sizes."""
+    """Describe a batch of each of some sizes, and how often large ones have each of three periods."""
+    *edges, large = measured
+    periods = torch.cat([two_tensors(result, MANY, 16)[1] for result in large])
+    shares = [float((periods == period).double().mean()) for period in (6, 7, 8)]
     return [
-        described(tuple(sizes), result, ROWS)
-        for *sizes, result in ((*s, r) for s, r in measured)
+        *(described(tuple(sizes), result, ROWS) for sizes, result in edges),
+        all(0.29 < share < 0.38 for share in shares),
     ]
 
 
 @check("make_repeating_batch", points=1, summary=described_edges)
 def small_and_tight(make_repeating_batch: Any, draw: Inputs) -> Any:
-    """Other lengths, short periods, a single possible period, and the smallest vocabulary that is allowed."""
+    """Other lengths, short periods, a single possible period, the smallest vocabulary that is allowed, and shares."""
     generator = generator_of(draw.integer(0, 999))
-    return [
+    edges = [
         (
             (length, vocab, shortest),
             make_repeating_batch(
@@ -45,33 +53,34 @@ def small_and_tight(make_repeating_batch: Any, draw: Inputs) -> Any:
         )
         for length, vocab, shortest in EDGES
     ]
+    large = [make_repeating_batch(MANY, 16, 9, generator=generator) for _ in range(2)]
+    return [*edges, large]
 
 
 # The token before
 
 
-@check("previous_token_score", points=1)
+@battery(
+    "previous_token_score",
+    points=1,
+    off={"gradients": "A measurement: nobody trains it."},
+)
 def other_sizes(previous_token_score: Any, draw: Inputs) -> Any:
-    """Two tokens, one sequence, one head, and float32."""
-    return [
-        previous_token_score(looks(draw, 4, 3, 2)),
-        previous_token_score(looks(draw, 1, 1, 6)),
-        previous_token_score(looks(draw, 3, 2, 7, dtype=torch.float32)),
-    ]
+    """Two tokens, one sequence, one head, many of each, other dtypes."""
+    two = previous_token_score(looks(draw, 4, 3, 2))
+    return partial(previous_token_score, looks(draw, 3, 2, 7)), two
 
 
 # Induction
 
 
-@check("induction_score", points=1)
+@battery(
+    "induction_score", points=1, off={"gradients": "A measurement: nobody trains it."}
+)
 def longest_and_shortest(induction_score: Any, draw: Inputs) -> Any:
-    """The shortest and longest periods, two tokens, one sequence with one head, and float32."""
-    return [
-        induction_score(looks(draw, 3, 2, 6), given(draw, 5, 1, 4)),
-        induction_score(looks(draw, 4, 3, 2), given(draw, 1, 1, 1, 1)),
-        induction_score(looks(draw, 1, 1, 8), given(draw, 3)),
-        induction_score(looks(draw, 2, 5, 7, dtype=torch.float32), given(draw, 6, 2)),
-    ]
+    """The shortest and longest periods, two tokens, one sequence with one head, other sizes and dtypes."""
+    two = induction_score(looks(draw, 4, 3, 2), given(draw, 1, 1, 1, 1))
+    return partial(induction_score, looks(draw, 3, 2, 6), given(draw, 5, 1, 4)), two
 
 
 # Ablation

@@ -396,14 +396,17 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
     ### BEGIN SOLUTION
     size = module.out_proj.in_features // module.num_heads
     columns = slice(head * size, (head + 1) * size)
-    kept = module.out_proj.weight.detach().clone()
-    with torch.no_grad():
-        module.out_proj.weight[:, columns] = 0.0
+
+    def silence(_: torch.nn.Module, read: tuple[Tensor]) -> tuple[Tensor]:
+        heads = read[0].clone()
+        heads[..., columns] = 0.0
+        return (heads,)
+
+    hook = module.out_proj.register_forward_pre_hook(silence)
     try:
         yield
     finally:
-        with torch.no_grad():
-            module.out_proj.weight.copy_(kept)
+        hook.remove()
     ### END SOLUTION
 
 

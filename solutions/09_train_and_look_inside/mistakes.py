@@ -517,7 +517,7 @@ induction.mutant("every_sequence_at_all_places", hint=2, body="""
     "meets every period. Sequence b belongs to period b alone.")
 
 ablate = solution("ablate_head")
-ablate.mutant("StaysOff", "module.out_proj.weight.copy_(kept)", "module.out_proj.weight", hint=3,
+ablate.mutant("StaysOff", "hook.remove()", "hook", hint=3,
     says="Right inside the block, but afterward the head is still off. Is what you kept a copy, or the weight "
     "itself? Was a hook removed?")
 ablate.mutant("OutputZeroed", hint=1, code="""

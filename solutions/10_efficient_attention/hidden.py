@@ -1,5 +1,6 @@
 """The hidden checks of lesson 10. Never given to students."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,7 +15,7 @@ from checks import (
     sizes_inside,
 )
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, battery, check
 
 # What attention costs
 
@@ -39,6 +40,7 @@ def other_sizes(cache_class: Any, draw: Inputs) -> Any:
     return {
         "one by one": grown(cache_class, draw, (1, 3, 2), (1, 1, 1, 1, 5)),
         "many": grown(cache_class, draw, (4, 1, 3), (7, 2)),
+        "long": grown(cache_class, draw, (1, 1, 2), (300, 1, 1, 40)),
         "float16": grown(cache_class, draw, (3, 2, 5), (1, 6), dtype=torch.float16),
     }
 
@@ -46,11 +48,20 @@ def other_sizes(cache_class: Any, draw: Inputs) -> Any:
 # One step of decoding
 
 
+class SharedCache(RoomyCache):
+    """A cache that returns what it keeps, and no copies."""
+
+    def contents(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return all keys and all values."""
+        key, value = (room[:, :, : self._used] for room in self._room)
+        return key, value
+
+
 @check("decode_step", points=1)
 def other_modules(decode_step: Any, draw: Inputs) -> Any:
-    """Edge: biases, one head and many, a single sentence, two texts in turn, and float32."""
+    """Edge: biases, one head and many, a single sentence, two texts in turn, unchanged caches, float32."""
     one, many = attention_for(draw, 4, 1, bias=True), attention_for(draw, 6, 6)
-    first, second = RoomyCache(), RoomyCache()
+    first, second = RoomyCache(), SharedCache()
     texts = draw.normal(2, 4, 4), draw.normal(1, 6, 4)
     in_turn = [
         decode_step(one, texts[text][:, start:stop], (first, second)[text])
@@ -70,18 +81,11 @@ def other_modules(decode_step: Any, draw: Inputs) -> Any:
 # Fewer heads for keys and values
 
 
-@check("repeat_kv", points=1)
+@battery("repeat_kv", points=1)
 def in_other_memory_order(repeat_kv: Any, draw: Inputs) -> Any:
-    """Edge: heads that are not contiguous in memory, half precision, gradients, and n_rep = 1 with one head."""
-    moved = draw.give(draw.normal(2, 5, 3, 4, dtype=torch.float16).transpose(1, 2))
-    x = draw.normal(1, 3, 2, 4).requires_grad_()
-    repeat_kv(x, 3).square().sum().backward()
-    return (
-        repeat_kv(moved, 2),
-        x.grad,
-        repeat_kv(draw.normal(2, 1, 3, 5), 1),
-        repeat_kv(draw.give(draw.normal(2, 2, 4, 3).mT), n_rep=5),
-    )
+    """Edge: heads that are not contiguous in memory, other sizes and dtypes, gradients, and n_rep = 1 with one head."""
+    once = repeat_kv(draw.normal(2, 1, 3, 5), 1)
+    return partial(repeat_kv, draw.normal(2, 3, 5, 4), n_rep=6), once
 
 
 # The sliding window

@@ -230,7 +230,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
     """Return what mha, with a causal mask on the whole sequence, returns for the last T tokens, (B, T, E).
 
     x_new is (B, T, E), the tokens that follow those in the cache: only these pass through mha.q_proj, k_proj and
-    v_proj. Their keys and values go through cache.append. T is 1 while a model writes, and larger for the prompt.
+    v_proj. Their keys and values go through cache.append; what it returns is not changed. T is 1 while a model writes, and larger for the prompt.
     """
     ### BEGIN SOLUTION
     q, k, v = (

@@ -5,6 +5,7 @@ learns of one is what it answers.
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ from checks import (
 from torch.nn import functional
 from wrong import hide, random_inputs, scores_of, shares
 
-from autograder.checks import Inputs, allow, black_box, check
+from autograder.checks import Inputs, allow, battery, black_box, check
 
 MAY_BE_READY_MADE = allow(
     "RepairedAttention",
@@ -591,7 +592,7 @@ def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
 
 @check("find_bugs", points=2, summary=labels_as_text)
 def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
-    """Kind: masks."""
+    """Kind: masks, and empty rows."""
     boxes = (
         suspect_01,
         suspect_04,
@@ -609,7 +610,7 @@ def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
 
 @check("find_bugs", points=1, summary=labels_as_text)
 def beside_the_result(find_bugs: Any, draw: Inputs) -> Any:
-    """Kind: what happens beside the numbers of the result."""
+    """Kind: dtypes, and what else happens beside the numbers of the result."""
     boxes = (
         suspect_06,
         suspect_17,
@@ -684,10 +685,24 @@ def dropout_when_training(repaired: Any, draw: Inputs) -> Any:
             (factors[..., 0] - factors[..., 1]).abs().max() < 1e-6
         ),
         "no dropout unless asked for": none(x),
+        "the ways in which the weights of a query fall": ways_to_drop(repaired, draw),
     }
 
 
-@check("RepairedAttention", points=1)
+def ways_to_drop(repaired: Any, draw: Inputs) -> tuple[int, bool]:
+    """Count what dropout leaves of three equal weights, and say whether two queries always lose the same ones."""
+    module = filled(repaired(3, 1, dropout=0.5), draw).train()
+    for name in LAYERS:
+        getattr(module, name).bias.data.zero_()
+        getattr(module, name).weight.data = torch.eye(3, dtype=torch.float64)
+    for layer in (module.q_proj, module.k_proj):
+        layer.weight.data.zero_()
+    tokens = torch.eye(3, dtype=torch.float64).expand(400, 3, 3)
+    kept = module(draw.give(tokens.clone())) > 0  # (B, L, S)
+    return len(kept[:, 2].unique(dim=0)), bool(kept[:, 1, :2].equal(kept[:, 2, :2]))
+
+
+@battery("RepairedAttention", points=1)
 def fit_to_be_trained(repaired: Any, draw: Inputs) -> Any:
     """Kind: dtypes, gradients of all parameters, their names, and sequences of several lengths."""
     module = filled(repaired(d_model=8, num_heads=2), draw)
@@ -696,5 +711,4 @@ def fit_to_be_trained(repaired: Any, draw: Inputs) -> Any:
     found["gradients"] = [getattr(module, name).weight.grad for name in LAYERS]
     shapes = [(name, tuple(p.shape)) for name, p in module.named_parameters()]
     found["parameters"] = ", ".join(f"{name} {shape}" for name, shape in shapes)
-    found["in float32"] = module.float()(draw.normal(2, 3, 8, dtype=torch.float32))
-    return found
+    return partial(module, draw.normal(3, 5, 8)), found

@@ -8,6 +8,8 @@
 # Five teams hand in an attention, and you are the reviewer. Each team has tried its code on the example from lesson 2, the one whose answer is exactly [7, 8].
 
 # %% setup
+from itertools import product
+
 import teams
 import torch
 import wrong
@@ -370,40 +372,60 @@ def find_bugs(attention: Attention) -> set[str]:
     """
     ### BEGIN SOLUTION
     generator = torch.Generator().manual_seed(0)
-    inputs = [torch.ones(2, 3, *s).double() for s in ((5, 4), (7, 4), (7, 6))]
-    q, k, v = (torch.randn(x.shape, generator=generator).to(x) for x in inputs)
-    mask = torch.ones(2, 1, 5, 7, dtype=torch.bool)
-    mask[0, :, :, 6] = mask[1, :, :, 5] = mask[:, :, 0] = False
+    shapes = (2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 6)
+    q, k, v = (torch.randn(shape, generator=generator).double() for shape in shapes)
+    rule = torch.ones(2, 3, 5, 7, dtype=torch.bool)
+    rule[0, :, :, 6] = rule[1, :, :, 5] = rule[:, :, 0] = False
+    rules = [rule[0, 0], rule[0], rule[:, :1]]  # with two, three and four axes
 
-    def result(*inputs: Tensor | None) -> Tensor:
-        return attention(*(x if x is None else x.clone() for x in inputs)).double()
+    def cut(x: Tensor, axes: int) -> Tensor:
+        return x[(0,) * max(x.dim() - axes, 0)]
+
+    def result(axes: int, *inputs: Tensor | None) -> Tensor:
+        copies = (x if x is None else cut(x, axes).clone() for x in inputs)
+        return attention(*copies).double()
 
     def differ(a: Tensor, b: Tensor) -> bool:
         return a.shape != b.shape or not torch.allclose(a, b, atol=1e-4)
 
-    def first(tests: dict[str, bool]) -> set[str]:
-        return set([label for label, failed in tests.items() if failed][:1])
+    def first(tests: list[dict[str, bool]]) -> set[str]:
+        failed = (label for label in tests[0] if any(test[label] for test in tests))
+        return set(list(failed)[:1])
 
-    def matters(in_first: int, in_second: int) -> bool:
-        k2, v2 = k.clone(), v.clone()
-        for sentence, position in enumerate((in_first, in_second)):
-            k2[sentence, :, position] *= -3
-            v2[sentence, :, position] += 1000
-        return differ(masked[:, :, 1:], result(q, k2, v2, mask)[:, :, 1:])
+    def test_numbers(axes: int) -> dict[str, bool]:
+        mixed = result(axes, q, torch.ones_like(k), torch.ones_like(v), None)
+        mean = cut(v.mean(dim=-2, keepdim=True).expand(2, 3, 5, 6), axes)
+        tests = {"softmax_axis": differ(mixed, torch.ones_like(mixed))}
+        tests["value"] = differ(result(axes, 0 * q, k, v, None), mean)
+        right = cut(wrong.right(q, k, v), axes)
+        tests["scale"] = differ(result(axes, q, k, v, None), right)
+        return tests
 
-    mixed, masked = result(q, *inputs[1:], None), result(q, k, v, mask)
-    mean = v.mean(dim=-2, keepdim=True).expand(2, 3, 5, 6)
-    tests = {"softmax_axis": differ(mixed, torch.ones_like(mixed))}
-    tests["value"] = differ(result(0 * q, k, v, None), mean)
-    tests["scale"] = differ(result(q, k, v, None), wrong.right(q, k, v))
-    hidden, empty = matters(6, 5), masked[:, :, 0]
-    masks = {"mask_inverted": hidden and not matters(0, 0), "mask_leak": hidden}
-    masks["empty_row"] = differ(empty, torch.zeros_like(empty))
+    def test_mask(axes: int, mask: Tensor) -> dict[str, bool]:
+        masked = result(axes, q, k, v, mask)
+
+        def matters(in_first: int, in_second: int) -> bool:
+            k2, v2 = k.clone(), v.clone()
+            for sentence, position in enumerate((in_first, in_second)):
+                k2[sentence, :, position] *= -3
+                v2[sentence, :, position] += 1000
+            changed = result(axes, q, k2, v2, mask)
+            return differ(masked[..., 1:, :], changed[..., 1:, :])
+
+        hidden, empty = matters(6, 5 if mask.dim() == 4 else 6), masked[..., 0, :]
+        masks = {"mask_inverted": hidden and not matters(0, 0), "mask_leak": hidden}
+        masks["empty_row"] = differ(empty, torch.zeros_like(empty))
+        return masks
+
+    tests = [test_numbers(axes) for axes in (2, 3, 4)]
+    masks = [test_mask(axes, m) for axes in (2, 3, 4) for m in rules[: axes - 1]]
     found = first(tests) | first(masks)
-    for dtype in (torch.float32, torch.float64):
-        copies = [*(x.to(dtype, copy=True) for x in (q, k, v)), mask.clone()]
+    for dtype, mask in product((torch.float32, torch.float64), (*rules, None)):
+        copies = [x.to(dtype, copy=True) for x in (q, k, v)]
+        copies += [] if mask is None else [mask.clone()]
         originals = [x.clone() for x in copies]
-        found |= {"dtype"} if attention(*copies).dtype != dtype else set()
+        given = copies if mask is not None else [*copies, None]
+        found |= {"dtype"} if attention(*given).dtype != dtype else set()
         kept = all(x.equal(copy) for x, copy in zip(originals, copies, strict=True))
         found |= set() if kept else {"mutates_input"}
     return found

@@ -445,7 +445,7 @@ find.mutant("scale_for_all", hint=1, body="""
     "of softmax and the values first.")
 find.mutant("softmax_not_tested", "torch.ones_like(mixed)", "mixed", hint=1,
     says="A softmax along the wrong axis was reported as something else. What does a query's row of weights sum to?")
-find.mutant("values_not_tested", 'tests["value"] = differ(result(0 * q, k, v, None), mean)', "pass", hint=1,
+find.mutant("values_not_tested", 'tests["value"] = differ(result(axes, 0 * q, k, v, None), mean)', "pass", hint=1,
     says="Wrong values were reported as a wrong scale. For which queries does the scale make no difference?")
 find.mutant("inputs_shared", hint=3, body="""
     tester = Tester()

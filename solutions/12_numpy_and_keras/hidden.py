@@ -1,5 +1,6 @@
 """The hidden checks of lesson 12. Never given to students."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,14 @@ from checks import (
     torch_module,
 )
 
-from autograder.checks import Inputs, check, invariant
+from autograder.checks import Inputs, battery, check, invariant
 
 # Attention in NumPy
 
 
 @check("numpy_attention", points=1)
 def empty_rows_and_large_scores(numpy_attention: Any, draw: Inputs) -> Any:
-    """Edge: a query that may look at nothing, without a warning, and scores of several hundred."""
+    """Edge: a query that may look at nothing, without a warning, and scores in the thousands."""
     q, k, v = array(draw, 2, 4, 6), array(draw, 2, 5, 6), array(draw, 2, 5, 3)
     mask = rule(draw, 2, 4, 5)
     mask[0, 1] = mask[1, 3] = False
@@ -47,24 +48,18 @@ def empty_rows_and_large_scores(numpy_attention: Any, draw: Inputs) -> Any:
     }
 
 
-@check("numpy_attention", points=1)
+@battery(
+    "numpy_attention", points=1, off={"float16": "The text names two other dtypes."}
+)
 def float32_and_broadcasting(numpy_attention: Any, draw: Inputs) -> Any:
-    """Edge: float32, leading axes and masks that broadcast, a single query and a single key, inputs left alone."""
-    single = np.float32
-    q = array(draw, 2, 1, 4, 6, dtype=single)
-    k, v = array(draw, 1, 3, 5, 6, dtype=single), array(draw, 3, 5, 7, dtype=single)
-    plain = array(draw, 4, 6, dtype=single)
-    return {
-        "float32": called(numpy_attention, q, k, v)[0],
-        "one mask for all heads": called(
-            numpy_attention, q, k, v, rule(draw, 2, 1, 4, 5)
-        )[0],
-        "one row for all queries": called(numpy_attention, q, k, v, rule(draw, 5))[0],
-        "plain queries": called(numpy_attention, plain, k, v, rule(draw, 4, 5))[0],
-        "one query, one key": called(
-            numpy_attention, plain[:1], k[..., :1, :], v[..., :1, :]
-        )[0],
+    """Edge: leading axes and masks that broadcast, a single query and a single key, other sizes and dtypes."""
+    q, k, v = array(draw, 2, 1, 4, 6), array(draw, 1, 3, 5, 6), array(draw, 3, 5, 7)
+    broadcast = {
+        "one mask for all heads": numpy_attention(q, k, v, rule(draw, 2, 1, 4, 5)),
+        "one row for all queries": numpy_attention(q, k, v, rule(draw, 5)),
+        "plain queries": numpy_attention(array(draw, 4, 6), k, v, rule(draw, 4, 5)),
     }
+    return partial(numpy_attention, q, k, v), broadcast
 
 
 # One mask, four conventions
@@ -101,7 +96,7 @@ def unknown_names(convert_mask: Any, draw: Inputs) -> Any:
 
 @check("convert_mask", points=1)
 def axes_and_dtypes(convert_mask: Any, draw: Inputs) -> Any:
-    """Edge: leading axes, a single row, other integers, nothing or everything hidden; the mask left as it was."""
+    """Edge: leading axes, a single row, other integer dtypes, nothing or everything hidden; the mask is unchanged."""
     rows = {name: mask[0] for name, mask in masks(draw).items()}
     batches = {
         name: draw.give(torch.stack([mask, mask.roll(1, -1)])[:, None])
