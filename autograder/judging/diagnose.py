@@ -247,7 +247,8 @@ def relation(case: Case) -> Explanation | None:
 def as_relation(relation: Relation) -> Explanation:
     """Return what a student reads about a relation; about inputs that nobody has shown, no number."""
     unseen = f"{ANSWERS['differs']} {relation.unseen or relation.message}"
-    return Explanation(relation.message, unseen, relation=relation.name, path=relation.path, sentence=relation.name)
+    name, alone = relation.name, relation.name == "dtype"  # the line below would say it again
+    return Explanation(relation.message, unseen, None, name, complete=alone, path=relation.path, sentence=name)
 
 
 def exception(case: Case) -> Explanation | None:

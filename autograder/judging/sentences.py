@@ -10,6 +10,14 @@ from collections.abc import Mapping
 
 UNSEEN = "on inputs that you have not seen"
 
+# what the mistakes of several lessons are told: `says=SHARED["softmax over queries"]`
+SHARED: Mapping[str, str] = {
+    "softmax over queries": "Your columns sum to 1: softmax ran over the queries. Each query shares out its own "
+    "attention, along its row.",
+    "no gradient": "The numbers are right, but no gradient comes back: something on the way drops the graph, as "
+    "detach, .data, .item(), torch.tensor and numpy do.",
+}
+
 # what a tensor is, seen from the right one: `relations`
 RELATIONS: Mapping[str, str] = {
     "dtype": "The right numbers, but as {mine}; they should be {right}.",

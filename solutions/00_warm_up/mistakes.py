@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def answers_but(**wrong):
@@ -83,8 +83,7 @@ pairwise.mutant("table_of_float32", "a @ b.mT", "(a @ b.mT).float()", says="The 
     "float32 and the inputs are float64.")
 pairwise.mutant("rounded_to_whole_numbers", "a @ b.mT", "(a @ b.mT).long()",
     says="The dot products were cut down to whole numbers, in a tensor of integers. Create it with the dtype of a.")
-pairwise.mutant("gradients_lost", "a @ b.mT", "(a @ b.mT).detach()", says="The numbers are right, but no gradient "
-    "comes back: something on the way drops the graph, as detach, .data, .item(), torch.tensor and numpy do.")
+pairwise.mutant("gradients_lost", "a @ b.mT", "(a @ b.mT).detach()", says=SHARED["no gradient"])
 pairwise.mutant("loops_over_the_first_axis", body="""
     dots = torch.zeros(a.size(0), b.size(0), dtype=a.dtype)
     for i in range(a.size(0)):
@@ -226,8 +225,7 @@ normalize.mutant("swapped_and_back", "x / x.sum(dim=-1, keepdim=True)", "(x.mT /
 normalize.mutant("nothing_returned", "return x / x.sum(dim=-1, keepdim=True)", "return",
     says="Nothing came back: the result is None. A function needs a `return` for what it has calculated.")
 normalize.mutant("gradient_lost", "x / x.sum(dim=-1, keepdim=True)",
-    "x.detach() / x.detach().sum(dim=-1, keepdim=True)", says="The numbers are right, but no gradient comes back: "
-    "something on the way drops the graph, as detach, .data, .item(), torch.tensor and numpy do.")
+    "x.detach() / x.detach().sum(dim=-1, keepdim=True)", says=SHARED["no gradient"])
 normalize.mutant("gradient_through_one_part", "x.sum", "x.detach().sum", says="The numbers are right, but half of "
     "the gradient is missing: the sums are detached. They depend on x as well.")
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def summed(query, keys, w_q, w_k):
@@ -162,8 +162,8 @@ additive.mutant("scores_cut_off", body="return (torch.tanh(summed(query, key, w_
     says="The scores are right, but no gradient passes: detach, .item(), torch.tensor and no_grad drop the graph.")
 
 attention = solution("additive_attention")
-attention.mutant("over_queries", "additive_scores", "scored", "dim=-1", "dim=1", hint=1, says="Softmax ran over the "
-    "queries: columns sum to 1. Each query shares its attention among the keys: the last axis.")
+attention.mutant("over_queries", "additive_scores", "scored", "dim=-1", "dim=1", hint=1,
+    says=SHARED["softmax over queries"])
 attention.mutant("over_the_batch", "additive_scores", "scored", "dim=-1", "dim=0", hint=1,
     says="Softmax ran over the sentences. Each query shares its attention among its own keys: the last axis.")
 attention.mutant("scores_returned", "additive_scores(query, key, w_q, w_k, v).softmax(dim=-1)",

@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def shifted(length, steps, sharpness=30.0):
@@ -122,8 +122,7 @@ attend.mutant("scores_cut_off", "query @ key.mT", "(query @ key.mT).clamp(-80, 8
     "itself can handle any scores.")
 attend.mutant("softmax_again_before_mixing", "weights @ value", "weights.softmax(dim=-1) @ value", hint=2,
     says="The weights are right, but they went through softmax once more before they mixed the values.")
-attend.mutant("softmax_over_queries", "dim=-1", "dim=-2", hint=2, says="Your columns sum to 1: softmax ran over the "
-    "queries. Each query shares out its own attention, along its row.")
+attend.mutant("softmax_over_queries", "dim=-1", "dim=-2", hint=2, says=SHARED["softmax over queries"])
 attend.mutant("softmax_over_axis_0", "dim=-1", "dim=0", hint=2, says="`dim=0` is the queries of one sentence, and "
     "the batch as soon as there is one. Count from the end: the keys are -1.")
 attend.mutant("softmax_over_axis_1", "dim=-1", "dim=1", hint=2, says="`dim=1` is right for one sentence, but with a "

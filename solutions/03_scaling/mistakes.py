@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def pairs(d_k, n, generator):
@@ -237,8 +237,7 @@ scaled.mutant("divided_by_the_width", "math.sqrt", "query.size", "query.size(-1)
 scaled.mutant("multiplied_by_the_root", "1 / math.sqrt(query.size(-1))", "math.sqrt(query.size(-1))",
     says="The default multiplies by the square root of D. The scores are too large already: use 1 over the square "
     "root.")
-scaled.mutant("softmax_over_queries", "dim=-1", "dim=-2", says="Your columns sum to 1: softmax ran over the queries. "
-    "Each query shares out its own attention, along its row.")
+scaled.mutant("softmax_over_queries", "dim=-1", "dim=-2", says=SHARED["softmax over queries"])
 scaled.mutant("output_alone", body="return F.scaled_dot_product_attention(query, key, value, scale=scale)",
     says="You returned one tensor, the output. Return a pair: output, weights.")
 scaled.mutant("weights_first", body="""

@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn import functional
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def ones(q_len, k_len, device):
@@ -326,7 +326,7 @@ softmax.mutant("zero_times_infinity", hint=2,
     says="NaN everywhere: infinity was multiplied by the mask, and 0 times infinity is NaN. Write it with "
     "masked_fill.")
 softmax.mutant("along_queries", "dim=-1", "dim=-2", every=True,
-    says="Softmax ran over the queries: columns sum to 1. It runs along the last axis, over keys.")
+    says=SHARED["softmax over queries"])
 softmax.mutant("along_axis_one", "dim=-1", "dim=1", every=True,
     says="Softmax ran along axis 1, which is right only for a plain table. Count from the end: -1.")
 softmax.mutant("mask_required",
@@ -393,7 +393,7 @@ attention.mutant("scaled_twice", hint=2, body="""
 attention.mutant("over_queries", body="""
     w = hide(scaled(query, key, scale), mask).softmax(dim=-2)
     return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)""",
-    says="Softmax ran over the queries: the columns of the weights sum to 1. It should run over keys, the last axis.")
+    says=SHARED["softmax over queries"])
 attention.mutant("over_axis_one", body="""
     w = hide(scaled(query, key, scale), mask).softmax(dim=1)
     return mixed(w if mask is None else w.masked_fill(~mask, 0.0), value)""",

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def fitting(x, num_heads):
@@ -310,7 +310,7 @@ attention_in_steps.mutant("MendedAfterwards", hint=2, method="share", body="""
     return (scores + mask).softmax(dim=-1).nan_to_num(0.0)""", says="The values are right, but the gradients are "
     "NaN: minus infinity was added to the scores. Write it with masked_fill, as in exercise 5.4.")
 attention_in_steps.mutant("OverQueries", method="share", body="return scores.softmax(dim=-2)",
-    says="Softmax ran over the queries: columns sum to 1. It should run along the last axis, over the keys.")
+    says=SHARED["softmax over queries"])
 attention_in_steps.mutant("AlwaysDropping", method="drop", body="return functional.dropout(weights, self.p)",
     says="Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass "
     "self.training.")

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 from wrong import hide, random_inputs, scores_of, shares
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def table(*shape, seed=0):
@@ -555,7 +555,7 @@ attention_in_steps.mutant("ZeroedWeights", hint=3, method="weights",
 attention_in_steps.mutant("ZeroedScores", "-math.inf", "0.0", hint=3,
     says="Hidden scores were set to 0, which is a score like any other. Which score has weight 0 after softmax?")
 attention_in_steps.mutant("SoftmaxOverQueries", "dim=-1", "dim=-2",
-    says="Softmax runs over the queries. It should run over the keys, the last axis.")
+    says=SHARED["softmax over queries"])
 attention_in_steps.mutant("DropoutAlways", "self.dropout, self.training)", "self.dropout)", hint=3,
     says="Dropout acts in evaluation mode too. It has to be off wherever self.training is False.")
 attention_in_steps.mutant("DropoutGone", "functional.dropout(weights, self.dropout, self.training)", "weights", hint=3,

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.checks import solution
+from autograder.checks import SHARED, solution
 
 
 def scores_of(query, key, mask=None):
@@ -114,8 +114,7 @@ attention.mutant("axis_lost", "exps.sum(axis=-1, keepdims=True)", "exps.sum(axis
     says="The maximum, or the sum, of each row lost its axis, so it lies along the wrong one when it meets the "
     "table. NumPy keeps the axis if you ask.")
 attention.mutant("softmax_over_queries", body="return weights_of(scores_of(query, key, mask), axis=-2) @ value",
-    says="Softmax ran over the queries, axis -2: each key shared itself out. Each query shares its attention among "
-    "the keys.")
+    says=SHARED["softmax over queries"])
 attention.mutant("softmax_over_the_first_axis", body="return weights_of(scores_of(query, key, mask), axis=0) @ value",
     says="Softmax ran over axis 0, which is the sentences where there are any. The keys are the last axis: count "
     "from the end.")

@@ -1,0 +1,52 @@
+"""What a student reads about a visible check is the same at home and when it is graded, but for numbers."""
+
+import linecache
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from autograder.judging.answer_key import AnswerKey
+from autograder.judging.mutant import Mutant
+from autograder.judging.trial import Trials
+from autograder.judging.verdict import Verdict
+
+from .answer_keys import SEED, lesson
+
+SAMPLE = 40
+LESSON = "01_why_attention"
+
+
+def sample(key: AnswerKey) -> Iterator[Mutant]:
+    """Yield wrong answers that no author has listed, evenly from all exercises."""
+    for exercise in key.exercises:
+        slips = key.slips_of(exercise)
+        most = -(-SAMPLE // len(key.exercises))
+        yield from slips[:: max(1, len(slips) // most)][:most]
+
+
+def in_a_notebook(wrong: Mutant, names: dict[str, Any]) -> Any:
+    """Define a wrong answer as a notebook's cell does."""
+    file = f"/tmp/ipykernel_1/{wrong.name}.py"
+    linecache.cache[file] = (len(wrong.source), None, wrong.source.splitlines(keepends=True), file)
+    exec(compile(wrong.source, file, "exec"), names)
+    return names[wrong.exercise]
+
+
+def told(verdict: Verdict) -> str:
+    assert verdict.failure is not None
+    return re.sub(r"-?\d+(\.\d+)?", "…", f"{verdict.failure.rule}: {verdict.failure.message}")
+
+
+@pytest.mark.slow
+def test_the_same_words_come_out_at_home_and_when_graded() -> None:
+    key, released = lesson(LESSON)
+    for wrong in sample(key):
+        exercise, names = wrong.exercise, dict(key.reference)
+        work = in_a_notebook(wrong, names)
+        home = released.judge(exercise, work, names)[0]
+        outcomes = [check.values(work, SEED) for check in key.checks_of(exercise)]
+        graded = key.verdict(exercise, SEED, outcomes, wrong.source, Trials(names, exercise).run)
+        if home.failure and graded.failure and home.failure.title == graded.failure.title:
+            assert told(home) == told(graded), wrong.source
