@@ -94,6 +94,12 @@ def test_a_quotation_is_the_longest_run_of_words(lesson: Any) -> None:
     assert quotations.nearest("rock: stone") == ("", "")
 
 
+def test_shares_tell_words_quotations_and_whole_lines(lesson: Any) -> None:
+    quotations = lesson.dictionary.Quotations(["owl: a bird of the night", "bat: a flying mammal"])
+    known, runs, whole = quotations.shares(["jay: a flying mammal", "jay: a bird xyz", "jay:"])
+    assert (known, runs, whole) == pytest.approx((5 / 6, (1 + 2 / 3 + 0) / 3, 1 / 3))
+
+
 def test_the_model_without_options_is_that_of_the_exercise(lesson: Any, reference: Any) -> None:
     sizes = (50, 12, 16, 2, 2)
     model, other = lesson.modern.GPT(*sizes), reference["GPT"](*sizes)
