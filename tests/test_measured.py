@@ -503,6 +503,17 @@ def test_warm_up_clipping_and_the_cosine_help_and_decay_does_not_matter_so_soon(
         assert max(map(abs, worse(recipes, way, "everything"))) < 0.025
 
 
+def test_rotation_and_the_gate_help_and_the_advantage_of_today_lasts(measure: Any) -> None:
+    models, longer = measure.table("model"), measure.table("longer")
+    assert models.keys() == measure.TODAY.keys()
+    assert max(worse(models, "rotary positions", "2017")) < -0.03
+    assert max(worse(models, "a gated network", "2017")) <= 0
+    for way in ("RMSNorm", "grouped queries", "no biases"):
+        assert max(map(abs, worse(models, way, "2017"))) < 0.04
+    assert max(worse(models, "today", "2017")) < -0.05
+    assert max(worse(longer, "today", "2017")) < -0.05
+
+
 @pytest.mark.slow
 def test_a_row_of_the_recipe_is_measured_again(measure: Any) -> None:
     text = measure.Dictionary()
