@@ -32,7 +32,7 @@ SYNSETS = """\
 def lesson() -> Iterator[Any]:
     """Lesson 13's modules and its text; its files are read from its folder."""
     source = package_of(LESSON).source
-    with importable(source.modules, source.place), pytest.MonkeyPatch.context() as patch:
+    with importable(source.modules, source.folder), pytest.MonkeyPatch.context() as patch:
         names = ("dictionary", "measure", "modern", "training", "wordnet")
         modules = SimpleNamespace(**{name: importlib.import_module(name) for name in names})
         patch.chdir(LESSON.folder)

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import nn
 from training import CHECKPOINT, LARGE, Recipe, loss_on, train
 
-from autograder.authoring.package import package_of
+from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
 RECIPE = Recipe(steps=14_000, batch=32, peak=0.002, warmup=200)
