@@ -32,7 +32,7 @@ SYNSETS = """\
 def lesson() -> Iterator[Any]:
     """Lesson 13's modules and its text; its files are read from its folder."""
     source = package_of(LESSON).source
-    with importable(source.modules, source.place), pytest.MonkeyPatch.context() as patch:
+    with importable(source.modules, source.folder), pytest.MonkeyPatch.context() as patch:
         names = ("dictionary", "measure", "modern", "training", "wordnet")
         modules = SimpleNamespace(**{name: importlib.import_module(name) for name in names})
         patch.chdir(LESSON.folder)
@@ -92,6 +92,12 @@ def test_a_quotation_is_the_longest_run_of_words(lesson: Any) -> None:
     assert quotations.nearest("moth: an insect of the night") == ("owl: a bird of the night", "of the night")
     assert quotations.nearest("kiwi: a flying bird") == ("bat: a flying mammal of the night", "a flying")
     assert quotations.nearest("rock: stone") == ("", "")
+
+
+def test_shares_tell_words_quotations_and_whole_lines(lesson: Any) -> None:
+    quotations = lesson.dictionary.Quotations(["owl: a bird of the night", "bat: a flying mammal"])
+    known, runs, whole = quotations.shares(["jay: a flying mammal", "jay: a bird xyz", "jay:"])
+    assert (known, runs, whole) == pytest.approx((5 / 6, (1 + 2 / 3 + 0) / 3, 1 / 3))
 
 
 def test_the_model_without_options_is_that_of_the_exercise(lesson: Any, reference: Any) -> None:

@@ -480,3 +480,44 @@ def test_tokens_of_a_bare_stack_become_all_but_equal(seed: int) -> None:
         assert cosines["bare"][3] > 0.98
         assert 0.2 < cosines["post-norm"][12] < 0.7
         assert cosines["pre-norm"][12] < 0.4
+
+
+@pytest.fixture
+def measure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.chdir(COURSE.lesson("13_gpt").folder)  # its text and its tables lie there
+    with module("13_gpt", "measure") as found:
+        yield found
+
+
+def worse(table: dict[str, list[float]], way: str, than: str) -> list[float]:
+    """Return by how much a way's loss is above another's, seed by seed."""
+    return [loss - other for loss, other in zip(table[way], table[than], strict=True)]
+
+
+def test_warm_up_clipping_and_the_cosine_help_and_decay_does_not_matter_so_soon(measure: Any) -> None:
+    recipes = measure.table("recipe")
+    assert recipes.keys() == measure.RECIPES.keys()
+    assert min(worse(recipes, "no warm-up", "everything")) > 0.05
+    assert min(worse(recipes, "no clipping", "everything")) > 0.01
+    assert min(worse(recipes, "one rate", "everything")) > 0.01
+    for way in ("no decay", "vectors decay, too"):
+        assert max(map(abs, worse(recipes, way, "everything"))) < 0.025
+
+
+def test_rotation_and_the_gate_help_and_the_advantage_of_today_lasts(measure: Any) -> None:
+    models, longer = measure.table("model"), measure.table("longer")
+    assert models.keys() == measure.TODAY.keys()
+    assert max(worse(models, "rotary positions", "2017")) < -0.03
+    assert max(worse(models, "a gated network", "2017")) <= 0
+    for way in ("RMSNorm", "grouped queries", "no biases"):
+        assert max(map(abs, worse(models, way, "2017"))) < 0.04
+    assert max(worse(models, "today", "2017")) < -0.05
+    assert max(worse(longer, "today", "2017")) < -0.05
+
+
+@pytest.mark.slow
+def test_a_row_of_the_recipe_is_measured_again(measure: Any) -> None:
+    text = measure.Dictionary()
+    for way in ("everything", "no warm-up"):
+        loss = measure.loss_after(text, measure.Recipe(steps=measure.STEPS, **measure.RECIPES[way]), {})
+        assert loss == pytest.approx(measure.table("recipe")[way][0], abs=0.03)

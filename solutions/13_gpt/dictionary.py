@@ -83,18 +83,20 @@ def read_merges() -> list[tuple[str, str]]:
 
 
 class Quotations:
-    """Finds what a written definition has in common with the lines that a model has learned from."""
+    """Finds what written definitions have in common with the lines that a model has learned from."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = list(lines)
         self._text = "".join(f" {line} \n" for line in self._lines)
+        self._definitions = {tuple(words_of(line)) for line in self._lines}
+        self._words = {word for words in self._definitions for word in words}
 
     def nearest(self, line: str) -> tuple[str, str]:
         """Return the line with the longest run of words of a definition, and that run.
 
         Of several runs or lines, the first one counts. Only what comes after the colon is compared.
         """
-        words = line.split(": ", 1)[1].split()
+        words = words_of(line)
         for length in range(len(words), 0, -1):
             for start in range(len(words) - length + 1):
                 run = " ".join(words[start : start + length])
@@ -102,3 +104,24 @@ class Quotations:
                 if position >= 0:
                     return self._lines[self._text.count("\n", 0, position)], run
         return "", ""
+
+    def shares(self, lines: Iterable[str]) -> tuple[float, float, float]:
+        """Return three shares of written lines.
+
+        They are the share of words that occur in any line, the mean share of a definition that its longest run is,
+        and the share of definitions that are a line's own, word for word.
+        """
+        lines = list(lines)
+        words = [words_of(line) for line in lines]
+        known = [word in self._words for definition in words for word in definition]
+        runs = [
+            len(self.nearest(line)[1].split()) / max(len(definition), 1)
+            for line, definition in zip(lines, words, strict=True)
+        ]
+        whole = [tuple(definition) in self._definitions for definition in words]
+        return tuple(sum(part) / max(len(part), 1) for part in (known, runs, whole))
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words after a line's colon."""
+    return line.partition(":")[2].split()

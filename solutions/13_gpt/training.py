@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from dictionary import Dictionary
@@ -58,15 +59,14 @@ class Recipe:
             self.peak * (1 + math.cos(math.pi * done)) / 2 if self.cosine else self.peak
         )
 
-    def optimizer(self, model: nn.Module) -> torch.optim.AdamW:
-        """Return the optimizer of a model's parameters, which decay or not by their number of dimensions."""
+    def groups(self, model: nn.Module) -> list[dict[str, Any]]:
+        """Return what AdamW takes: parameters that decay, by their number of dimensions, and those that do not."""
         matrices = [p for p in model.parameters() if p.dim() > 1 or self.decay_all]
         vectors = [p for p in model.parameters() if p.dim() <= 1 and not self.decay_all]
-        groups = [
+        return [
             {"params": matrices, "weight_decay": self.decay},
             {"params": vectors, "weight_decay": 0.0},
         ]
-        return torch.optim.AdamW(groups, lr=self.peak, betas=(0.9, 0.99))
 
 
 def notebook_steps() -> int:
@@ -117,16 +117,23 @@ def train(
     recipe: Recipe,
     show: Callable[[int], None] | None = None,
     every: int = 500,
+    *,
+    rate: Callable[[int], float] | None = None,
+    groups: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Train a model on the seen lines, with a progress bar; call `show` every so many steps."""
-    optimizer = recipe.optimizer(model)
+    """Train a model on the seen lines; with `show`, which is called every so many steps, there is a progress bar.
+
+    rate and groups are the reader's own, in place of the recipe's.
+    """
+    rate = rate or recipe.rate
+    optimizer = torch.optim.AdamW(groups or recipe.groups(model), betas=(0.9, 0.99))
     rows = [text.row(line) for line in text.seen]
     drawn = itertools.islice(batches(rows, recipe.batch, recipe.seed), recipe.steps)
     for step, (tokens, targets) in enumerate(
         tqdm(drawn, total=recipe.steps, disable=show is None)
     ):
         for group in optimizer.param_groups:
-            group["lr"] = recipe.rate(step)
+            group["lr"] = rate(step)
         model.train()
         optimizer.zero_grad()
         loss_of(model, tokens, targets).backward()
