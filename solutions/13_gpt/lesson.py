@@ -8,19 +8,13 @@
 # Beside this notebook is a model that writes dictionary entries. It has read 57,000 definitions, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it thinks that the definition has ended, whether there is such a word or not.
 
 # %% setup
-import inspect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-import dictionary
-import modern
-import published
+import given
 import torch
-import training
-from blocks import Block
-from byte_pairs import merge
+from given import Block, merge
 from torch import Tensor, nn
 
 from autograder import check, earlier, plot, predict, recap, reveal
@@ -31,11 +25,11 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% measured
-text = dictionary.Dictionary()
-shipped = modern.GPT(len(text.tokens), **training.LARGE)
-facts = training.load(shipped)
+text = given.Dictionary()
+shipped = given.GPT(len(text.tokens), **given.LARGE)
+facts = given.load(shipped)
 for word in ("attention", "blicket", "student"):
-    print(training.define(shipped, text, word))
+    print(given.define(shipped, text, word))
 
 # %% [markdown]
 # Nobody has ever defined a blicket, which is a word that psychologists made up. Put your own name in the place of `name`, in small letters. Another seed gives another definition.
@@ -43,7 +37,7 @@ for word in ("attention", "blicket", "student"):
 # %% measured
 name = "pythonista"
 for seed in range(3):
-    print(training.define(shipped, text, name, seed=seed))
+    print(given.define(shipped, text, name, seed=seed))
 
 # %% [markdown]
 # In this lesson you build all of that: what it reads, the model, the training and the writing. At the end the same class runs weights that somebody else has published.
@@ -67,7 +61,7 @@ once, twice
 #
 # ### Exercise 13.1: learn byte pairs
 #
-# Learn the merges of a text. `merge(tokens, pair)`, in `byte_pairs.py`, makes a single one.
+# Learn the merges of a text. `merge(tokens, pair)` makes a single one.
 
 # %% hints learn_merges [markdown]
 # Where do you keep the tokens of each word between two merges, and what does one word of the text add to the count of a pair if it occurs seven times?
@@ -161,15 +155,12 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### The block
 #
-# The block is that of lesson 8 with two changes, which GPT-2 made: the linear layers of the attention have biases, and between the two layers of the network is a *GELU*, a smooth relative of the ReLU, in a form that uses a tanh.
-
-# %%
-print(inspect.getsource(Block.forward))
+# The block is that of lesson 8 with two changes, which GPT-2 made: the linear layers of the attention have biases, and between the two layers of the network is a *GELU*, a smooth relative of the ReLU, in a form that uses a tanh. It is in `blocks.py`, beside this notebook.
 
 # %% [markdown]
 # ### Exercise 13.3: the model
 #
-# Write the whole model, from tokens to logits. `Block(d_model, num_heads, dropout)` is in `blocks.py`. The class in `modern.py`, which the other cells fall back on, is not allowed here.
+# Write the whole model, from tokens to logits. `Block(d_model, num_heads, dropout)` is in `blocks.py`. The class `given.GPT`, which the other cells fall back on, is not allowed here.
 
 # %% hints GPT [markdown]
 # What does a token bring along besides what it is? And which positions may position 3 look at, itself included?
@@ -247,7 +238,7 @@ predict(
 
 # %%
 with torch.device("meta"):  # shapes without numbers
-    gpt2 = modern.GPT(50_257, 1024, 768, 12, 12)
+    gpt2 = given.GPT(50_257, 1024, 768, 12, 12)
 sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in gpt2.named_children()}
 print({part: f"{size:,}" for part, size in sizes.items() if size})
 print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} untied")
@@ -291,7 +282,9 @@ def learning_rate(
 # %% check learning_rate
 
 # %% [markdown]
-# The second says which parameters decay.
+# ### What decays
+#
+# The second function of this exercise says which parameters decay.
 
 # %% hints parameter_groups [markdown]
 # How can you tell a matrix from a bias or a gain if you do not know what they are called? And how often does a matrix that two layers share come up?
@@ -323,30 +316,28 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Training
 #
-# Now train. The next cell builds your model if there is one, and else the class in `modern.py`, which has the same parameters. It has two blocks of 128 dimensions, and learns for about three minutes.
+# Now train. The next cell builds your model if there is one, and else `given.GPT`, which has the same parameters. It has two blocks of 128 dimensions, and learns for about three minutes.
 
 # %% measured
 torch.manual_seed(0)
-sizes = {"vocab_size": len(text.tokens), **training.SMALL}
+sizes = {"vocab_size": len(text.tokens), **given.SMALL}
 try:
     model = GPT(**sizes)
 except NotImplementedError:
-    model = modern.GPT(**sizes)
+    model = given.GPT(**sizes)
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
-print(training.define(model, text, "attention"))
+print(given.define(model, text, "attention"))
 
 
 # %%
 def show(step: int) -> None:
-    loss = training.loss_on(model, text, text.unseen)
-    print(
-        f"{step:4} steps, loss {loss:.2f}: {training.define(model, text, 'attention')}"
-    )
+    loss = given.loss_on(model, text, text.unseen)
+    print(f"{step:4} steps, loss {loss:.2f}: {given.define(model, text, 'attention')}")
 
 
 # %% measured
-steps = training.notebook_steps()
-training.train(model, text, training.Recipe(steps=steps), show, every=steps // 4)
+steps = given.notebook_steps()
+given.train(model, text, given.Recipe(steps=steps), show, every=steps // 4)
 
 # %% [markdown]
 # ### Exercise 13.5: probabilities of the next token
@@ -411,11 +402,13 @@ ways = (
 )
 try:
     for options in ways:
-        line = training.define(
+        line = given.define(
             shipped,
             text,
             "blicket",
-            probabilities=partial(next_token_probabilities, **options),
+            probabilities=lambda logits, options=options: next_token_probabilities(
+                logits, **options
+            ),
         )
         print(options, line)
 except NotImplementedError:
@@ -427,15 +420,15 @@ except NotImplementedError:
 # A model with two million parameters could know many of its lines by heart. Beside each definition, the next cell shows the longest run of words that it has in common with a line that the model has learned from.
 
 # %% measured
-quotations = dictionary.Quotations(text.seen)
+quotations = given.Quotations(text.seen)
 for word in ("attention", "blicket", "student", "gradient", "query"):
-    line = training.define(shipped, text, word)
+    line = given.define(shipped, text, word)
     nearest, run = quotations.nearest(line)
     print(f"{line}\n    {nearest}\n    in common: {run}")
 
 # %% measured
 for name, part in (("seen", text.seen), ("unseen", text.unseen)):
-    print(f"{name:7} {training.loss_on(shipped, text, part):.2f}")
+    print(f"{name:7} {given.loss_on(shipped, text, part):.2f}")
 
 # %% [markdown]
 # ### Published weights
@@ -443,7 +436,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. They were published under other names and in other layouts than yours. Here are the names in a small example with two blocks, which holds random weights:
 
 # %%
-weights, tokens, logits = published.example()
+weights, tokens, logits = given.example()
 {name: tuple(w.shape) for name, w in weights.items() if not name.startswith("h.1")}
 
 # %% [markdown]
@@ -518,17 +511,17 @@ except NotImplementedError:
 # Type `lessons gpt2` in a terminal to fetch the weights of GPT-2 small, half a gigabyte. The command says what it fetches and asks first. If they are there and your exercises are solved, the next cell puts them into your class. Otherwise it goes on with the shipped model.
 
 # %% measured
-folder = published.gpt2()
+folder = given.gpt2()
 try:
-    gpt2_tokens = published.Tokens(folder, split_word) if folder else None
-    writer = from_published(published.weights_in(folder), 12) if folder else shipped
+    gpt2_tokens = given.Tokens(folder, split_word) if folder else None
+    writer = from_published(given.weights_in(folder), 12) if folder else shipped
 except NotImplementedError:
     folder, writer = None, shipped
 if folder:
     start = "The most surprising thing about attention is"
-    print(published.write(writer, gpt2_tokens, start, 40, training.softmax))
+    print(given.write(writer, gpt2_tokens, start, 40, given.softmax))
 else:
-    print(training.define(writer, text, "surprise"))
+    print(given.define(writer, text, "surprise"))
 
 # %% [markdown]
 # Which of its heads look at the token before, and which look for repetitions? Your two scores of lesson 9 say so, on random tokens that are shown twice.
@@ -538,9 +531,9 @@ scores = [
     earlier("09_train_and_look_inside", f"{name}_score")
     for name in ("previous_token", "induction")
 ]
-heads = 12 if folder else training.LARGE["num_heads"]
+heads = 12 if folder else given.LARGE["num_heads"]
 once = torch.randint(100, 1000, (8, 20), generator=torch.Generator().manual_seed(0))
-looks = published.head_weights(writer, once.repeat(1, 2), heads)
+looks = given.head_weights(writer, once.repeat(1, 2), heads)
 if all(scores):
     found = torch.stack([scores[0](looks), scores[1](looks, torch.full((8,), 20))])
     plot.heatmap(
@@ -590,12 +583,13 @@ recap()
 #
 # A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun. If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
 #
-# | points | one for each |
+# One point each: an answer from what was measured, with a sample or a loss as evidence, that this is form and not knowledge; what is missing (more text or context about the word, not only more steps); a test with groups that differ in one thing only (seen, held out and invented words); and which result would speak for memory and which for form, said before the test.
+#
+# | points | rubric |
 # |---|---|
-# | 1 | An answer from what was measured: form, not knowledge, with a sample or a loss as evidence |
-# | 1 | What is missing: more text or context about the word, not only more steps |
-# | 1 | A test with groups that differ in one thing only: seen, held out and invented words, or a definition with one word changed |
-# | 1 | Which result would speak for memory, and which for form, said before the test |
+# | 4 | All four |
+# | 2 | Form and not knowledge, with evidence, and a test, but nothing that would tell memory from form |
+# | 0 | "It knows", or "it knows nothing", from how it was trained or how it sounds |
 #
 # Three answers that are not right:
 #
@@ -609,4 +603,4 @@ recap()
 # - Sennrich, Haddow and Birch 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): byte-pair encoding for words.
 # - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2, and byte pairs over bytes.
 #
-# **Next:** back to [the start page](../index.ipynb).
+# **The end.** You began with a dictionary that answers in shares, and end with one that answers for words that do not exist. Back to [the first lesson](../00_warm_up/00_warm_up.ipynb), if you like: it will look short.
