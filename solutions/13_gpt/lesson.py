@@ -52,6 +52,9 @@ for seed in range(3):
 
 # %%
 words = {"low": 5, "lower": 2, "slow": 3}
+{word: list(word) for word in words}
+
+# %%
 once = {word: merge(list(word), ("l", "o")) for word in words}
 twice = {word: merge(tokens, ("lo", "w")) for word, tokens in once.items()}
 once, twice
@@ -124,7 +127,7 @@ for line in (text.seen[0], "strawberry"):
 #
 # Each pair has a rank, its index in `merges`. Look at all neighbors that are in the word now, and merge the one with the lowest rank.
 #
-# A merge makes new neighbors, and these may have a lower rank than the pair that was just merged. So look at all of them again after each merge, until none is known.
+# A merge makes new neighbors, and these may have a lower rank than the pair that was merged last. So look at all of them again after each merge, until none is known.
 
 
 # %% exercise split_word
@@ -134,7 +137,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
     At first every character is a token. Then, again and again: of all pairs of neighbors in the word, the one that
     comes first in merges is merged wherever it occurs, from left to right, until no pair is in merges.
     Returns the tokens in the order of the word. Characters that are in no pair stay as they are, and an empty word
-    has no tokens. No pair is twice in merges.
+    has no tokens (an empty list). No pair is twice in merges.
     """
     ### BEGIN SOLUTION
     rank = {pair: index for index, pair in enumerate(merges)}
@@ -240,7 +243,12 @@ predict(
 with torch.device("meta"):  # shapes without numbers
     gpt2 = given.GPT(50_257, 1024, 768, 12, 12)
 sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in gpt2.named_children()}
-print({part: f"{size:,}" for part, size in sizes.items() if size})
+{part: f"{size:,}" for part, size in sizes.items() if size}
+
+# %% [markdown]
+# The output matrix is the first of these once more. With a matrix of its own, the model would have this many:
+
+# %%
 print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} untied")
 reveal("parameters of GPT-2 small", "124 million")
 
@@ -327,6 +335,10 @@ except NotImplementedError:
     model = given.GPT(**sizes)
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 print(given.define(model, text, "attention"))
+
+
+# %% [markdown]
+# Before training it writes confetti, as lesson 9's model did. From time to time, the next cells print the loss on lines that were set aside, and a definition.
 
 
 # %%
@@ -457,10 +469,10 @@ def from_published(weights: Mapping[str, Tensor], num_heads: int) -> GPT:
     """Return a GPT with weights as GPT-2's were published. They are copied: neither changes when the other does.
 
     Names, with E the width: wte.weight (vocab_size, E) and wpe.weight (max_len, E) are the embeddings of tokens and of
-    positions; ln_f.weight and ln_f.bias are the last norm. Block n, from 0, has h.n.ln_1 and h.n.ln_2, its norms;
-    h.n.attn.c_attn.weight (E, 3E) and .bias (3E), with the columns of query, key and value in this order, and of all
-    heads of each side by side; h.n.attn.c_proj.weight (E, E) and .bias; h.n.mlp.c_fc.weight (E, 4E) and .bias;
-    h.n.mlp.c_proj.weight (4E, E) and .bias. These four are of a Conv1D, which computes x @ weight + bias.
+    positions, and ln_f.weight and ln_f.bias are the last norm. Block n, from 0, has h.n.ln_1 and h.n.ln_2, its norms.
+    It has h.n.attn.c_attn.weight (E, 3E) and .bias (3E), with the columns of query, key and value in this order, and of
+    all heads of each side by side. It has h.n.attn.c_proj.weight (E, E), h.n.mlp.c_fc.weight (E, 4E) and
+    h.n.mlp.c_proj.weight (4E, E), each with .bias. These four are of a Conv1D, which computes x @ weight + bias.
     In some files every name begins with "transformer.". Some have h.n.attn.bias and h.n.attn.masked_bias, which belong
     to the causal mask, and lm_head.weight, which is wte.weight again: they are not needed.
     """
@@ -534,24 +546,21 @@ scores = [
 heads = 12 if folder else given.LARGE["num_heads"]
 once = torch.randint(100, 1000, (8, 20), generator=torch.Generator().manual_seed(0))
 looks = given.head_weights(writer, once.repeat(1, 2), heads)
+looks.shape
+
+# %% [markdown]
+# That is one table of 40 by 40 for each head. The two scores take it down to two numbers per head.
+
+# %% measured
 if all(scores):
     found = torch.stack([scores[0](looks), scores[1](looks, torch.full((8,), 20))])
     plot.heatmap(
-        found[0].unflatten(0, (-1, heads)),
-        [f"layer {n}" for n in range(len(writer.blocks))],
+        found.unflatten(1, (-1, heads)).flatten(0, 1),
+        [f"{s} {n}" for s in ("back", "repeat") for n in range(len(writer.blocks))],
         [str(n) for n in range(heads)],
-        "How much each head looks at the token before",
+        "Heads that look one back, and heads that look for repetitions",
         kind="shares",
-        alt="A table with a row for each layer and a column for each head: the share of its weight on the token before.",
-    )
-    plot.heatmap(
-        found[1].unflatten(0, (-1, heads)),
-        [f"layer {n}" for n in range(len(writer.blocks))],
-        [str(n) for n in range(heads)],
-        "How much each head looks for repetitions",
-        kind="shares",
-        alt="A table with a row for each layer and a column for each head: the share of its weight on the token after "
-        "the previous occurrence.",
+        alt="A row for each score and layer, a column for each head: its share of weight.",
     )
 else:
     print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
@@ -579,9 +588,13 @@ recap()
 # **Question R13** (4 points, graded by a person). The model wrote "blicket: a small tree of the family rosaceae". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
 
 # %% question R13 [markdown] points=4
-# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, "of the family" is followed by a Latin name, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line. To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
+# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, "of the family" is followed by a Latin name, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line.
 #
-# A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun. If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
+# To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
+#
+# A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun.
+#
+# If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
 #
 # One point each: an answer from what was measured, with a sample or a loss as evidence, that this is form and not knowledge; what is missing (more text or context about the word, not only more steps); a test with groups that differ in one thing only (seen, held out and invented words); and which result would speak for memory and which for form, said before the test.
 #
