@@ -52,6 +52,7 @@ ENVIRONMENT = {
     "PYTHONPATH": ":".join((INSIDE, *PACKAGES)),
     "PYTHONNOUSERSITE": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "LESSON_STEPS": "8",  # of a training that takes minutes at a desk
 }
 
 

@@ -461,4 +461,4 @@ recap()
 # - [NEP 50](https://numpy.org/neps/nep-0050-scalar-promotion.html): why `float32` and `np.sqrt(4)` make `float64`.
 # - Keras, [MultiHeadAttention](https://keras.io/api/layers/attention_layers/multi_head_attention/), and PyTorch, [MultiheadAttention](https://docs.pytorch.org/docs/stable/generated/torch.nn.MultiheadAttention.html): read the paragraphs on masks side by side.
 #
-# **The end.** You began with a dictionary that answers in shares, and end with two libraries that agree because you made them. Back to [the first lesson](../00_warm_up/00_warm_up.ipynb), if you like: it will look short.
+# **Next:** [lesson 13](../13_gpt/13_gpt.ipynb) builds a language model from its tokens to its text, and runs published weights in it.

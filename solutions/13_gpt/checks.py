@@ -195,7 +195,7 @@ def error_of(model: nn.Module, tokens: Tensor) -> str:
 
 
 NO_OTHER_CLASS = shortcut(
-    "GPT", "modern", because="The exercise is to write the model yourself."
+    "GPT", "given", because="The exercise is to write the model yourself."
 )
 
 

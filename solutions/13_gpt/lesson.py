@@ -8,19 +8,13 @@
 # Beside this notebook is a model that writes dictionary entries. It has read 57,000 definitions, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it thinks that the definition has ended, whether there is such a word or not.
 
 # %% setup
-import inspect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 
-import dictionary
-import modern
-import published
+import given
 import torch
-import training
-from blocks import Block
-from byte_pairs import merge
+from given import Block, merge
 from torch import Tensor, nn
 
 from autograder import check, earlier, plot, predict, recap, reveal
@@ -31,11 +25,11 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% measured
-text = dictionary.Dictionary()
-shipped = modern.GPT(len(text.tokens), **training.LARGE)
-facts = training.load(shipped)
+text = given.Dictionary()
+shipped = given.GPT(len(text.tokens), **given.LARGE)
+facts = given.load(shipped)
 for word in ("attention", "blicket", "student"):
-    print(training.define(shipped, text, word))
+    print(given.define(shipped, text, word))
 
 # %% [markdown]
 # Nobody has ever defined a blicket, which is a word that psychologists made up. Put your own name in the place of `name`, in small letters. Another seed gives another definition.
@@ -43,7 +37,7 @@ for word in ("attention", "blicket", "student"):
 # %% measured
 name = "pythonista"
 for seed in range(3):
-    print(training.define(shipped, text, name, seed=seed))
+    print(given.define(shipped, text, name, seed=seed))
 
 # %% [markdown]
 # In this lesson you build all of that: what it reads, the model, the training and the writing. At the end the same class runs weights that somebody else has published.
@@ -58,6 +52,9 @@ for seed in range(3):
 
 # %%
 words = {"low": 5, "lower": 2, "slow": 3}
+{word: list(word) for word in words}
+
+# %%
 once = {word: merge(list(word), ("l", "o")) for word in words}
 twice = {word: merge(tokens, ("lo", "w")) for word, tokens in once.items()}
 once, twice
@@ -67,7 +64,7 @@ once, twice
 #
 # ### Exercise 13.1: learn byte pairs
 #
-# Learn the merges of a text. `merge(tokens, pair)`, in `byte_pairs.py`, makes a single one.
+# Learn the merges of a text. `merge(tokens, pair)` makes a single one.
 
 # %% hints learn_merges [markdown]
 # Where do you keep the tokens of each word between two merges, and what does one word of the text add to the count of a pair if it occurs seven times?
@@ -130,7 +127,7 @@ for line in (text.seen[0], "strawberry"):
 #
 # Each pair has a rank, its index in `merges`. Look at all neighbors that are in the word now, and merge the one with the lowest rank.
 #
-# A merge makes new neighbors, and these may have a lower rank than the pair that was just merged. So look at all of them again after each merge, until none is known.
+# A merge makes new neighbors, and these may have a lower rank than the pair that was merged last. So look at all of them again after each merge, until none is known.
 
 
 # %% exercise split_word
@@ -140,7 +137,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
     At first every character is a token. Then, again and again: of all pairs of neighbors in the word, the one that
     comes first in merges is merged wherever it occurs, from left to right, until no pair is in merges.
     Returns the tokens in the order of the word. Characters that are in no pair stay as they are, and an empty word
-    has no tokens. No pair is twice in merges.
+    has no tokens (an empty list). No pair is twice in merges.
     """
     ### BEGIN SOLUTION
     rank = {pair: index for index, pair in enumerate(merges)}
@@ -161,15 +158,12 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### The block
 #
-# The block is that of lesson 8 with two changes, which GPT-2 made: the linear layers of the attention have biases, and between the two layers of the network is a *GELU*, a smooth relative of the ReLU, in a form that uses a tanh.
-
-# %%
-print(inspect.getsource(Block.forward))
+# The block is that of lesson 8 with two changes, which GPT-2 made: the linear layers of the attention have biases, and between the two layers of the network is a *GELU*, a smooth relative of the ReLU, in a form that uses a tanh. It is in `blocks.py`, beside this notebook.
 
 # %% [markdown]
 # ### Exercise 13.3: the model
 #
-# Write the whole model, from tokens to logits. `Block(d_model, num_heads, dropout)` is in `blocks.py`. The class in `modern.py`, which the other cells fall back on, is not allowed here.
+# Write the whole model, from tokens to logits. `Block(d_model, num_heads, dropout)` is in `blocks.py`. The class `given.GPT`, which the other cells fall back on, is not allowed here.
 
 # %% hints GPT [markdown]
 # What does a token bring along besides what it is? And which positions may position 3 look at, itself included?
@@ -247,9 +241,14 @@ predict(
 
 # %%
 with torch.device("meta"):  # shapes without numbers
-    gpt2 = modern.GPT(50_257, 1024, 768, 12, 12)
+    gpt2 = given.GPT(50_257, 1024, 768, 12, 12)
 sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in gpt2.named_children()}
-print({part: f"{size:,}" for part, size in sizes.items() if size})
+{part: f"{size:,}" for part, size in sizes.items() if size}
+
+# %% [markdown]
+# The output matrix is the first of these once more. With a matrix of its own, the model would have this many:
+
+# %%
 print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} untied")
 reveal("parameters of GPT-2 small", "124 million")
 
@@ -291,7 +290,9 @@ def learning_rate(
 # %% check learning_rate
 
 # %% [markdown]
-# The second says which parameters decay.
+# ### What decays
+#
+# The second function of this exercise says which parameters decay.
 
 # %% hints parameter_groups [markdown]
 # How can you tell a matrix from a bias or a gain if you do not know what they are called? And how often does a matrix that two layers share come up?
@@ -323,30 +324,32 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Training
 #
-# Now train. The next cell builds your model if there is one, and else the class in `modern.py`, which has the same parameters. It has two blocks of 128 dimensions, and learns for about three minutes.
+# Now train. The next cell builds your model if there is one, and else `given.GPT`, which has the same parameters. It has two blocks of 128 dimensions, and learns for about three minutes.
 
 # %% measured
 torch.manual_seed(0)
-sizes = {"vocab_size": len(text.tokens), **training.SMALL}
+sizes = {"vocab_size": len(text.tokens), **given.SMALL}
 try:
     model = GPT(**sizes)
 except NotImplementedError:
-    model = modern.GPT(**sizes)
+    model = given.GPT(**sizes)
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
-print(training.define(model, text, "attention"))
+print(given.define(model, text, "attention"))
+
+
+# %% [markdown]
+# Before training it writes confetti, as lesson 9's model did. From time to time, the next cells print the loss on lines that were set aside, and a definition.
 
 
 # %%
 def show(step: int) -> None:
-    loss = training.loss_on(model, text, text.unseen)
-    print(
-        f"{step:4} steps, loss {loss:.2f}: {training.define(model, text, 'attention')}"
-    )
+    loss = given.loss_on(model, text, text.unseen)
+    print(f"{step:4} steps, loss {loss:.2f}: {given.define(model, text, 'attention')}")
 
 
 # %% measured
-steps = training.notebook_steps()
-training.train(model, text, training.Recipe(steps=steps), show, every=steps // 4)
+steps = given.notebook_steps()
+given.train(model, text, given.Recipe(steps=steps), show, every=steps // 4)
 
 # %% [markdown]
 # ### Exercise 13.5: probabilities of the next token
@@ -411,11 +414,13 @@ ways = (
 )
 try:
     for options in ways:
-        line = training.define(
+        line = given.define(
             shipped,
             text,
             "blicket",
-            probabilities=partial(next_token_probabilities, **options),
+            probabilities=lambda logits, options=options: next_token_probabilities(
+                logits, **options
+            ),
         )
         print(options, line)
 except NotImplementedError:
@@ -427,15 +432,15 @@ except NotImplementedError:
 # A model with two million parameters could know many of its lines by heart. Beside each definition, the next cell shows the longest run of words that it has in common with a line that the model has learned from.
 
 # %% measured
-quotations = dictionary.Quotations(text.seen)
+quotations = given.Quotations(text.seen)
 for word in ("attention", "blicket", "student", "gradient", "query"):
-    line = training.define(shipped, text, word)
+    line = given.define(shipped, text, word)
     nearest, run = quotations.nearest(line)
     print(f"{line}\n    {nearest}\n    in common: {run}")
 
 # %% measured
 for name, part in (("seen", text.seen), ("unseen", text.unseen)):
-    print(f"{name:7} {training.loss_on(shipped, text, part):.2f}")
+    print(f"{name:7} {given.loss_on(shipped, text, part):.2f}")
 
 # %% [markdown]
 # ### Published weights
@@ -443,7 +448,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. They were published under other names and in other layouts than yours. Here are the names in a small example with two blocks, which holds random weights:
 
 # %%
-weights, tokens, logits = published.example()
+weights, tokens, logits = given.example()
 {name: tuple(w.shape) for name, w in weights.items() if not name.startswith("h.1")}
 
 # %% [markdown]
@@ -464,10 +469,10 @@ def from_published(weights: Mapping[str, Tensor], num_heads: int) -> GPT:
     """Return a GPT with weights as GPT-2's were published. They are copied: neither changes when the other does.
 
     Names, with E the width: wte.weight (vocab_size, E) and wpe.weight (max_len, E) are the embeddings of tokens and of
-    positions; ln_f.weight and ln_f.bias are the last norm. Block n, from 0, has h.n.ln_1 and h.n.ln_2, its norms;
-    h.n.attn.c_attn.weight (E, 3E) and .bias (3E), with the columns of query, key and value in this order, and of all
-    heads of each side by side; h.n.attn.c_proj.weight (E, E) and .bias; h.n.mlp.c_fc.weight (E, 4E) and .bias;
-    h.n.mlp.c_proj.weight (4E, E) and .bias. These four are of a Conv1D, which computes x @ weight + bias.
+    positions, and ln_f.weight and ln_f.bias are the last norm. Block n, from 0, has h.n.ln_1 and h.n.ln_2, its norms.
+    It has h.n.attn.c_attn.weight (E, 3E) and .bias (3E), with the columns of query, key and value in this order, and of
+    all heads of each side by side. It has h.n.attn.c_proj.weight (E, E), h.n.mlp.c_fc.weight (E, 4E) and
+    h.n.mlp.c_proj.weight (4E, E), each with .bias. These four are of a Conv1D, which computes x @ weight + bias.
     In some files every name begins with "transformer.". Some have h.n.attn.bias and h.n.attn.masked_bias, which belong
     to the causal mask, and lm_head.weight, which is wte.weight again: they are not needed.
     """
@@ -518,17 +523,17 @@ except NotImplementedError:
 # Type `lessons gpt2` in a terminal to fetch the weights of GPT-2 small, half a gigabyte. The command says what it fetches and asks first. If they are there and your exercises are solved, the next cell puts them into your class. Otherwise it goes on with the shipped model.
 
 # %% measured
-folder = published.gpt2()
+folder = given.gpt2()
 try:
-    gpt2_tokens = published.Tokens(folder, split_word) if folder else None
-    writer = from_published(published.weights_in(folder), 12) if folder else shipped
+    gpt2_tokens = given.Tokens(folder, split_word) if folder else None
+    writer = from_published(given.weights_in(folder), 12) if folder else shipped
 except NotImplementedError:
     folder, writer = None, shipped
 if folder:
     start = "The most surprising thing about attention is"
-    print(published.write(writer, gpt2_tokens, start, 40, training.softmax))
+    print(given.write(writer, gpt2_tokens, start, 40, given.softmax))
 else:
-    print(training.define(writer, text, "surprise"))
+    print(given.define(writer, text, "surprise"))
 
 # %% [markdown]
 # Which of its heads look at the token before, and which look for repetitions? Your two scores of lesson 9 say so, on random tokens that are shown twice.
@@ -538,27 +543,24 @@ scores = [
     earlier("09_train_and_look_inside", f"{name}_score")
     for name in ("previous_token", "induction")
 ]
-heads = 12 if folder else training.LARGE["num_heads"]
+heads = 12 if folder else given.LARGE["num_heads"]
 once = torch.randint(100, 1000, (8, 20), generator=torch.Generator().manual_seed(0))
-looks = published.head_weights(writer, once.repeat(1, 2), heads)
+looks = given.head_weights(writer, once.repeat(1, 2), heads)
+looks.shape
+
+# %% [markdown]
+# That is one table of 40 by 40 for each head. The two scores take it down to two numbers per head.
+
+# %% measured
 if all(scores):
     found = torch.stack([scores[0](looks), scores[1](looks, torch.full((8,), 20))])
     plot.heatmap(
-        found[0].unflatten(0, (-1, heads)),
-        [f"layer {n}" for n in range(len(writer.blocks))],
+        found.unflatten(1, (-1, heads)).flatten(0, 1),
+        [f"{s} {n}" for s in ("back", "repeat") for n in range(len(writer.blocks))],
         [str(n) for n in range(heads)],
-        "How much each head looks at the token before",
+        "Heads that look one back, and heads that look for repetitions",
         kind="shares",
-        alt="A table with a row for each layer and a column for each head: the share of its weight on the token before.",
-    )
-    plot.heatmap(
-        found[1].unflatten(0, (-1, heads)),
-        [f"layer {n}" for n in range(len(writer.blocks))],
-        [str(n) for n in range(heads)],
-        "How much each head looks for repetitions",
-        kind="shares",
-        alt="A table with a row for each layer and a column for each head: the share of its weight on the token after "
-        "the previous occurrence.",
+        alt="A row for each score and layer, a column for each head: its share of weight.",
     )
 else:
     print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
@@ -586,16 +588,21 @@ recap()
 # **Question R13** (4 points, graded by a person). The model wrote "blicket: a small tree of the family rosaceae". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
 
 # %% question R13 [markdown] points=4
-# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, "of the family" is followed by a Latin name, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line. To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
+# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, "of the family" is followed by a Latin name, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line.
 #
-# A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun. If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
+# To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
 #
-# | points | one for each |
+# A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun.
+#
+# If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
+#
+# One point each: an answer from what was measured, with a sample or a loss as evidence, that this is form and not knowledge; what is missing (more text or context about the word, not only more steps); a test with groups that differ in one thing only (seen, held out and invented words); and which result would speak for memory and which for form, said before the test.
+#
+# | points | rubric |
 # |---|---|
-# | 1 | An answer from what was measured: form, not knowledge, with a sample or a loss as evidence |
-# | 1 | What is missing: more text or context about the word, not only more steps |
-# | 1 | A test with groups that differ in one thing only: seen, held out and invented words, or a definition with one word changed |
-# | 1 | Which result would speak for memory, and which for form, said before the test |
+# | 4 | All four |
+# | 2 | Form and not knowledge, with evidence, and a test, but nothing that would tell memory from form |
+# | 0 | "It knows", or "it knows nothing", from how it was trained or how it sounds |
 #
 # Three answers that are not right:
 #
@@ -609,4 +616,4 @@ recap()
 # - Sennrich, Haddow and Birch 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): byte-pair encoding for words.
 # - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2, and byte pairs over bytes.
 #
-# **Next:** back to [the start page](../index.ipynb).
+# **The end.** You began with a dictionary that answers in shares, and end with one that answers for words that do not exist. Back to [the first lesson](../00_warm_up/00_warm_up.ipynb), if you like: it will look short.
