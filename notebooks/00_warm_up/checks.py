@@ -26,14 +26,14 @@ def positive(draw: Inputs, *shape: int, dtype: torch.dtype = torch.float64) -> T
     return draw.give((draw.normal(*shape).abs() + 0.1).to(dtype))
 
 
-@check("normalise_rows", points=1, show=True)
-def every_row_sums_to_one(normalise_rows: Any, draw: Inputs) -> Any:
+@check("normalize_rows", points=1, show=True)
+def every_row_sums_to_one(normalize_rows: Any, draw: Inputs) -> Any:
     """A table; then a batch of tables, with two axes in front. x is the same afterward."""
     x = positive(draw, 3, draw.size(4, 5, 8))
     before = x.clone()
     return {
-        "the result for a table": normalise_rows(x),
-        "the result with two axes in front": normalise_rows(positive(draw, 2, 3, 4, 5)),
+        "the result for a table": normalize_rows(x),
+        "the result with two axes in front": normalize_rows(positive(draw, 2, 3, 4, 5)),
         "x is the same afterward": bool(x.equal(before)),
     }
 

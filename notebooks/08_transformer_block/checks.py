@@ -118,6 +118,8 @@ def factors(
         calm = alone(block, outer, i, x, *memory) - x
         values = ((added / calm)[..., part].round(decimals=3) + 0.0).unique().tolist()
         few = " and ".join(f"{value:g}" for value in values)
+        dropped = (added[..., part] == 0).float().mean(dim=-1)
+        few += " for whole tokens" if bool((dropped * (1 - dropped) == 0).all()) else ""
         found.append(few if len(values) < 4 else "many different ones")
         x = x.index_add(-1, part, added[..., part])
     return found

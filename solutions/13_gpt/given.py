@@ -3,6 +3,7 @@
 from blocks import Block
 from byte_pairs import merge
 from dictionary import Dictionary, Quotations
+from measure import table
 from modern import GPT
 from published import Tokens, example, gpt2, head_weights, weights_in, write
 from training import (
@@ -35,6 +36,7 @@ __all__ = [
     "merge",
     "notebook_steps",
     "softmax",
+    "table",
     "train",
     "weights_in",
     "write",

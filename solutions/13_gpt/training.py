@@ -161,9 +161,9 @@ def loss_on(
     return total / count
 
 
-def softmax(logits: Tensor) -> Tensor:
-    """Return the probabilities of the next token at temperature 0.7."""
-    return (logits / 0.7).softmax(dim=-1)
+def softmax(logits: Tensor, heat: float = 0.7) -> Tensor:
+    """Return the probabilities of the next token at a temperature."""
+    return (logits / heat).softmax(dim=-1)
 
 
 @torch.no_grad()
