@@ -21,16 +21,15 @@ from torch import Tensor, nn
 from autograder import check, earlier, plot, predict, recap, reveal
 
 torch.manual_seed(0)
-torch.set_num_threads(1)
 torch.set_flush_denormal(True)
-torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)
 
 # %% measured
 text = given.Dictionary()
 shipped = given.GPT(len(text.tokens), **given.LARGE)
-facts = given.load(shipped)
+facts, define = given.load(shipped), partial(given.define, shipped, text)
 for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
-    print(given.define(shipped, text, word, seed=seed))
+    print(define(word, seed=seed))
 
 # %% [markdown]
 # Nobody has ever defined a blicket, which is a word that psychologists made up for experiments with children. Now put your own name in the place of "ada", in small letters and without spaces. Each seed gives another definition.
@@ -38,7 +37,7 @@ for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
 # %% measured
 name = "ada"
 for seed in range(4):
-    print(given.define(shipped, text, name, seed=seed))
+    print(define(name, seed=seed))
 
 # %% [markdown]
 # Some of these are good enough to be read out to a friend, and some are not quite English. In this lesson you build all that is needed to write them: the tokens, the model, the training, and the choice of the next token. At the end your class runs the weights of a model that somebody else has trained and published.
@@ -113,7 +112,13 @@ for line in (text.seen[0], "strawberry"):
     print("|".join(text.tokens[number] for number in text.encode(line)))
 
 # %% [markdown]
-# Each word carries the space before it. How many letters r are there in the tokens of *strawberry*? The model has no way to look, because what it gets is one number per token and not the letters. Whatever it knows about the spelling of a token, it had to learn from the company that the token keeps.
+# Each word carries the space before it. The tokens that were merged first are short, and many of those that came last are whole words:
+
+# %%
+[text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
+
+# %% [markdown]
+# How many letters r are there in the tokens of *strawberry*? The model has no way to look, because what it gets is one number per token and not the letters. Whatever it knows about the spelling of a token, it had to learn from the company that the token keeps.
 #
 # ### Exercise 13.2: split a word
 #
@@ -243,12 +248,15 @@ with torch.device("meta"):  # shapes without numbers
 sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in gpt2.named_children()}
 {part: f"{size:,}" for part, size in sizes.items() if size}
 
+# %% [markdown]
+# The embeddings of tokens are the second largest part. With an output matrix of its own, the model would have them twice:
+
 # %%
 print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} untied")
 reveal("parameters of GPT-2 small", "124 million")
 
 # %% [markdown]
-# Of the 124 million parameters, 39 million are the embeddings of tokens. If the output matrix were a matrix of its own, there would be another 39 million. Small models have the larger part of this saving, because the vocabulary grows more slowly than everything else.
+# Of the 124 million parameters, 39 million are the embeddings of tokens, and tying saves another 39 million. Small models have the larger part of this saving, because the vocabulary grows more slowly than everything else.
 #
 # ### The recipe
 #
@@ -307,6 +315,20 @@ def learning_rate(
 # %% [markdown]
 # ### What decays
 #
+# Here is the rate over the 3,600 steps of this notebook, as the given recipe has it:
+
+# %%
+recipe, counted = given.Recipe(), range(0, 3600, 25)
+plot.curves(
+    counted,
+    {"learning rate": [recipe.rate(step) for step in counted]},
+    "A warm-up of 100 steps, then half a cosine",
+    xlabel="step",
+    ylabel="learning rate",
+    alt="The rate rises steeply from 0 to 0.004, stays near it for a while, falls, and levels out at 0.",
+)
+
+# %% [markdown]
 # The second function of this exercise sorts the parameters into those that decay and those that do not.
 
 # %% hints parameter_groups [markdown]
@@ -454,13 +476,9 @@ def next_token_probabilities(
 ways = ({"temperature": 0.0}, {"temperature": 0.7}, {"temperature": 1.5})
 try:
     for options in (*ways, {"top_k": 5}, {"top_p": 0.5}):
-        print(options)
-        for seed in range(3):
-            chosen = partial(next_token_probabilities, **options)
-            print(
-                "   ",
-                given.define(shipped, text, "blicket", probabilities=chosen, seed=seed),
-            )
+        chosen = partial(next_token_probabilities, **options)
+        lines = [define("blicket", probabilities=chosen, seed=n) for n in range(3)]
+        print(options, *lines, sep="\n    ")
 except NotImplementedError:
     print("not yet: exercise 13.5 is still open")
 
@@ -475,7 +493,7 @@ except NotImplementedError:
 quotations = given.Quotations(text.seen)
 words = [line.partition(":")[0] for line in text.unseen[::160]]
 for seed, word in enumerate(words[:20]):
-    line = given.define(shipped, text, word, seed=seed)
+    line = define(word, seed=seed)
     print(f"{line}\n      shared: {quotations.nearest(line)[1]}")
 
 # %% [markdown]
@@ -485,16 +503,8 @@ for seed, word in enumerate(words[:20]):
 words = [line.partition(":")[0] for line in text.unseen[::80]]
 print(f"real definitions {quotations.shares(text.unseen[::80])[1]:.2f}")
 for heat in (0.1, 0.7, 1.0, 1.5):
-    lines = [
-        given.define(
-            shipped,
-            text,
-            word,
-            seed=seed,
-            probabilities=partial(given.softmax, heat=heat),
-        )
-        for seed, word in enumerate(words)
-    ]
+    chosen = partial(given.softmax, heat=heat)
+    lines = [define(w, probabilities=chosen, seed=n) for n, w in enumerate(words)]
     print(f"temperature {heat:4} {quotations.shares(lines)[1]:.2f}")
 
 # %% [markdown]
@@ -594,7 +604,7 @@ if folder:
     start = "The most surprising thing about attention is"
     print(given.write(writer, gpt2_tokens, start, 40, given.softmax))
 else:
-    print(given.define(writer, text, "surprise"))
+    print(define("surprise"))
 
 # %% [markdown]
 # Which of its heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can say so, without having been told anything about this model. They are given random tokens that are shown twice.
@@ -650,7 +660,7 @@ print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist(
 
 # %% measured
 for word in ("pytorch", "softmax", "tensor"):
-    print(given.define(shipped, text, word, seed=0))
+    print(define(word, seed=0))
 
 # %% [markdown]
 # **A temperature after the filter.** Which tokens top-p keeps depends on the temperature, so the order of the two matters. Libraries differ in this, and the docstring of 13.5 says which order is meant.

@@ -1,0 +1,431 @@
+"""The checks of lesson 13 that you can run yourself. Grading runs them again on new inputs, with a few more."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from autograder.checks import Inputs, check, shortcut
+
+# Byte pairs
+
+
+def alphabet(draw: Inputs, size: int) -> str:
+    """Draw letters in ascending order, at most eleven."""
+    code, letters = ord("a") + draw.integer(0, 3), ""
+    for _ in range(size):
+        letters += chr(code)
+        code += draw.integer(1, 2)
+    return letters
+
+
+def spelled(draw: Inputs, counts: Mapping[str, int], factor: int = 0) -> dict[str, int]:
+    """Write words of A, B, C and so on in drawn letters, which have the same order, and multiply their counts."""
+    capitals = sorted(set("".join(counts)))
+    table = str.maketrans(
+        dict(zip(capitals, alphabet(draw, len(capitals)), strict=True))
+    )
+    factor = factor or draw.integer(2, 9)
+    return {word.translate(table): factor * count for word, count in counts.items()}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Write counted words as a title has them."""
+    return ", ".join(f"{word} x {count}" for word, count in counts.items())
+
+
+def as_pairs(result: Any) -> Any:
+    """Write a list of pairs as one text."""
+    pairs = isinstance(result, list | tuple) and all(
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and all(isinstance(part, str) for part in pair)
+        for pair in result
+    )
+    return ", ".join(map("+".join, result)) if pairs else "no list of pairs of strings"
+
+
+def as_tokens(result: Any) -> Any:
+    """Write a list of strings as one text."""
+    strings = isinstance(result, list | tuple) and all(
+        isinstance(t, str) for t in result
+    )
+    return ", ".join(result) if strings else "no list of strings"
+
+
+def learned(learn_merges: Any, words: Mapping[str, int], merges: int) -> Any:
+    """Learn merges of some words, under a name that says which."""
+    number = "1 merge" if merges == 1 else f"{merges} merges"
+    return {
+        f"the list of {number} of {in_words(words)}": as_pairs(
+            learn_merges(words, merges)
+        )
+    }
+
+
+@check("learn_merges", points=1, show=True)
+def often_and_rare_words(learn_merges: Any, draw: Inputs) -> Any:
+    """Words of different counts: five merges, each of which is by far the most frequent pair."""
+    counts = {"ABC": 5, "BCBCD": 4, "DEFDE": 9, "FDDDEA": 1, "EFA": 2}
+    return learned(learn_merges, spelled(draw, counts), 5)
+
+
+@check("learn_merges", points=1, show=True)
+def equally_frequent(learn_merges: Any, draw: Inputs) -> Any:
+    """Pairs that are equally frequent: of those the first one in Python's order of tuples comes first."""
+    return {
+        **learned(learn_merges, spelled(draw, {"CD": 3, "AB": 3, "EF": 3}), 3),
+        **learned(
+            learn_merges, spelled(draw, {"ABD": 2, "ABC": 2, "AC": 2, "EAB": 2}), 5
+        ),
+    }
+
+
+@check("learn_merges", points=1, show=True)
+def as_long_as_there_are_pairs(learn_merges: Any, draw: Inputs) -> Any:
+    """A letter three or four times in a row, and more merges than there are pairs."""
+    return {
+        **learned(learn_merges, spelled(draw, {"BBB": 2, "AB": 3}), 1),
+        **learned(learn_merges, spelled(draw, {"AAAA": 2, "BCB": 3, "DE": 1}, 1), 9),
+    }
+
+
+def pairs_of(text: str, table: Mapping[int, str]) -> list[tuple[str, str]]:
+    """Read pairs such as `A+B AB+C`."""
+    return [tuple(pair.translate(table).split("+")) for pair in text.split()]
+
+
+def split(
+    split_word: Any, draw: Inputs, words: Sequence[str], text: str
+) -> dict[str, Any]:
+    """Split words of A, B, C and so on with merges, all in drawn letters."""
+    capitals = sorted(set("".join(words)) | set(text) - set("+ "))
+    table = str.maketrans(
+        dict(zip(capitals, alphabet(draw, len(capitals)), strict=True))
+    )
+    merges = pairs_of(text, table)
+    return {
+        f"the list of tokens of {word} with {as_pairs(merges)}": as_tokens(
+            split_word(word, merges)
+        )
+        for word in (w.translate(table) for w in words)
+    }
+
+
+@check("split_word", points=1, show=True)
+def in_the_order_of_the_merges(split_word: Any, draw: Inputs) -> Any:
+    """Words in which pairs overlap: the pair that comes first in merges goes first, wherever it is in the word."""
+    return {
+        **split(split_word, draw, ["ABC", "ABCBC", "CABAB"], "B+C A+B A+BC"),
+        **split(split_word, draw, ["ABCD", "DABCDD"], "A+B C+D AB+C"),
+        **split(split_word, draw, ["CAB"], "B+C C+A A+B"),
+    }
+
+
+@check("split_word", points=1, show=True)
+def until_nothing_is_left(split_word: Any, draw: Inputs) -> Any:
+    """Merges that make an earlier pair possible, and characters that are in no pair."""
+    return {
+        **split(split_word, draw, ["ABCD", "EABCDE"], "ABC+D B+C A+BC AB+D"),
+        **split(split_word, draw, ["BCBC", "ADDD"], "BC+B B+C"),
+    }
+
+
+# The model
+
+LAYERS = ("token_embedding", "position_embedding", "blocks", "norm")
+SIZES = {"vocab_size": 11, "max_len": 7, "d_model": 6, "num_heads": 3, "num_layers": 2}
+
+
+def layers_of(model_class: Any) -> dict[str, Any]:
+    """List the parameters of each layer, those of no layer, and how many numbers there are in all."""
+    model, other = model_class(**SIZES, dropout=0.5), model_class(**SIZES)
+    found = sorted(model.named_parameters(remove_duplicate=False))
+    first: dict[int, str] = {}
+    listed = {}
+    for layer in LAYERS:
+        own = [(name, p) for name, p in found if name.startswith(f"{layer}.")]
+        for name, p in own:
+            first.setdefault(id(p), name)
+        words = [
+            f"{name.removeprefix(layer)[1:]} {tuple(p.shape)}"
+            if first[id(p)] == name
+            else f"{first[id(p)]} once more"
+            for name, p in own
+        ]
+        there = "without parameters" if hasattr(model, layer) else "missing"
+        listed[layer] = ", ".join(words) or there
+    rest = [f"{name} {tuple(p.shape)}" for name, p in found if id(p) not in first]
+    shared = {id(p) for p in model.parameters()} & {id(p) for p in other.parameters()}
+    return {
+        **listed,
+        "the list of other parameters": ", ".join(rest) or "empty",
+        "the number of entries in all parameters": sum(
+            p.numel() for p in model.parameters()
+        ),
+        "the number of parameters that two models share": len(shared),
+    }
+
+
+def filled(model: nn.Module, draw: Inputs) -> nn.Module:
+    """Draw float64 parameters for a model's layers, and choose eval mode."""
+    model = model.double()
+    for layer in LAYERS:
+        for _, p in sorted(getattr(model, layer).named_parameters()):
+            scale = p.size(-1) ** -0.5 if p.dim() > 1 else 1.0
+            p.data = draw.normal(*p.shape) * scale
+    return model.eval()
+
+
+def drawn_tokens(draw: Inputs, vocab_size: int, *shape: int) -> Tensor:
+    """Draw tokens."""
+    numbers = [draw.integer(0, vocab_size - 1) for _ in range(math.prod(shape))]
+    return draw.give(torch.tensor(numbers).reshape(shape))
+
+
+def error_of(model: nn.Module, tokens: Tensor) -> str:
+    """Name the error that a model ends with."""
+    try:
+        model(tokens)
+    except Exception as error:
+        return type(error).__name__
+    return "none"
+
+
+NO_OTHER_CLASS = shortcut(
+    "GPT", "given", because="The exercise is to write the model yourself."
+)
+
+
+@check("GPT", points=1)
+def its_layers(model_class: Any, draw: Inputs) -> Any:
+    """The four layers, the number of entries in all parameters, and two models that share none."""
+    return layers_of(model_class)
+
+
+@check("GPT", points=1, show=True)
+def logits_of_two_texts(model_class: Any, draw: Inputs) -> Any:
+    """The logits of one token, then of two texts of five tokens, without dropout."""
+    model = filled(model_class(**SIZES), draw)
+    return {
+        "one token": model(drawn_tokens(draw, 11, 1, 1)),
+        "two texts": model(drawn_tokens(draw, 11, 2, 5)),
+    }
+
+
+@check("GPT", points=1)
+def what_a_token_sees(model_class: Any, draw: Inputs) -> Any:
+    """Which logits change when one token of a text does: its own and those after it, in that text alone."""
+    model = filled(model_class(**SIZES), draw)
+    tokens = drawn_tokens(draw, 11, 3, 6)
+    before, changed = model(tokens), []
+    for position in range(6):
+        other = tokens.clone()
+        other[1, position] = (other[1, position] + 1) % 11
+        apart = (model(other) - before).abs().amax(dim=-1) > 1e-9
+        changed.append(apart)
+    return {
+        f"logits that change with token {n} of text 1": c.long()
+        for n, c in enumerate(changed)
+    }
+
+
+@check("GPT", points=1, show=True)
+def dropout_and_the_longest_text(model_class: Any, draw: Inputs) -> Any:
+    """With dropout=1 nothing of the tokens is left in training; and a text as long as max_len, and a longer one."""
+    model = filled(model_class(**SIZES, dropout=1.0), draw)
+    tokens = drawn_tokens(draw, 11, 2, 7)
+    longer = torch.cat([tokens, tokens[:, :1]], dim=1)
+    return {
+        "in training": model.train()(tokens),
+        "in eval mode": model.eval()(tokens),
+        "the error of a text that is longer by one": error_of(model, longer),
+    }
+
+
+# The recipe
+
+
+@check("learning_rate", points=1, show=True)
+def up_and_down(learning_rate: Any, draw: Inputs) -> Any:
+    """Every step of a short training, and those after its end."""
+    peak = (1 + draw.integer(1, 99)) / 1000
+    floor = peak / draw.integer(3, 5)
+    warmup, total = draw.size(4, 5, 7), draw.size(12, 13, 17)
+    return {
+        f"step {step} of {total}, {warmup} of them warm-up": learning_rate(
+            step, peak=peak, warmup=warmup, total=total, floor=floor
+        )
+        for step in range(total + 2)
+    }
+
+
+class Model(nn.Module):
+    """A model with each kind of parameter, and names that say nothing about it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = nn.Embedding(5, 4)
+        self.weights = nn.Linear(4, 3)
+        self.gain = nn.Conv1d(3, 3, 2)
+        self.tied = nn.Linear(4, 5, bias=False)
+        self.tied.weight = self.bias.weight
+        self.final = nn.LayerNorm(3)
+        self.scale = nn.Parameter(torch.ones(()))
+
+
+def groups_in(result: Any, model: nn.Module) -> Any:
+    """Name the parameters of each group, with its decay."""
+    if not isinstance(result, list) or not all(isinstance(g, dict) for g in result):
+        return "no list of dictionaries"
+    names = {id(p): name for name, p in model.named_parameters()}
+    return [
+        {
+            "the list of params": ", ".join(
+                sorted(names.get(id(p), "something else") for p in group["params"])
+            )
+            if "params" in group
+            else "missing",
+            "weight_decay": group.get("weight_decay", "missing"),
+        }
+        for group in result
+    ]
+
+
+@check("parameter_groups", points=1)
+def each_kind_of_parameter(parameter_groups: Any, draw: Inputs) -> Any:
+    """An embedding that is also the output matrix, a linear layer, a convolution, a norm, and a single number."""
+    model = Model()
+    return groups_in(parameter_groups(model, draw.integer(1, 99) / 100), model)
+
+
+# The next token
+
+
+@check("next_token_probabilities", points=1, show=True)
+def temperature_and_top_k(next_token_probabilities: Any, draw: Inputs) -> Any:
+    """Two rows of six logits, with nothing, with a temperature, with top_k, and with both."""
+    logits = draw.normal(2, 6)
+    return {
+        "no options": next_token_probabilities(logits),
+        "temperature=0.5": next_token_probabilities(logits, temperature=0.5),
+        "top_k=3": next_token_probabilities(logits, top_k=3),
+        "temperature=2, top_k=2": next_token_probabilities(
+            logits, temperature=2.0, top_k=2
+        ),
+    }
+
+
+def rows_of(draw: Inputs, *probabilities: float) -> Tensor:
+    """Return three rows of logits with given probabilities, each in an order of its own."""
+    shares = torch.tensor(probabilities, dtype=torch.float64)
+    shift = draw.normal(3, 1)
+    rows = [shares[draw.normal(len(shares)).argsort()] for _ in range(3)]
+    return draw.give(torch.stack(rows).log() + shift)
+
+
+@check("next_token_probabilities", points=1, show=True)
+def top_p_with_the_others(next_token_probabilities: Any, draw: Inputs) -> Any:
+    """Probabilities 0.4, 0.3, 0.15, 0.1, 0.05 in three orders: top_p alone, with a temperature, with top_k."""
+    logits = rows_of(draw, 0.4, 0.3, 0.15, 0.1, 0.05)
+    return {
+        "top_p=0.6": next_token_probabilities(logits, top_p=0.6),
+        "top_p=0.3": next_token_probabilities(logits, top_p=0.3),
+        "temperature=0.5, top_p=0.6": next_token_probabilities(
+            logits, temperature=0.5, top_p=0.6
+        ),
+        "temperature=3, top_p=0.6": next_token_probabilities(
+            logits, temperature=3.0, top_p=0.6
+        ),
+        "top_k=3, top_p=0.45": next_token_probabilities(logits, top_k=3, top_p=0.45),
+    }
+
+
+@check("next_token_probabilities", points=1, show=True)
+def zero_and_ties(next_token_probabilities: Any, draw: Inputs) -> Any:
+    """Equal logits, of which the first ones count as the larger, and a temperature of 0."""
+    low, high = -1.0 - draw.integer(0, 3), 1.0 + draw.integer(0, 3)
+    ties = draw.give(
+        torch.tensor([[low, high, low, high, high], [high, low, low, low, 0.0]])
+    ).double()
+    return {
+        "temperature=0": next_token_probabilities(ties, temperature=0.0),
+        "top_k=2": next_token_probabilities(ties, top_k=2),
+        "top_k=3": next_token_probabilities(ties, top_k=3),
+        "top_k=9": next_token_probabilities(ties, top_k=9),
+    }
+
+
+# Published weights
+
+
+def published(
+    draw: Inputs,
+    *,
+    layers: int = 2,
+    width: int = 6,
+    vocab_size: int = 11,
+    max_len: int = 7,
+    prefix: str = "",
+    masks: bool = False,
+    head: bool = False,
+    spread: float = 1.0,
+) -> dict[str, Tensor]:
+    """Draw float32 weights with the names and layouts in which GPT-2 was published."""
+    shapes = {
+        "ln_1.weight": (width,),
+        "ln_1.bias": (width,),
+        "attn.c_attn.weight": (width, 3 * width),
+        "attn.c_attn.bias": (3 * width,),
+        "attn.c_proj.weight": (width, width),
+        "attn.c_proj.bias": (width,),
+        "ln_2.weight": (width,),
+        "ln_2.bias": (width,),
+        "mlp.c_fc.weight": (width, 4 * width),
+        "mlp.c_fc.bias": (4 * width,),
+        "mlp.c_proj.weight": (4 * width, width),
+        "mlp.c_proj.bias": (width,),
+    }
+    all_shapes = {
+        "wte.weight": (vocab_size, width),
+        "wpe.weight": (max_len, width),
+        **{f"h.{n}.{name}": s for n in range(layers) for name, s in shapes.items()},
+        "ln_f.weight": (width,),
+        "ln_f.bias": (width,),
+    }
+    weights = {}
+    for name, shape in all_shapes.items():
+        scale = spread * shape[0] ** -0.5 if len(shape) > 1 else 1.0
+        weights[name] = draw.give((draw.normal(*shape) * scale).float())
+    if masks:
+        triangle = torch.ones(1, 1, max_len, max_len).tril()
+        for n in range(layers):
+            weights[f"h.{n}.attn.bias"] = triangle
+            weights[f"h.{n}.attn.masked_bias"] = torch.tensor(-1e4)
+    weights = {f"{prefix}{name}": tensor for name, tensor in weights.items()}
+    if head:
+        weights["lm_head.weight"] = weights[f"{prefix}wte.weight"]
+    return weights
+
+
+NO_LIBRARY = shortcut(
+    "from_published",
+    "transformers",
+    because="The exercise is to write the translation yourself.",
+)
+
+
+@check("from_published", points=1, show=True)
+def one_block(from_published: Any, draw: Inputs) -> Any:
+    """One block with two heads: the logits of two texts."""
+    model = from_published(published(draw, layers=1), 2)
+    return model(drawn_tokens(draw, 11, 2, 5))
+
+
+@check("from_published", points=1, show=True)
+def with_prefix_masks_and_head(from_published: Any, draw: Inputs) -> Any:
+    """Two blocks with three heads; every name begins with `transformer.`, and there are masks and an lm_head.weight."""
+    weights = published(draw, prefix="transformer.", masks=True, head=True)
+    return from_published(weights, 3)(drawn_tokens(draw, 11, 2, 7))

@@ -1,0 +1,43 @@
+"""What the cells of lesson 13 are given, under one name."""
+
+from blocks import Block
+from byte_pairs import merge
+from dictionary import Dictionary, Quotations
+from measure import table
+from modern import GPT
+from published import Tokens, example, gpt2, head_weights, weights_in, write
+from training import (
+    LARGE,
+    SMALL,
+    Recipe,
+    define,
+    load,
+    loss_on,
+    notebook_steps,
+    softmax,
+    train,
+)
+
+__all__ = [
+    "GPT",
+    "LARGE",
+    "SMALL",
+    "Block",
+    "Dictionary",
+    "Quotations",
+    "Recipe",
+    "Tokens",
+    "define",
+    "example",
+    "gpt2",
+    "head_weights",
+    "load",
+    "loss_on",
+    "merge",
+    "notebook_steps",
+    "softmax",
+    "table",
+    "train",
+    "weights_in",
+    "write",
+]
