@@ -82,6 +82,28 @@ def test_code_and_colors_do_not_hold_formgrader_up(formgrader: HTMLExporter, cel
     assert seconds < SECONDS
 
 
+@pytest.mark.parametrize("blank", ["\n ", "  \n", "\n\t"])
+def test_blank_lines_which_colors_read_again_at_each_line_are_not_colored(formgrader: HTMLExporter, blank: str) -> None:
+    text, _, _ = page_of(formgrader, [new_code_cell(f"x = 1{blank * 4000}y = 2")])
+    assert CUT in text
+
+
+def test_a_tag_of_thousands_of_attributes_is_charged_for_them(formgrader: HTMLExporter) -> None:
+    data = {"text/html": f"<b {' '.join(f'a{n}' for n in range(6500))}>bold</b>"}
+    _, left, _ = page_of(formgrader, [new_code_cell(outputs=[new_output("display_data", data)])])
+    assert ALLOWANCE - left > ALLOWANCE / 10
+
+
+@pytest.mark.parametrize("style", ["a(" * 5000, "[" * 9000, "{" * 9000])
+def test_styles_nested_deeper_than_python_goes_cost_no_page(formgrader: HTMLExporter, style: str) -> None:
+    data, text = {"text/html": f'<p style="color:{style}">shown'}, f'<p style="color:{style}">seen'
+    cells = [new_code_cell(outputs=[new_output("display_data", data)]), new_markdown_cell(text)]
+    page, _, _ = page_of(formgrader, cells)
+    assert "shown" in page
+    assert "seen" in page
+    assert "<p style" not in page
+
+
 @pytest.mark.parametrize("left", ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<<b>script>alert(1)<"])
 def test_what_cannot_be_paid_for_is_as_harmless(formgrader: HTMLExporter, left: str) -> None:
     data = {"text/html": "<b>" * 3000 + left}

@@ -1,9 +1,10 @@
 """How much of a page is rendered: nbconvert's filters with an allowance that a page's texts share.
 
 Formgrader renders submissions in its own process, where nothing could stop a page that takes minutes. Renderers of
-markdown and HTML take time with the square of a text's length, or of how deep its tags are nested, those of code,
-colors and formulas with their length; so that is what a text costs, and what cannot be paid for is shown as plain text,
-or not at all. What a lesson holds costs less than a third.
+markdown and HTML take time with the square of a text's length, of its attributes, or of how deep its tags are nested;
+those of code, colors and formulas with their length, and of code also with the square of its blank lines in a row. So
+that is what a text costs, and what cannot be paid for is shown as plain text, or not at all. What a lesson holds costs
+less than a third.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ KEY = "autograder_allowance"  # in a page's resources
 PLAIN, PLAIN_COST = 5000, 50_000
 CUT = "[… This text is longer than a page can show.]"
 OF_A_CHARACTER_OF_CODE, OF_AN_ENTITY, OF_A_COLOR = 20, 20, 40
+BLANK, OF_A_BLANK_SQUARED = re.compile(r"\s{2,}"), 15  # coloring reads blank lines anew from each of their ends
+BETWEEN_ATTRIBUTES, OF_ATTRIBUTES_SQUARED = re.compile(r"[\s/\"']+"), 100  # each is compared with all before it
 OF_A_FORMULA, OF_ITS_CHARACTERS = 100, 15
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
 highlight = Highlight2HTML(pygments_lexer="ipython3")
@@ -42,7 +45,8 @@ def render_markdown(page: Any, text: str) -> str:
 @pass_context  # type: ignore[untyped-decorator]
 def render_code(page: Any, source: str, **options: Any) -> str:
     """Return code in colors, in place of the exporter's own filter; without them where they would take long."""
-    if spent(page, OF_A_CHARACTER_OF_CODE * len(source)):
+    blank = sum(len(run) ** 2 for run in BLANK.findall(source))
+    if spent(page, OF_A_CHARACTER_OF_CODE * len(source) + blank // OF_A_BLANK_SQUARED):
         return str(highlight(source, **options))
     return plain_text(page, source)
 
@@ -75,7 +79,9 @@ def plain_text(page: Any, text: str) -> str:
 def render_html(page: Any, text: object) -> str:
     """Return HTML without anything that could act; without any tag where cleaning it would take long."""
     words = text.decode() if isinstance(text, bytes) else str(text)
-    if spent(page, len(words) + words.count("<") ** 2 // 10 + OF_AN_ENTITY * words.count("&")):
+    attributes = sum(1 for _ in BETWEEN_ATTRIBUTES.finditer(words))  # or words: which of them are in a tag costs more
+    squares = words.count("<") ** 2 // 10 + attributes**2 // OF_ATTRIBUTES_SQUARED
+    if spent(page, len(words) + squares + OF_AN_ENTITY * words.count("&")):
         return clean_html(words)
     return TAG.sub("", words).replace("<", "&lt;").replace(">", "&gt;")
 

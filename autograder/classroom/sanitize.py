@@ -57,7 +57,10 @@ def clean_html(page: object) -> str:
     text = page.decode() if isinstance(page, bytes) else str(page)
     if text.count("<") > MOST_TAGS:
         return html.escape(text)
-    return str(bleach.clean(text, tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=CSS, strip=True))
+    try:
+        return str(bleach.clean(text, tags=TAGS, attributes=ATTRIBUTES, css_sanitizer=CSS, strip=True))
+    except RecursionError:  # parentheses in a style, thousands deep
+        return html.escape(text)
 
 
 def clean_rendered(page: str, drawn: Callable[[str], bool] = lambda formula: True) -> str:
