@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You need lesson 3. About 90 minutes.
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You should have done lesson 3. About 90 minutes.
 #
 # ## The idea
 #
-# So far softmax has been a recipe: take `exp` of each score and divide by the sum. Do exactly that, with three scores that are large but close together:
+# So far softmax has been a recipe, which takes `exp` of each score and divides by the sum. Let us do exactly that with three scores that are large but close together:
 
 # %% setup
 import math
@@ -25,27 +25,27 @@ scores = torch.tensor([1000.0, 1001.0, 1002.0])
 scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 
 # %% [markdown]
-# Three times `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
+# All three results are `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`. It grows so fast that it soon exceeds the largest number that fits into the format, and the result is infinity. How soon depends on the format. PyTorch's default is float32; float16 has half the bits:
+# The trouble is `exp`, which grows so fast that it soon exceeds the largest number that fits into the format, and then the result is infinity. How soon depends on the format. PyTorch's default is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# `True` means infinity. In float32, `exp` overflows between 88.7 and 88.8; in float16, between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Infinity divided by infinity is `nan`, and any finite number divided by infinity is 0: one such entry spoils its whole row.
+# `True` means infinity. In float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Since infinity divided by infinity is `nan`, and any finite number divided by infinity is 0, a single such entry spoils its whole row.
 #
 # ## By hand
 #
-# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3, and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are all divided by 3 and become $\tfrac13, \tfrac23, 1$. Their sum is 2. What are the weights now?
+# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are then divided by 3, so that they become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# The same. Every exponential was divided by 3, so the sum was too, and the fractions did not notice. **Predict.** What if you add 100 to every score? And what if you multiply every score by 10?
+# They are the same. Every exponential was divided by 3, and therefore the sum was divided by 3 as well, so that the fractions did not notice. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
 
 # %%
 predict(
@@ -63,13 +63,13 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax sees only differences. A shift leaves them as they are; a positive factor makes them larger or smaller. Here the third key's weight went from a half to 0.983.
+# Softmax sees only differences between scores. A shift leaves these differences as they are, whereas a positive factor makes them larger or smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
 # ## In PyTorch
 #
-# A shift is free, so use it: subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and no exponential exceeds 1. At least one *is* 1, so the sum cannot be 0 either.
+# A shift is free, so we can use it to subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and so no exponential exceeds 1. At least one of them *is* 1, so that the sum cannot be 0 either.
 #
-# The largest of what? A table of scores has many rows. A first attempt subtracts the largest score in the whole table:
+# But the largest of what? A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
 
 # %%
 table = torch.tensor([[0.0, 1.0], [-2000.0, -2001.0]])
@@ -77,11 +77,11 @@ shifted = (table - table.max()).exp()
 shifted / shifted.sum(dim=-1, keepdim=True)
 
 # %% [markdown]
-# The first row is right. In the second, all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. From each row, subtract its own largest score.
+# The first row is right. In the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
 #
 # ### Exercise 4.1: a softmax that does not overflow
 #
-# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp`, not PyTorch's `softmax` or `logsumexp`: this exercise is about what happens inside them.
+# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp` and not PyTorch's `softmax` or `logsumexp`, because this exercise is about what happens inside them.
 
 # %% hints stable_softmax [markdown]
 # Which two steps of the recipe work along an axis? What shape must their results have so that they can be combined with the table again, whatever the axis is?
@@ -109,7 +109,7 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### One knob
 #
-# A factor on the scores changes how concentrated the weights are. It is usually written as a division, by the *temperature* $T$ of lesson 1. The name comes from physics, where this formula was first found.
+# A factor on the scores changes how concentrated the weights are. It is usually written as a division by a *temperature* $T$, which you have met in lesson 1. The name comes from physics, where this formula was first found.
 
 # %%
 scores = torch.tensor([0.0, 1.0, 2.0])
@@ -124,7 +124,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# At a quarter, the largest score takes 0.98. At 4, it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks one value; as $T$ grows, it averages them all.
+# At a temperature of a quarter, the largest score takes 0.98 of the weight. At 4 it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.
 
 # %%
 temperatures = [2.0**k for k in range(-4, 6)]
@@ -142,7 +142,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# No two lines cross. The temperature brings the weights together or drives them apart, but never changes which key leads. Move it yourself:
+# No two lines cross. The temperature brings the weights together or drives them apart, but it never changes which key leads. You can move it yourself:
 
 # %%
 plot.slide(
@@ -164,11 +164,11 @@ half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
 half / 0.0001, (half / 0.0001).softmax(dim=-1)
 
 # %% [markdown]
-# 200,000, 190,000 and 70,000 are all too large, so they became ∞, and softmax of three infinities is `nan`. The answer itself is harmless: a weight of 1 and two of 0.
+# The quotients would be 200,000, 190,000 and 70,000, all of which are too large, so that they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless, a weight of 1 and two of 0.
 #
 # ### Exercise 4.2: temperature
 #
-# Write softmax with a temperature, for scores in any precision, including the row above. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. (Where a program offers "temperature 0", it picks the largest score without softmax.) You may use PyTorch's softmax.
+# Write softmax with a temperature, for scores in any precision, the row above included. Raise a `ValueError` that says so for a temperature of 0, which would divide by zero, and for a negative one, which would reverse the order of the keys. (Where a program offers "temperature 0", it picks the largest score without any softmax.) You may use PyTorch's softmax.
 
 # %% hints temperature_softmax [markdown]
 # A high temperature should even out the weights. If T is large, should the differences between scores become larger or smaller before softmax?
@@ -198,29 +198,29 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# The largest weight says something, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights: the *entropy*
+# How far is a row from picking, and how far from averaging? The largest weight says something about it, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights, the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
-# It is 0 when one weight is 1, and $\ln n$ when all n are equal. With the natural logarithm, its unit is the *nat*.
+# It is 0 when one weight is 1, and it is $\ln n$ when all n weights are equal. With the natural logarithm its unit is called the *nat*.
 
 # %%
 w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]])
 -(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
 
 # %% [markdown]
-# 0.693 is ln 2: the first row is spread evenly over two keys. 1.099 is ln 3: the last is spread evenly over three. The second row, 1.040, lies in between. You can read $e^H$ as the effective number of keys: 2, 2.8 and 3.
+# The first row has 0.693, which is ln 2, because it is spread evenly over two keys, and the last has 1.099, which is ln 3, because it is spread evenly over three. The second row, with 1.040, lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
 #
-# The first row has a 1e-9 where it should have a 0. That was a dodge, since the formula as written fails on an exact 0:
+# The first row has a 1e-9 where it should have a 0. That was a dodge, since the formula as it is written fails on an exact 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
 w.log(), w * w.log()
 
 # %% [markdown]
-# ln 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 contributes nothing. Exact zeros do occur: tiny weights round to 0, and the next lesson produces zeros on purpose.
+# The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur, because tiny weights round to 0, and the next lesson will produce zeros on purpose.
 #
-# Replacing the `nan` in the result fixes the value. What about the gradient?
+# Replacing the `nan` in the result would fix the value. But what about the gradient?
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
@@ -229,7 +229,7 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, ln 2, but the last gradient is `nan`. `nan_to_num` sends a gradient of 0 back to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a convention, but one that keeps training alive.)
+# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so that any finite number there is a convention, but it is one that keeps training alive.)
 #
 # ### Exercise 4.3: entropy
 #
@@ -262,11 +262,13 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### In pieces
 #
-# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once: with 100,000 tokens, 100,000 scores for one query and 10 billion for all. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
+# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once, and with 100,000 tokens these are 100,000 scores for one query and 10 billion for all queries. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
-# Yes. Two numbers and a vector are all you need to remember: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the *mixture*: the values so far, each multiplied by its exponential and added up. When a larger score arrives, the sum and the mixture contain the wrong $m$. But a shift is only a factor: since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, multiply both by $e^{m_\text{old} - m_\text{new}}$.
+# It can. Two numbers and a vector are all that has to be remembered: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the *mixture*, in which the values so far are added up, each multiplied by its exponential.
 #
-# On paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and the values [6, 0], [0, 6] and [12, 12]:
+# When a larger score arrives, the sum and the mixture have been computed with the wrong $m$. But a shift of the scores is only a factor on their exponentials. Since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, it suffices to multiply both by $e^{m_\text{old} - m_\text{new}}$.
+#
+# Do it on paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and with the values [6, 0], [0, 6] and [12, 12]:
 #
 # | | largest $m$ | sum | mixture |
 # |---|---|---|---|
@@ -274,9 +276,9 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # | the old, rescaled: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
 # | with the second piece | ln 3 | $1 + 1 = 2$ | $[2, 4] + [12, 12] = [14, 16]$ |
 #
-# The factor in the second row is $e^{\ln 2 - \ln 3} = \tfrac23$. At the end, divide: [14, 16] / 2 is [7, 8], the output that these scores and values gave in lesson 2.
+# The factor in the second row is $e^{\ln 2 - \ln 3} = \tfrac23$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
 #
-# Is all that bookkeeping needed? Cut after the first key instead, run attention on each piece, and average the two outputs. (With the table's cut it would come out right, but by accident: both pieces have the same sum of exponentials, 1 + 2 and 3.)
+# Is all that bookkeeping needed? One might as well run attention on each piece and average the two outputs. Here is what comes of that if the cut is after the first key. (With the cut of the table it would come out right, but only by accident, because there both pieces have the same sum of exponentials, 1 + 2 and 3.)
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -288,11 +290,11 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# [6.6, 4.8] is not [7, 8]. Each piece shared out a whole unit of attention among its own keys, although there is only one for all of them together. A piece's share of that unit is proportional to its sum of exponentials, which the average ignores.
+# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit which belongs to a piece is proportional to its sum of exponentials, and this is what the average ignores.
 #
 # ### Exercise 4.4: attention in one pass
 #
-# Mix the values in one pass over pieces of `chunk` keys each; the last piece may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows. PyTorch's softmax, `logsumexp` and ready-made attention are not allowed here, because the single pass is the exercise.
+# Mix the values in one pass over pieces of `chunk` keys each, of which the last may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows. PyTorch's softmax, `logsumexp` and ready-made attention are not allowed here, because the single pass is the exercise.
 
 # %% hints streaming_attend [markdown]
 # Which three quantities does the table above keep track of, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
@@ -328,20 +330,20 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% [markdown]
 # ### What the loop is good for
 #
-# This loop is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention. Lesson 10 returns to it.
+# The loop that you have written is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
 #
 # ## What can go wrong
 #
-# **An overflow before softmax.** A stable softmax does not help if the scores are already infinite. With large entries, a dot product in 64 dimensions can exceed float16's largest number too:
+# **An overflow before softmax.** A stable softmax does not help if the scores are infinite before they reach it. A dot product of large entries in 64 dimensions can exceed float16's largest number, too:
 
 # %%
 q = torch.full((64,), 40.0, dtype=torch.float16)
 q @ q, (q / 8) @ q
 
 # %% [markdown]
-# $64 \cdot 40 \cdot 40 = 102400$ is too large, so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800 and is otherwise the same computation.
+# $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and it is otherwise the same computation.
 #
-# **Weights read as probabilities.** They sum to 1, as probabilities do, but they are not the probability of anything: a weight of 0.7 is the share of a value in a mixture.
+# **Weights read as probabilities.** The weights sum to 1, as probabilities do, but they are not the probability of anything. A weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]
