@@ -144,17 +144,17 @@ def other_sizes(leaks: Any, draw: Inputs) -> Any:
         leaks(last_token_everywhere, 3, 2),
         leaks(noisy, 9, 16),
         leaks(lambda x: hole(functional.layer_norm(x, x.shape[-1:])), length, 8),
-        leaks(one_sentence_alone(causal), 5, 4),
-        leaks(one_sentence_alone(hole), length, 8),
+        leaks(one_sentence_alone(causal, 5), 5, 4),
+        leaks(one_sentence_alone(hole, length), length, 8),
     )
 
 
-def one_sentence_alone(attention: Any) -> Any:
-    """Make an attention that takes a batch of one sentence only."""
+def one_sentence_alone(attention: Any, length: int) -> Any:
+    """Make an attention that takes a batch of one sentence only, and only of one length."""
 
     def fixed(x: torch.Tensor) -> torch.Tensor:
-        if len(x) != 1:
-            raise ValueError(f"this attention takes one sentence, not {len(x)}")
+        if x.shape[:2] != (1, length):
+            raise ValueError(f"this attention takes one sentence of {length} tokens")
         return attention(x)
 
     return fixed
