@@ -363,3 +363,14 @@ def test_names_of_three_systems_in_one_upload_are_three_students(
     students, left_out = collected(scratch, origin)
     assert students == ["Jane_Doe", "doe", "doejane_12"]
     assert left_out == [f"class/{names[0]}: replaced by class/{again}, a later file of doejane_12"]
+
+
+@pytest.mark.parametrize("name", ["folder/", "__MACOSX/x"])
+def test_empty_folders_count_as_files_do(scratch: Course, tmp_path: Path, notebook: bytes, name: str) -> None:
+    many = {f"{n}/{name}": b"" for n in range(1001)}
+    delivered = tmp_path / "delivered"
+    delivered.mkdir()
+    archive(delivered / "ann.zip", {**many, f"{LESSON}.ipynb": notebook})
+    students, left_out = collected(scratch, delivered)
+    assert students == []
+    assert left_out == ["ann: whatever comes after 1000 files, which is more than one student hands in"]

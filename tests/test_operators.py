@@ -2,14 +2,16 @@
 
 import subprocess
 import sys
+from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from autograder.judging.operators import recording
+from autograder.judging.operators import LATER, later_code_in, recording
 from autograder.judging.shortcuts import ran_in, record_is_odd
 from autograder.judging.values import Returned
 from autograder.paths import find_course
@@ -82,7 +84,54 @@ def test_a_record_does_not_change_what_comes_out() -> None:
 
 def test_recording_imports_nothing_heavy() -> None:
     code = (
-        "import sys, torch\nfrom autograder.judging.operators import recording\n"
+        "import sys, torch\nfrom autograder.judging.operators import LATER, later_code_in, recording\n"
         "with recording(set()):\n    torch.ones(2).softmax(dim=0)\nassert 'torch._dynamo' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.ones(2),
+        torch.nn.Parameter(torch.ones(2)),
+        torch.ones(2, 3).max(dim=0),
+        torch.Size([2]),
+        np.float64(1),
+        Pair(torch.ones(1), torch.ones(1)),
+        {"a": [1, "b", None, (2.0, True)]},
+        OrderedDict(a=1),
+    ],
+    ids=str,
+)
+def test_data_runs_no_code_later(value: object) -> None:
+    assert list(later_code_in(value)) == []
+
+
+class OwnTensor(torch.Tensor):
+    pass
+
+
+class OwnList(list):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ((n for n in [1]), "generator"),
+        (map(str, []), "map"),
+        ([{"a": lambda: 1}], "function"),
+        (torch.ones(2).as_subclass(OwnTensor), "OwnTensor"),
+        (OwnList(), "OwnList"),
+        (torch.nn.Linear(1, 1), "Module"),
+    ],
+    ids=str,
+)
+def test_what_may_run_code_later_is_noted(value: object, kind: str) -> None:
+    assert list(later_code_in(value)) == [LATER + kind]

@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,12 +55,12 @@ def configure(course: Course, text: str) -> None:
     os.utime(course.root / CONFIG_NAME, (later, later))
 
 
-def hand_in(exchange: Path, student: str, content: str) -> str:
+def hand_in(exchange: Path, student: str, content: str, lesson: str = LESSON) -> str:
     """Hand in as nbgrader does; return the secret."""
     time, secret = datetime.now(UTC).strftime(WRITTEN), secrets.token_hex(16)
-    folder = exchange / "attention" / "inbound" / f"{student}+{LESSON}+{time}+abcdefgh"
+    folder = exchange / "attention" / "inbound" / f"{student}+{lesson}+{time}+abcdefgh"
     folder.mkdir()
-    (folder / f"{LESSON}.ipynb").write_text(content)
+    (folder / f"{lesson}.ipynb").write_text(content)
     (folder / "timestamp.txt").write_text(time)
     (folder / "submission_secret.txt").write_text(secret)
     return secret
@@ -237,3 +237,17 @@ def test_the_lines_that_hub_md_shows_are_what_they_say(course: Course) -> None:
     assert rules_of(found["c"], LESSON).shown(datetime(2026, 11, 30, 22, 59)) == "Mon 30 Nov 2026, 23:59 CET"
     found["c"].HandIn.lessons = {}
     assert rules_of(found["c"], LESSON) == replace(rules_of(Config(), LESSON), zone=ZoneInfo("Europe/Berlin"))
+
+
+class NeverDone(Executor):
+    def submit(self, function, *arguments) -> Future:
+        return Future()
+
+
+def test_one_student_with_many_lessons_holds_up_nobody_else(scratch: Course, exchange: Path) -> None:
+    service = Service(scratch, NeverDone(), 1, UNSAFE, print)
+    for student, lesson in (("mallory", LESSON), ("mallory", "03_scaling"), ("ann", LESSON)):
+        hand_in(exchange, student, "{}", lesson)
+    service.look()
+    service.start()
+    assert sorted(work.delivered.student for work in service._running.values()) == ["ann", "mallory"]

@@ -87,6 +87,8 @@ def test_what_another_cell_does_is_no_question_about_the_exercise(cell: str) -> 
         "with torch._C.DisableTorchFunction(): pass",
         "import autograder.judging.operators as o\no.note = print",
         "import ctypes",
+        "import sys\nsys.setprofile(print)",
+        "import sys\nsys.settrace(print)",
     ],
 )
 def test_ways_to_the_record_itself_are_shown_wherever_they_are(cell: str) -> None:

@@ -214,6 +214,8 @@ def read_zip(
         for info in archive.infolist():
             if not info.is_dir() and not is_junk(info.filename):
                 yield from zip_member(name, archive, info, lesson, report, upload, depth)
+            elif upload:  # reading the list of them takes as long as that of files
+                report.is_too_much(upload.owner.student, 0)
 
 
 def zip_member(

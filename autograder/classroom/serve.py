@@ -185,15 +185,16 @@ class Service:
                 self._waiting.setdefault((delivered.lesson.name, delivered.student), []).append(delivered)
 
     def start(self) -> None:
-        """Begin to grade what may be graded now, in the order in which it arrived."""
-        busy = {work.place for work in self._running.values()}
+        """Begin to grade what may be graded now, one of each student's at a time, in the order in which it arrived."""
+        busy = {work.delivered.student for work in self._running.values()}
         rules = {name: self._rules(name) for name in {name for name, _ in self._waiting}}
         first = sorted(self._waiting, key=lambda place: self._waiting[place][0].arrived)
-        for place in (place for place in first if place not in busy):
+        for place in first:
             if len(self._running) > self._jobs:
                 return
-            if chosen := self._choose(place, rules[place[0]]):
+            if place[1] not in busy and (chosen := self._choose(place, rules[place[0]])):
                 self._begin(chosen, rules[place[0]])
+                busy.add(place[1])
 
     def _rules(self, lesson: str) -> Rules:
         with open_gradebook(self.course) as gradebook:

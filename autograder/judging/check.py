@@ -23,7 +23,7 @@ from torch import Tensor
 from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .modules import LESSON_CODE
-from .operators import AND_MORE, note, recording
+from .operators import AND_MORE, note, note_later_code, recording
 from .sentences import STRUCTURE
 from .settings import changed_settings, settings_now
 from .syntax import bound_by, wanted_by
@@ -87,6 +87,8 @@ class Check:
                 outcome = capture_outcome(lambda: self.run(watched, draw))
                 settings = tuple(name for name in changed_settings(before) if name not in self.may_change)
         if isinstance(outcome, Returned):
+            if ran is not None:
+                note_later_code(ran, outcome.tree)
             outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, ReturnRecorder):
             outcome = watched.explain(outcome)
@@ -130,8 +132,10 @@ class ReturnRecorder:
         with recording(self._ran):
             self._returned = self._work(*args, **options)
         self._inside = False
-        if self._ran is not None and isinstance(self._work, type) and isinstance(self._returned, self._work):
-            note(self._ran, AND_MORE)  # its methods run unseen
+        if self._ran is not None:
+            note_later_code(self._ran, self._returned)
+            if isinstance(self._work, type) and isinstance(self._returned, self._work):
+                note(self._ran, AND_MORE)  # its methods run unseen
         return self._returned
 
     def __getattr__(self, name: str) -> Any:

@@ -1,7 +1,8 @@
 """Which of PyTorch's functions run while a student's code does, whatever it calls them, and which modules call them.
 
-A record is a set of names of three kinds: a function as Python calls it (`softmax`), an operator that it ends in, with
-its namespace (`aten::_softmax`), and a module between a student's code and a function (`from torch.nn.functional`).
+A record is a set of names of four kinds: a function as Python calls it (`softmax`), an operator that it ends in, with
+its namespace (`aten::_softmax`), a module between a student's code and a function (`from torch.nn.functional`), and an
+object that came back and may go on computing when nothing is recorded any more (`later::generator`).
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from types import FrameType
+from itertools import islice
+from types import FrameType, NoneType
 from typing import Any
 
+import numpy as np
+import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -21,6 +25,14 @@ CALLER = "from "
 OUTERMOST = ("__main__", "reference", "checks", "hidden")  # a student's code, a solution, what calls them
 BETWEEN = ("torch.overrides", "torch._ops")  # what is recorded goes through them
 MESSAGES = "autograder.grading."  # which sends what a black box is asked
+LATER = "later::"  # before the kind of a returned object that may run code when somebody looks at it
+PLAIN = (
+    *(NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
+    *(torch.Tensor, torch.dtype, torch.device, np.ndarray, np.generic),
+)
+READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
+LIBRARIES = ("collections", "torch", "numpy")
+DEEPEST, MOST_LOOKED_AT = 8, 1000
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 
 
@@ -79,6 +91,31 @@ def callers(frame: FrameType | None) -> list[str]:
             modules.append(module)
         frame = frame.f_back
     return modules
+
+
+def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the kinds of objects in a returned value that may run code when they are looked at: it is in no record."""
+    kind = type(value)
+    if not is_plain(kind):
+        yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else kind.__name__)
+    elif issubclass(kind, list | tuple | dict) and depth < DEEPEST:
+        for item in islice(value.values() if issubclass(kind, dict) else value, MOST_LOOKED_AT):
+            yield from later_code_in(item, depth + 1)
+
+
+def note_later_code(names: set[str], value: Any) -> None:
+    """Note what in a returned value may run code when somebody looks at it."""
+    for name in later_code_in(value):
+        note(names, name)
+
+
+def is_plain(kind: type) -> bool:
+    """Say whether objects of a type are data: Python's, a library's, or a named tuple of the student's own."""
+    if kind in PLAIN or (issubclass(kind, tuple) and all(getattr(kind, n) is getattr(tuple, n) for n in READ_BY)):
+        return True
+    module = kind.__module__
+    from_library = module.split(".")[0] in LIBRARIES and getattr(sys.modules.get(module), kind.__name__, None) is kind
+    return from_library and issubclass(kind, PLAIN)
 
 
 def note(names: set[str], name: str) -> None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
-from .operators import CALLER
+from .operators import CALLER, LATER
 
 ARITHMETIC = """
 abs acos acosh add addcdiv addcmul angle asin asinh atan atan2 atanh ceil clamp clamp_max clamp_min conj_physical
@@ -88,7 +88,7 @@ def outside(ran: Iterable[str], known: Collection[str], own: Collection[str] = (
     patterns = [name for name in known if "*" in name]
     for name in sorted(ran):
         if not is_usual(name, own) and name not in known and not any(fnmatchcase(name, p) for p in patterns):
-            what = "NumPy" if name in FOR_NUMPY else name.removeprefix(CALLER)
+            what = "NumPy" if name in FOR_NUMPY else name.removeprefix(CALLER).removeprefix(LATER)
             return what if SHOWN.fullmatch(what) else "something with a name of its own"
     return ""
 

@@ -30,7 +30,7 @@ ELSEWHERE = (
 # by these the record itself can be taken away, from any cell
 OF_THE_RECORD = (
     *("_getframe", "f_back", "currentframe", "ctypes", "_C", "_python_dispatch", "overrides", "judging", "grading"),
-    *("_disable_current_modes", "DisableTorchFunction", "operators"),
+    *("_disable_current_modes", "DisableTorchFunction", "operators", "setprofile", "settrace"),
 )
 INNER = ("ops", "onnx", "ao", "fx", "overrides", "library")  # parts of PyTorch that are not for answers
 TORCH = "torch"
