@@ -28,7 +28,7 @@ REFERENCE = KEY.reference
 
 @pytest.fixture(scope="module")
 def published() -> Iterator[Any]:
-    with importable(KEY.source.modules, KEY.source.place):
+    with importable(KEY.source.modules, KEY.source.folder):
         import published
 
         yield published

@@ -86,11 +86,9 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
     for _ in range(merges):
         counts: dict[tuple[str, str], int] = {}
         for word, parts in tokens.items():
-            before = None
-            for pair in itertools.pairwise(parts):
-                before = None if pair == before else pair  # "aaa" holds one pair
-                if before:
-                    counts[pair] = counts.get(pair, 0) + words[word]
+            for pair, run in itertools.groupby(itertools.pairwise(parts)):
+                fit = (len(list(run)) + 1) // 2  # "aaa" holds two, of which one fits
+                counts[pair] = counts.get(pair, 0) + fit * words[word]
         if not counts:
             break
         best = min(counts, key=lambda pair: (-counts[pair], pair))

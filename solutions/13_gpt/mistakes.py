@@ -9,11 +9,8 @@ def counted(tokens, words):
     """Count pairs of neighbors, those that overlap once."""
     counts = {}
     for word, parts in tokens.items():
-        before = None
-        for pair in itertools.pairwise(parts):
-            before = None if pair == before else pair
-            if before:
-                counts[pair] = counts.get(pair, 0) + words[word]
+        for pair, run in itertools.groupby(itertools.pairwise(parts)):
+            counts[pair] = counts.get(pair, 0) + (len(list(run)) + 1) // 2 * words[word]
     return counts
 
 learn = solution("learn_merges")
@@ -21,10 +18,9 @@ learn.mutant("every_word_once", "words[word]", "1", hint=1,
     says="Every word was counted once. A pair counts as often as the words that hold it occur.")
 learn.mutant("once_per_word", "itertools.pairwise(parts)", "dict.fromkeys(itertools.pairwise(parts))", hint=1,
     says="A pair that is in a word several times was counted once for it. Every occurrence counts.")
-learn.mutant("overlaps_counted", "before = None if pair == before else pair", "before = pair", hint=2,
+learn.mutant("overlaps_counted", "(len(list(run)) + 1) // 2", "len(list(run))", hint=2,
     says="Pairs that overlap were counted as several. In \"aaa\" only one pair can be merged, so it counts once.")
-learn.mutant("runs_counted_once", "before = None if pair == before else pair", "same, before = pair == before, pair",
-    "if before:", "if not same:", hint=2,
+learn.mutant("runs_counted_once", "(len(list(run)) + 1) // 2", "1", hint=2,
     says="A run of one letter was counted as one pair, however long it is. In \"aaaa\" two pairs can be merged.")
 learn.mutant("largest_of_equal", "min(counts, key=lambda pair: (-counts[pair], pair))",
     "max(counts, key=lambda pair: (counts[pair], pair))", hint=3,
@@ -79,8 +75,7 @@ learn.mutant("in_order_of_the_alphabet", "return learned", "return sorted(learne
     says="The pairs were sorted. Their order is that of their merges.")
 learn.mutant("one_too_many", "range(merges)", "range(merges + 1)", says="There is one merge too many.")
 learn.mutant("one_too_few", "range(merges)", "range(1, merges)", says="One merge is missing.")
-learn.mutant("as_counted_in_the_text", "counts[pair] = counts.get(pair, 0) + words[word]",
-    "counts[pair] = counts.get(pair, 0) + words[word] * word.count(''.join(pair))",
+learn.mutant("as_counted_in_the_text", "words[word]", "words[word] * word.count(''.join(pair))",
     says="A pair was counted as a text that occurs in the word, and that for each pair of tokens. Count pairs of "
     "tokens.")
 learn.mutant("letters_only", "list(word)", "[c for c in word if c.isascii() and c.isalpha()]",
@@ -333,6 +328,9 @@ groups.mutant("names_for_parameters", "[p for p in model.parameters() if p.requi
     "[p for p in learning if p.dim() >= 2]", "[n for n, p in model.named_parameters() if p.dim() >= 2]",
     "[p for p in learning if p.dim() < 2]", "[n for n, p in model.named_parameters() if p.dim() < 2]",
     says="The groups hold names. The optimizer needs the parameters themselves.")
+groups.mutant("sets", "[p for p in learning if p.dim() >= 2]", "{p for p in learning if p.dim() >= 2}",
+    "[p for p in learning if p.dim() < 2]", "{p for p in learning if p.dim() < 2}", hint=2,
+    says="The parameters are in a set. The optimizer refuses that, because a set has no order: make a list.")
 groups.mutant("key_misspelled", "'weight_decay': decay", "'decay': decay", "'weight_decay': 0.0", "'decay': 0.0", hint=3,
     says="The optimizer reads the key \"weight_decay\".")
 
@@ -388,6 +386,8 @@ choose.mutant("crossing_token_left_out", "before >= top_p", "before + shares > t
     says="The token with which the sum reaches top_p was left out. What is kept has to sum to at least top_p.")
 choose.mutant("one_more_for_top_p", "before >= top_p", "before - shares.roll(1, dims=-1) * (before > 0) >= top_p", hint=2,
     says="top_p kept one token too many. Once the sum has reached top_p, no further one is needed.")
+choose.mutant("one_more_at_the_border", "before >= top_p", "before > top_p", hint=2,
+    says="Where the sum was top_p already, one token more was kept. At least top_p is enough.")
 choose.mutant("each_above_top_p", "before >= top_p", "shares < shares[..., :1] * top_p", hint=2,
     says="Each token was compared with a share of the largest. top_p is about the sum of the most probable ones.")
 choose.mutant("probability_below_top_p", "before >= top_p", "(shares < top_p) & (before > 0)", hint=2,
@@ -425,6 +425,13 @@ weights.mutant("nothing_turned", "tensor.mT if tensor.dim() == 2 else tensor",
     "tensor if tensor.dim() == 2 and tensor.size(0) == tensor.size(1) else tensor.mT if tensor.dim() == 2 else tensor",
     hint=2, says="Square matrices were not transposed. A Conv1D's weight is (in, out) whatever its shape; nn.Linear has "
     "(out, in).")
+weights.mutant("thirds_not_turned", "of_block[f'attention.{letter}_proj'] = third",
+    "of_block[f'attention.{letter}_proj'] = third.mT if third.dim() == 2 else third", hint=2,
+    says="The parts of c_attn.weight were not transposed. They are square, so nothing complains, but a Conv1D's weight "
+    "is (in, out) and that of nn.Linear (out, in).")
+weights.mutant("output_not_turned", "tensor.mT if tensor.dim() == 2 else tensor",
+    "tensor.mT if tensor.dim() == 2 and 'out_proj' not in name else tensor", hint=3,
+    says="attn.c_proj.weight was not transposed. It is square, so nothing complains, but it is of a Conv1D, too.")
 weights.mutant("reshaped", "tensor.mT if tensor.dim() == 2 else tensor",
     "tensor.reshape(tensor.shape[::-1]) if tensor.dim() == 2 else tensor", hint=3, says="The matrices have the right "
     "shape, but they were reshaped, which moves numbers to other rows. Transpose them.")
@@ -450,6 +457,8 @@ weights.mutant("first_block_everywhere", "w[f'h.{n}.{old}.{kind}']", "w[f'h.0.{o
     says="Every block got weights of block 0.")
 weights.mutant("attention_of_the_first_block", "w[f'h.{n}.attn.c_attn.{kind}']", "w[f'h.0.attn.c_attn.{kind}']",
     says="Every block got the queries, keys and values of block 0.")
+weights.mutant("last_block_missing", "sum('ln_1.bias' in name for name in w)", "sum('ln_1.bias' in name for name in w) - 1",
+    hint=1, says="The last block is missing. Their numbers begin at 0, so there is one more than the largest.")
 weights.mutant("blocks_counted_by_a_digit", "sum('ln_1.bias' in name for name in w)",
     "len({name[2] for name in w if name.startswith('h.')})", hint=1,
     says="The number of blocks was read off one digit. There may be more than ten.")
