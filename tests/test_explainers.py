@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 
 from autograder.judging.case import Case
-from autograder.judging.diagnose import EXPLAINERS, explanations
+from autograder.judging.diagnose import EXPLAINERS, explanations, of_the_wrong_part
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Raised, Returned
@@ -51,3 +51,8 @@ def test_of_a_hidden_check_an_explainer_says_no_number() -> None:
     assert visible.detail
     assert visible.picture
     assert (hidden.detail, hidden.picture) == ("", None)
+
+
+def test_a_mistake_that_explains_a_part_says_nothing_about_the_others() -> None:
+    assert of_the_wrong_part("The weights are right. No bias was copied.") == "No bias was copied."
+    assert of_the_wrong_part("Right for one table.") == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -185,7 +186,15 @@ def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    return named(case, mutant_in_part(case, mistakes))
+    found = named(case, mutant_in_part(case, mistakes))
+    message = of_the_wrong_part(found.message) if found else ""
+    return replace(found, message=message) if found and message else None
+
+
+def of_the_wrong_part(message: str) -> str:
+    """Return an author's words without the sentences about what is right: here other parts of the result are not."""
+    sentences = re.split(r"(?<=[.?!])\s+", message)
+    return " ".join(sentence for sentence in sentences if not re.search(r"\bright\b", sentence, re.IGNORECASE))
 
 
 def mistakes(target: Target) -> Mapping[str, Fingerprint]:
