@@ -14,7 +14,7 @@ from checks import (
 )
 from torch.nn import functional
 
-from autograder.checks import Inputs, battery, check
+from autograder.checks import Inputs, allow, battery, check
 
 # The causal mask
 
@@ -119,6 +119,12 @@ def other_inputs(attention: Any, draw: Inputs) -> Any:
 
 
 # The leak test
+
+MAY_DIFFERENTIATE = allow(
+    "leaks",
+    "aten::native_layer_norm_backward",
+    because="A Jacobian shows leaks, and an attention that is tested may normalize its tokens.",
+)
 
 
 @check("leaks", points=1)
