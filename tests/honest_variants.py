@@ -5,6 +5,7 @@ import math
 import runpy
 from collections.abc import Callable
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -2313,3 +2314,146 @@ def weights_into_thirds(weights, module):
             third.copy_(torch.as_tensor(weights[f"{part}/bias"]).reshape(-1))
         module.out_proj.weight.copy_(torch.as_tensor(weights["attention_output/kernel"]).flatten(0, 1).mT)
         module.out_proj.bias.copy_(torch.as_tensor(weights["attention_output/bias"]))
+
+
+# Lesson 13
+
+THIRTEEN = "13_gpt"
+merge = runpy.run_path(str(Path(__file__).parents[1] / f"solutions/{THIRTEEN}/byte_pairs.py"))["merge"]
+
+
+@honest(THIRTEEN, "learn_merges")
+def merges_counted_by_merging(words, merges):
+    tokens, learned = {word: tuple(word) for word in words}, []
+    while len(learned) < merges:
+        counts = {}
+        for word, parts in tokens.items():
+            for pair in set(pairwise(parts)):
+                counts[pair] = counts.get(pair, 0) + words[word] * (len(parts) - len(merge(parts, pair)))
+        if not counts:
+            return learned
+        largest = max(counts.values())
+        learned.append(sorted(pair for pair in counts if counts[pair] == largest)[0])
+        tokens = {word: tuple(merge(parts, learned[-1])) for word, parts in tokens.items()}
+    return learned
+
+
+@honest(THIRTEEN, "split_word")
+def word_split_by_the_first_merge_that_fits(word, merges):
+    tokens = [*word]
+    while True:
+        pairs = set(pairwise(tokens))
+        pair = next((pair for pair in merges if pair in pairs), None)
+        if pair is None:
+            return tokens
+        tokens = merge(tokens, pair)
+
+
+class BlockOfGPT(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, num_heads, dropout=dropout, bias=True)
+        wide = nn.Linear(d_model, 4 * d_model), nn.GELU(approximate="tanh"), nn.Linear(4 * d_model, d_model)
+        self.network, self.dropout = nn.Sequential(*wide), nn.Dropout(dropout)
+
+    def forward(self, x, mask):
+        x = x + self.dropout(self.attention(self.norm1(x), mask=mask)[0])
+        return x + self.dropout(self.network(self.norm2(x)))
+
+
+@honest(THIRTEEN, "GPT")
+class GPTWithATiedLayer(nn.Module):
+    def __init__(self, vocab_size, max_len, d_model, num_heads, num_layers, *, dropout=0.0):
+        super().__init__()
+        self.token_embedding = nn.Embedding(vocab_size, d_model)
+        self.position_embedding = nn.Embedding(max_len, d_model)
+        self.register_buffer("mask", torch.ones(max_len, max_len, dtype=torch.bool).tril(), persistent=False)
+        self.dropout = dropout
+        self.blocks = nn.ModuleList()
+        for _ in range(num_layers):
+            self.blocks.append(BlockOfGPT(d_model, num_heads, dropout))
+        self.norm = nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, vocab_size, bias=False)
+        self.head.weight = self.token_embedding.weight
+        self.apply(self.begin)
+
+    def begin(self, module):
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+    def forward(self, tokens):
+        length = tokens.shape[-1]
+        if length > len(self.mask):
+            raise ValueError
+        x = self.token_embedding(tokens) + self.position_embedding.weight[:length]
+        x = F.dropout(x, self.dropout, training=self.training)
+        for block in self.blocks:
+            x = block(x, self.mask[:length, :length])
+        return self.head(self.norm(x))
+
+
+@honest(THIRTEEN, "learning_rate")
+def rate_by_a_squared_cosine(step, *, peak, warmup, total, floor=0.0):
+    if step >= total:
+        return floor
+    if step < warmup:
+        return peak * ((step + 1) / warmup)
+    share = math.cos(0.5 * math.pi * (step - warmup) / (total - warmup)) ** 2
+    return share * peak + (1 - share) * floor
+
+
+@honest(THIRTEEN, "parameter_groups")
+def groups_collected_module_by_module(model, decay):
+    groups, seen = ({"params": [], "weight_decay": decay}, {"params": [], "weight_decay": 0}), set()
+    for module in model.modules():
+        for p in module.parameters(recurse=False):
+            if p.requires_grad and id(p) not in seen:
+                seen.add(id(p))
+                groups[p.ndim < 2]["params"].append(p)
+    return list(groups)
+
+
+@honest(THIRTEEN, "next_token_probabilities")
+def probabilities_filtered_and_divided_by_their_sum(logits, *, temperature=1.0, top_k=None, top_p=None):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
+    shares, index = (logits / temperature).softmax(-1).sort(dim=-1, descending=True, stable=True)
+    if top_k:
+        shares = shares * (torch.arange(shares.size(-1)) < top_k)
+        shares = shares / shares.sum(-1, keepdim=True)
+    if top_p:
+        kept = shares.cumsum(-1).roll(1, -1) < top_p
+        kept[..., 0] = True
+        shares = shares.where(kept, torch.zeros_like(shares))
+        shares = shares / shares.sum(-1, keepdim=True)
+    return shares.gather(-1, index.argsort(dim=-1))
+
+
+@honest(THIRTEEN, "from_published")
+def weights_copied_layer_by_layer(weights, num_heads):
+    prefix = "transformer." if "transformer.wte.weight" in weights else ""
+    (vocab_size, width), places = weights[f"{prefix}wte.weight"].shape, len(weights[f"{prefix}wpe.weight"])
+    layers = 1 + max(int(name.removeprefix(prefix).split(".")[1]) for name in weights if ".ln_1." in name)
+    model = GPTWithATiedLayer(vocab_size, places, width, num_heads, layers)
+
+    def put(layer, name, columns=slice(None)):
+        old = weights[f"{prefix}{name}.weight"][..., columns]
+        layer.weight.data.copy_(old.T if isinstance(layer, nn.Linear) else old)
+        if not isinstance(layer, nn.Embedding):
+            layer.bias.data.copy_(weights[f"{prefix}{name}.bias"][columns])
+
+    put(model.token_embedding, "wte")
+    put(model.position_embedding, "wpe")
+    put(model.norm, "ln_f")
+    for n, block in enumerate(model.blocks):
+        attention = block.attention
+        for third, layer in enumerate((attention.q_proj, attention.k_proj, attention.v_proj)):
+            put(layer, f"h.{n}.attn.c_attn", slice(third * width, (third + 1) * width))
+        rest = {"ln_1": block.norm1, "ln_2": block.norm2, "attn.c_proj": attention.out_proj}
+        rest |= {"mlp.c_fc": block.network[0], "mlp.c_proj": block.network[2]}
+        for name, layer in rest.items():
+            put(layer, f"h.{n}.{name}")
+    return model
