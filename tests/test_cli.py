@@ -84,7 +84,8 @@ def test_a_build_over_an_edit_by_hand_is_one_line(here, capsys) -> None:
 def test_a_new_lesson_starts_from_the_template_and_is_proved(here, capsys) -> None:
     assert said(capsys, "lesson", "--lesson", "98_example")[0] == 0
     assert said(capsys, "build", "--lesson", "98_example") == (0, "built 98_example")
-    assert said(capsys, "verify", "--lesson", "98_example") == (0, "No problems found.")
+    status, problems = said(capsys, "verify", "--lesson", "98_example")
+    assert (status, [line.split(": ")[1] for line in problems.splitlines()]) == (1, ["cells", "exercises"])  # too few
 
 
 @pytest.mark.parametrize("name", ["position", "7_position", "07 position", "../07_x", ""])

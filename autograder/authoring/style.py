@@ -49,7 +49,7 @@ def style_problems(lesson: Lesson) -> Iterator[str]:
 def outline_problems(cells: list[LessonCell], number: int) -> Iterator[Problem]:
     """Yield what is wrong with a lesson's length, its headings and its end."""
     if not CELLS[0] <= len(cells) <= CELLS[1]:
-        yield 0, f"there are {len(cells)} cells: a lesson has {CELLS[0]} to {CELLS[1]}"
+        yield 0, f"cells: {len(cells)}, and a lesson has {CELLS[0]} to {CELLS[1]}"
     titles = headings(cells, 1)
     if len(titles) != 1 or not titles[0].startswith(f"{number}. "):
         yield 0, f"its one title begins with `# {number}. `"
@@ -60,7 +60,7 @@ def outline_problems(cells: list[LessonCell], number: int) -> Iterator[Problem]:
     if exercises != [f"Exercise {number}.{k}" for k in range(1, len(exercises) + 1)]:
         yield 0, f"exercises are numbered through, from `### Exercise {number}.1: …`"
     if not EXERCISES[0] <= len(exercises) <= EXERCISES[1]:
-        yield 0, f"there are {len(exercises)} exercises: a lesson has {EXERCISES[0]} to {EXERCISES[1]}"
+        yield 0, f"exercises: {len(exercises)}, and a lesson has {EXERCISES[0]} to {EXERCISES[1]}"
     last = next((cell for cell in reversed(cells) if cell.kind == "prose"), None)
     if last and "**Next:**" not in last.text and "**The end.**" not in last.text:
         yield last.line, "the last cell leads on with `**Next:**`, or says `**The end.**`"

@@ -311,7 +311,7 @@ def learning_rate(
 # %% check learning_rate
 
 # %% [markdown]
-# ### What decays
+# ### The rate, drawn
 #
 # Here is the rate over the 3,600 steps of this notebook, as the given recipe has it:
 
@@ -327,6 +327,8 @@ plot.curves(
 )
 
 # %% [markdown]
+# ### What decays
+#
 # The second function of this exercise sorts the parameters into those that decay and those that do not.
 
 # %% hints parameter_groups [markdown]
@@ -635,6 +637,8 @@ else:
     print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
 
 # %% [markdown]
+# The shipped model has hardly any such head. In a definition of ten words nothing is repeated, so that no head had a reason to look for repetitions, whereas GPT-2, which has read whole pages, has many.
+#
 # ### GPT-2 and today
 #
 # Your model is that of 2019. The large models of today differ from it in the five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
