@@ -19,7 +19,7 @@ SECTIONS = (
 )
 CELLS, EXERCISES = (40, 100), (3, 6)
 HINT_WORDS = (18, 55)
-SETUP_LINES, MEDIAN_LINES, MOST_LINES_OF_NINE_IN_TEN, MOST_LINES = 12, 5, 15, 45
+SETUP_LINES, MEDIAN_LINES, MOST_LINES_OF_NINE_IN_TEN, MOST_LINES = 12, 5, 15, 60
 PARAGRAPH_WORDS, MESSAGE_CHARACTERS = 110, 210
 SETUP_CALLS = ("manual_seed(", "set_num_threads(1)", "set_flush_denormal(True)")
 FILLER = r"\b(simply|just|basically|obviously|of course|note that|important to note|dive in|let's|let us now)\b"

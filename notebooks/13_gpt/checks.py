@@ -38,6 +38,8 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 def as_pairs(result: Any) -> Any:
     """Write a list of pairs as one text."""
+    if result is None:
+        return None
     pairs = isinstance(result, list | tuple) and all(
         isinstance(pair, tuple)
         and len(pair) == 2
@@ -49,6 +51,10 @@ def as_pairs(result: Any) -> Any:
 
 def as_tokens(result: Any) -> Any:
     """Write a list of strings as one text."""
+    if result is None:
+        return None
+    if isinstance(result, str):
+        return "one text"
     strings = isinstance(result, list | tuple) and all(
         isinstance(t, str) for t in result
     )
@@ -278,17 +284,24 @@ class Model(nn.Module):
 
 def groups_in(result: Any, model: nn.Module) -> Any:
     """Name the parameters of each group, with its decay."""
-    if not isinstance(result, list) or not all(isinstance(g, dict) for g in result):
-        return "no list of dictionaries"
+    grouped = isinstance(result, list | tuple)
+    if not grouped or not all(isinstance(group, dict) for group in result):
+        raise ValueError("Return a list of two dictionaries.")
     names = {id(p): name for name, p in model.named_parameters()}
+
+    def named(params: Any) -> str:
+        if isinstance(params, set):
+            return "a set, which AdamW does not take"
+        return ", ".join(sorted(names.get(id(p), "something else") for p in params))
+
     return [
         {
-            "the list of params": ", ".join(
-                sorted(names.get(id(p), "something else") for p in group["params"])
-            )
+            "the list of params": named(group["params"])
             if "params" in group
             else "missing",
-            "weight_decay": group.get("weight_decay", "missing"),
+            "weight_decay": float(group["weight_decay"])
+            if "weight_decay" in group
+            else "missing",
         }
         for group in result
     ]
@@ -345,7 +358,7 @@ def top_p_with_the_others(next_token_probabilities: Any, draw: Inputs) -> Any:
 
 @check("next_token_probabilities", points=1, show=True)
 def zero_and_ties(next_token_probabilities: Any, draw: Inputs) -> Any:
-    """Equal logits, of which the first ones count as the larger, and a temperature of 0."""
+    """Equal logits, of which the first ones count as the larger, a temperature of 0, and a sum that is just top_p."""
     low, high = -1.0 - draw.integer(0, 3), 1.0 + draw.integer(0, 3)
     ties = draw.give(
         torch.tensor([[low, high, low, high, high], [high, low, low, low, 0.0]])
@@ -355,6 +368,9 @@ def zero_and_ties(next_token_probabilities: Any, draw: Inputs) -> Any:
         "top_k=2": next_token_probabilities(ties, top_k=2),
         "top_k=3": next_token_probabilities(ties, top_k=3),
         "top_k=9": next_token_probabilities(ties, top_k=9),
+        "top_p=0.5 of four equal logits": next_token_probabilities(
+            torch.full((1, 4), high).double(), top_p=0.5
+        ),
     }
 
 

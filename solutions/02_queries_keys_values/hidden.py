@@ -39,11 +39,10 @@ def scores_of_a_thousand(attend: Any, draw: Inputs) -> Any:
     return attend(draw.give(query), draw.give(key), draw.normal(2, 5, 2))
 
 
-@battery(
-    "attend",
-    points=1,
-    off={"large": "The check of scores in the thousands asks for them."},
-)
+LARGE = "The check of scores in the thousands asks for large ones."
+
+
+@battery("attend", points=1, off={"large": LARGE, "long 2": LARGE})
 def inputs_of_every_kind(attend: Any, draw: Inputs) -> Any:
     """A single query, other dtypes, inputs that are not contiguous, and gradients for all three."""
     q, k, v = (draw.normal(3, *shape) for shape in ((5, 4), (6, 4), (6, 2)))

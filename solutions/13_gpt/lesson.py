@@ -587,7 +587,7 @@ except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
 
 # %% [markdown]
-# Two programs that were written independently agree to the last digits that float32 has. That is the strongest evidence that you can have for code like this, and it is worth the trouble whenever there is a second implementation.
+# Two programs that were written independently agree within the rounding of float32. That is the strongest evidence that you can have for code like this, and it is worth the trouble whenever there is a second implementation.
 #
 # ### Somebody else's model
 #

@@ -293,7 +293,7 @@ groups.mutant("nothing_decays", "p.dim() >= 2", "p.dim() < 0", "p.dim() < 2", "p
     says="Nothing decays. Matrices should.")
 groups.mutant("inverted", "p.dim() >= 2", "p.dim() < 2", "for p in learning if p.dim() < 2], 'weight_decay': 0.0",
     "for p in learning if p.dim() >= 2], 'weight_decay': 0.0", hint=2,
-    says="Biases and gains decay, and matrices do not. It is the other way round.")
+    says="Biases and gains decay here, and matrices do not. Matrices should, and the others should not.")
 groups.mutant("matrices_with_two_axes_only", "p.dim() >= 2", "p.dim() == 2", "p.dim() < 2", "p.dim() != 2", hint=3,
     says="A parameter with three axes does not decay. Two axes or more do.")
 groups.mutant("numbers_decay", "p.dim() >= 2", "p.dim() != 1", "p.dim() < 2", "p.dim() == 1", hint=3,
