@@ -416,7 +416,8 @@ def hot_by_hand(x, temperature, dim=-1):
 def hot_in_float32(x, temperature, dim=-1):
     if temperature <= 0:
         raise ValueError(temperature)
-    return in_float32(x.float() / temperature, dim).to(x.dtype)
+    shifted = x.float() - x.float().amax(dim=dim, keepdim=True)
+    return in_float32(shifted / temperature, dim).to(x.dtype)
 
 
 @honest(FOUR, "temperature_softmax")

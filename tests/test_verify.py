@@ -91,7 +91,7 @@ def test_two_mistakes_that_look_alike_are_found(scratch: Course) -> None:
 
 
 def test_an_exercise_without_hidden_checks_is_found(scratch: Course) -> None:
-    lesson = spoil(scratch, "hidden.py", r'@check\("project_qkv", points=1\)\n', "")
+    lesson = spoil(scratch, "hidden.py", r'@battery\("project_qkv", points=1\)\n', "")
     assert "project_qkv has no hidden check" in "".join(
         missing_part_problems(package_of(lesson).key, read_lesson(lesson))
     )
