@@ -129,7 +129,7 @@ def look(page: Page, student: str, state: str) -> None:
     """Wait until a student's cell for attend says something."""
     column = page.locator("thead th").all_text_contents().index("attend")
     row = page.locator("tbody tr", has=page.locator("th", has_text=student))
-    row.locator("td").nth(column - 1).get_by_text(state).wait_for()
+    row.locator("td").nth(column - 1).get_by_text(state).wait_for(timeout=120_000)
 
 
 @needs_chromium
