@@ -16,7 +16,7 @@ from autograder.grading.sandbox import (
     Boxes,
     BoxProcess,
     Limits,
-    Session,
+    SandboxSession,
     open_process,
     shared_sandbox,
     unavailable_reason,
@@ -110,7 +110,7 @@ LIMITS = Limits(cell_seconds=20, check_seconds=2)
 Ask = Callable[..., Any]
 
 
-Opener = Callable[[Limits], AbstractContextManager[Session]]
+Opener = Callable[[Limits], AbstractContextManager[SandboxSession]]
 
 
 @pytest.fixture(params=["isolated", "ordinary"])
@@ -121,7 +121,7 @@ def opener(request: pytest.FixtureRequest) -> Opener:
 
 
 @pytest.fixture
-def session(opener: Opener) -> Iterator[Session]:
+def session(opener: Opener) -> Iterator[SandboxSession]:
     with opener(LIMITS) as process:
         process.run("import torch")
         yield process
@@ -134,10 +134,10 @@ def computing(opener: Opener) -> Iterator[BoxProcess]:
 
 
 @pytest.fixture
-def ask(session: Session, computing: BoxProcess) -> Ask:
+def ask(session: SandboxSession, computing: BoxProcess) -> Ask:
     """Run a check on a tester, in the session or in another process."""
 
-    def run(tester: str, check: Check = CHECKS["tried"], names: Names = NAMES, process: Session | None = None):
+    def run(tester: str, check: Check = CHECKS["tried"], names: Names = NAMES, process: SandboxSession | None = None):
         chosen = process or session
         chosen.run(tester)
         return chosen.check(check, ("", SENT), 1, Boxes(computing, names))
@@ -177,7 +177,7 @@ def test_a_call_returns_what_the_judge_computed(ask: Ask) -> None:
     assert [t.tolist() for t in outcome.tree[0]] == [[3.0, 6.0], 3]
 
 
-def test_trials_of_edited_code_call_boxes_too(session: Session, computing: BoxProcess) -> None:
+def test_trials_of_edited_code_call_boxes_too(session: SandboxSession, computing: BoxProcess) -> None:
     cell, boxes = "def tester(f):\n    return f(torch.tensor(2))", Boxes(computing, NAMES)
     session.run("def tester(f): return f(torch.tensor(1))")
     outcomes = [session.trial(cell, CHECKS["tried"], ("", SENT), seed, boxes) for seed in (1, 2)]
@@ -234,7 +234,7 @@ def test_memory_that_a_box_takes_is_not_the_graders(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("end", ["tried_to_the_end", "tried_for_ever"])
-def test_a_box_that_ends_its_process_costs_that_check_alone(ask: Ask, session: Session, end: str) -> None:
+def test_a_box_that_ends_its_process_costs_that_check_alone(ask: Ask, session: SandboxSession, end: str) -> None:
     copy, other = session.copy(), session.copy()
     assert ask(
         "def tester(f):\n    try: f(torch.ones(2))\n    except BaseException: pass", CHECKS[end], process=copy
@@ -279,7 +279,7 @@ def test_a_box_of_another_check_cannot_be_called(ask: Ask, names: Names) -> None
     assert isinstance(ask("def tester(f): return f(torch.ones(1))", names=names), Lost | Raised)
 
 
-def test_calls_without_end_cost_the_check_alone(ask: Ask, session: Session) -> None:
+def test_calls_without_end_cost_the_check_alone(ask: Ask, session: SandboxSession) -> None:
     copy = session.copy()
     outcome = ask("def tester(f):\n    while True:\n        f(torch.ones(1))", process=copy)
     assert outcome == Lost("It was still running after 2 seconds.")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograder.grading.sandbox import Limits, Session, shared_sandbox
+from autograder.grading.sandbox import Limits, SandboxSession, shared_sandbox
 from autograder.grading.sandbox import meter as metering
 from autograder.grading.sandbox.channel import TooSlowError
 from autograder.grading.sandbox.meter import Allowance, AsleepError, Meter, Usage
@@ -44,46 +44,46 @@ def work():
 
 
 @pytest.fixture
-def session() -> Iterator[Session]:
+def session() -> Iterator[SandboxSession]:
     with shared_sandbox().session({}, LIMITS) as opened:
         yield opened
 
 
-def outcome(session: Session, source: str) -> object:
+def outcome(session: SandboxSession, source: str) -> object:
     session.run(source)
     return session.check(DONE, (CHECKS, ""), 1)
 
 
 @needs_sandbox
-def test_what_computes_less_than_it_may_is_waited_for_on_a_busy_computer(session: Session) -> None:
+def test_what_computes_less_than_it_may_is_waited_for_on_a_busy_computer(session: SandboxSession) -> None:
     with busy_processes(BUSY):
         assert isinstance(outcome(session, COMPUTE.format(seconds=0.6)), Returned)
 
 
 @needs_sandbox
-def test_a_cell_too_is_waited_for_on_a_busy_computer(session: Session) -> None:
+def test_a_cell_too_is_waited_for_on_a_busy_computer(session: SandboxSession) -> None:
     with busy_processes(BUSY):
         assert session.run(COMPUTE.format(seconds=0.6) + "work()").success
 
 
 @needs_sandbox
-def test_what_computes_more_than_it_may_is_stopped(session: Session) -> None:
+def test_what_computes_more_than_it_may_is_stopped(session: SandboxSession) -> None:
     assert outcome(session, COMPUTE.format(seconds=5)) == Lost("It was still running after 1 seconds.")
 
 
 @needs_sandbox
-def test_what_sleeps_is_stopped_as_soon_as_what_computes_and_told_so(session: Session) -> None:
+def test_what_sleeps_is_stopped_as_soon_as_what_computes_and_told_so(session: SandboxSession) -> None:
     told = Lost("It did nothing for 1 seconds: does it sleep, or wait for something?")
     assert outcome(session, SLEEP.format(seconds=600)) == told
 
 
 @needs_sandbox
-def test_what_sleeps_for_a_moment_is_waited_for(session: Session) -> None:
+def test_what_sleeps_for_a_moment_is_waited_for(session: SandboxSession) -> None:
     assert isinstance(outcome(session, SLEEP.format(seconds=0.3)), Returned)
 
 
 @needs_sandbox
-def test_what_a_child_computes_counts(session: Session) -> None:
+def test_what_a_child_computes_counts(session: SandboxSession) -> None:
     assert outcome(session, IN_A_CHILD) == Lost("It was still running after 1 seconds.")
 
 
