@@ -7,7 +7,7 @@ import pytest
 from autograder.grading.sandbox import Limits, SandboxSession, shared_sandbox
 from autograder.grading.sandbox import meter as metering
 from autograder.grading.sandbox.channel import TooSlowError
-from autograder.grading.sandbox.meter import Allowance, AsleepError, Meter, Usage
+from autograder.grading.sandbox.meter import TimeAllowance, AsleepError, Meter, Usage
 from autograder.judging.check import checks_in, load_module
 from autograder.judging.values import Lost, Returned
 from autograder.paths import find_course
@@ -114,14 +114,14 @@ class Account:
 
 def test_time_in_the_queue_counts_as_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     account = Account(monkeypatch)
-    meter = Meter([1], Allowance(20.0, 20.0))
+    meter = Meter([1], TimeAllowance(20.0, 20.0))
     account.passes(190.0, computed=19.0, queued=170.0)
     assert meter.wait() == pytest.approx(1.0)
 
 
 def test_sleeping_counts_as_sleeping(monkeypatch: pytest.MonkeyPatch) -> None:
     account = Account(monkeypatch)
-    meter = Meter([1], Allowance(20.0, 20.0))
+    meter = Meter([1], TimeAllowance(20.0, 20.0))
     account.passes(21.0)
     with pytest.raises(AsleepError):
         meter.wait()
@@ -129,7 +129,7 @@ def test_sleeping_counts_as_sleeping(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_where_the_kernel_does_not_tell_who_waits_a_tenth_of_the_clock_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     account = Account(monkeypatch, queued=None)
-    meter = Meter([1], Allowance(20.0, 20.0))
+    meter = Meter([1], TimeAllowance(20.0, 20.0))
     account.passes(190.0, computed=3.0)
     meter.wait()
     account.passes(15.0)
@@ -139,7 +139,7 @@ def test_where_the_kernel_does_not_tell_who_waits_a_tenth_of_the_clock_counts(mo
 
 def test_a_process_that_never_gets_a_turn_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     account = Account(monkeypatch)
-    meter = Meter([1], Allowance(20.0, 20.0))
+    meter = Meter([1], TimeAllowance(20.0, 20.0))
     account.passes(199.0, queued=199.0)
     meter.wait()
     account.passes(2.0, queued=2.0)
@@ -149,7 +149,7 @@ def test_a_process_that_never_gets_a_turn_is_given_up_in_the_end(monkeypatch: py
 
 def test_computing_counts_when_it_has_happened_and_the_clock_is_early(monkeypatch: pytest.MonkeyPatch) -> None:
     account = Account(monkeypatch)
-    meter = Meter([1], Allowance(20.0, 20.0))
+    meter = Meter([1], TimeAllowance(20.0, 20.0))
     account.passes(20.0, computed=40.0)  # two threads
     with pytest.raises(TooSlowError):
         meter.wait()
