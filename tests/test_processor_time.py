@@ -7,7 +7,7 @@ import pytest
 from autograder.grading.sandbox import Limits, SandboxSession, shared_sandbox
 from autograder.grading.sandbox import meter as metering
 from autograder.grading.sandbox.channel import TooSlowError
-from autograder.grading.sandbox.meter import TimeAllowance, AsleepError, Meter, Usage
+from autograder.grading.sandbox.meter import AsleepError, Meter, TimeAllowance, Usage
 from autograder.judging.check import checks_in, load_module
 from autograder.judging.values import Lost, Returned
 from autograder.paths import find_course
