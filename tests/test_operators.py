@@ -124,14 +124,16 @@ class OwnList(list):
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        ((n for n in [1]), "generator"),
-        (map(str, []), "map"),
-        ([{"a": lambda: 1}], "function"),
-        (torch.ones(2).as_subclass(OwnTensor), "OwnTensor"),
-        (OwnList(), "OwnList"),
-        (torch.nn.Linear(1, 1), "Module"),
+        pytest.param(value, kind, id=kind)  # the text of a generator has an address: two workers would see two names
+        for value, kind in [
+            ((n for n in [1]), "generator"),
+            (map(str, []), "map"),
+            ([{"a": lambda: 1}], "function"),
+            (torch.ones(2).as_subclass(OwnTensor), "OwnTensor"),
+            (OwnList(), "OwnList"),
+            (torch.nn.Linear(1, 1), "Module"),
+        ]
     ],
-    ids=str,
 )
 def test_what_may_run_code_later_is_noted(value: object, kind: str) -> None:
     assert list(later_code_in(value)) == [LATER + kind]
