@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 0. Warm-up
 #
-# After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 40 minutes.
+# After this lesson you will be able to follow the PyTorch in lesson 1, and you will know how the exercises here work: a check, a hint, a repair. You need Python, and should have seen a matrix product. About 45 minutes.
 #
 # ## The idea
 #
-# Two readers, three books. The first table says how much each reader likes crime and romance, the second how much of each a book has. The third says how many pages of dialogue and of description a reader gets through if the whole evening goes to one book.
+# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much of each there is in a book. The third says how many pages of dialogue and of description one gets through if the whole evening goes to one book. That is six pages for either book, since the first is all dialogue and the second all description.
 
 # %% setup
 import torch
@@ -20,24 +20,29 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %%
-likes = torch.tensor([[2.0, 1], [1, 3]])  # one row per reader: crime, romance
-books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])  # one row per book: crime, romance
-pages = torch.tensor(
-    [[6.0, 0], [0, 6], [12, 12]]
-)  # one row per book: dialogue, description
+likes = torch.tensor([[2.0, 1], [1, 3]])  # rows: Mia, Tom; columns: crime, romance
+two_books = torch.tensor([[2.0, 0], [1, 1]])  # rows: books; columns: crime, romance
+two_pages = torch.tensor([[6.0, 0], [0, 6]])  # rows: books; dialogue, description
 
 # %% [markdown]
-# What does each reader's evening look like? Compare every reader with every book, turn each reader's comparisons into shares of the evening, and mix the books' pages by those shares:
+# Somebody has written a program of three lines that plans the two evenings. It compares every reader with every book, turns each reader's comparisons into shares of the evening, and mixes the books' pages by these shares:
 
 # %%
-scores = likes @ books.mT
-shares = scores / scores.sum(dim=-1, keepdim=True)
-shares @ pages
+compared = likes @ two_books.mT
+shared = compared / compared.sum(dim=-1)
+evenings = shared @ two_pages
+evenings, evenings.sum(dim=-1)
 
 # %% [markdown]
-# The first reader gets through 5.333 pages of dialogue and 4.667 of description, the second through 7 and 8.
+# The program runs, the result has a row for Mia and a row for Tom, and they have been quarreling ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever book one reads and however one divides it. So both rows are wrong, and nothing complained.
 #
-# Those three lines are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This one is about the symbols: what `@` does, why `.mT`, which axis `dim=-1` is, and what `keepdim` keeps. Here is the plumbing, with a name for each axis. *Tastes* are crime and romance, *kinds* are dialogue and description:
+# One of the three lines must be at fault. **Predict.** Which one is it?
+
+# %%
+predict("the wrong line", options=("comparing", "sharing", "mixing"))
+
+# %% [markdown]
+# These three lines are worth a quarrel, because once the mistake is out they are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and what had to be kept and was lost. Here is the plumbing, with a name for each axis, where *tastes* are crime and romance, and *kinds* are dialogue and description.
 
 # %%
 plot.diagram(
@@ -63,28 +68,35 @@ plot.diagram(
 )
 
 # %% [markdown]
-# In a matrix product, the inner axis that both tables share, such as the tastes, disappears. Keep an eye on that and you will rarely be lost in the shapes.
+# In a matrix product, the inner axis that both tables share, such as the tastes, disappears. If you keep an eye on that axis, you will rarely be lost in the shapes.
 #
 # ## By hand
 #
-# A *dot product* compares two rows: multiply entry by entry, then add up. The second reader likes crime 1 and romance 3, and the third book has 0 and 2 of them. That makes 1 · 0 + 3 · 2 = 6. For all pairs, with two loops:
+# ### Comparing
+#
+# A *dot product* compares two rows: multiply them entry by entry, then add up the products. Tom likes crime 1 and romance 3, and the second book has 1 of each, which makes 1 · 1 + 3 · 1 = 4. Two loops do this for all pairs:
 
 # %%
 for reader in likes:
-    print([float((reader * book).sum()) for book in books])
+    print([float((reader * book).sum()) for book in two_books])
+compared
 
 # %% [markdown]
-# One row per reader, one column per book, and `likes @ books.mT` is the same table in one step. Why the `.mT`? A product `a @ b` pairs the rows of `a` with the *columns* of `b`, and our books are rows. `.mT` swaps the last two axes, so that rows become columns.
+# The loops give one row per reader and one column per book, and `likes @ two_books.mT` gives the same table in one step. The first line of the program is therefore innocent.
+#
+# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. It swaps the last two axes, so that rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It is all romance, and so easy to read that an evening is enough for 12 pages of dialogue and 12 of description.
 
 # %%
+books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])
+pages = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 books.shape, books.mT.shape, (likes @ books.mT).shape
 
 # %% [markdown]
 # ### Which axis is `dim`?
 #
-# A *shape* lists the sizes of the axes. `scores` has shape (2, 3): axis 0 runs over the readers, axis 1 over the books. Counted from the end, the books are axis −1, and that stays true when more axes appear in front.
+# A *shape* lists the sizes of the axes. The table of scores now has the shape (2, 3), in which axis 0 runs over the readers and axis 1 over the books. Counted from the end, the books are axis −1, and that stays true when more axes appear in front.
 #
-# Many functions take a `dim`. **Predict.** How many entries does `scores.sum(dim=0)` have?
+# Many functions take a `dim`, and the program's second line takes a sum. **Predict.** How many entries does `scores.sum(dim=0)` have?
 
 # %%
 predict(
@@ -93,15 +105,16 @@ predict(
 )
 
 # %%
+scores = likes @ books.mT
 reveal("entries of scores.sum(dim=0)", "three, one per book")
 scores, scores.sum(dim=0), scores.sum(dim=-1)
 
 # %% [markdown]
-# Three. `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For shares of an evening we need one number per reader, which is `dim=-1`: 9 and 12.
+# It has three, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader, which is what `dim=-1` leaves, namely 9 for Mia and 12 for Tom. The program's sum is innocent, too.
 #
 # ### What `keepdim` keeps
 #
-# Now divide each row by its sum.
+# Now divide each row by its sum, as the program does.
 
 # %%
 try:
@@ -110,15 +123,32 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# PyTorch lines up two shapes *from the right*: (2, 3) against (2). The 3 meets the 2, and neither of them is 1. With `keepdim=True`, the summed axis stays, with size 1:
+# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so that the 3 of the books meets the 2 of the readers' sums, and that cannot work. With three books PyTorch refuses. With two books it did not refuse, because then (2, 2) met (2), and a 2 goes well with a 2. Look at what it did instead:
 
 # %%
-scores.sum(dim=-1, keepdim=True).shape, scores / scores.sum(dim=-1, keepdim=True)
+compared, compared.sum(dim=-1), shared, shared.sum(dim=-1)
 
 # %% [markdown]
-# Now (2, 3) meets (2, 1). The 1 stands for "the same for every column", and each row is divided by its own sum. The second reader's shares are 1/6, 1/3 and 1/2.
+# The sums of the rows are 7 and 6. They were lined up with the *columns*, so that Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. The wrong line is the second one, and what is wrong in it is that `sum` gave up an axis which the division needs. With `keepdim=True` that axis stays, with size 1:
+
+# %%
+reveal("the wrong line", "sharing")
+repaired = compared / compared.sum(dim=-1, keepdim=True)
+repaired, (repaired @ two_pages).sum(dim=-1)
+
+# %% [markdown]
+# Now (2, 2) meets (2, 1), where the 1 stands for "the same for every column", and each row is divided by its own sum. Both evenings have their six pages, and the quarrel is over.
 #
-# How do the shares move when a reader changes her mind? Keep the first reader's liking for crime at 2, and let her liking for romance go from 0 to 3:
+# A square table hides this mistake and a table of another form does not, which is why most examples and checks of this course use a different size for every axis. With three books, the repaired program says this:
+
+# %%
+shares = scores / scores.sum(dim=-1, keepdim=True)
+shares, shares @ pages
+
+# %% [markdown]
+# Tom's shares are 1/6, 1/3 and 1/2, and his evening has 7 pages of dialogue and 8 of description. These numbers will come back in lesson 2.
+#
+# How do the shares move when somebody's taste changes? Keep Mia's liking for crime at 2, and let her liking for romance go from 0 to 3.
 
 
 # %%
@@ -142,26 +172,18 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Back to the division without `keepdim`: you were lucky to get an error. Leave out one book, so that the table is square, and there is none:
-
-# %%
-square = scores[:, :2]
-without = square / square.sum(dim=-1)
-without, without.sum(dim=-1)
-
-# %% [markdown]
-# The rows sum to 1.071 and 0.952. The sums were lined up with the columns, so each *column* was divided by a row's sum. A square example hides this mistake, so most examples and checks of this course use a different size for every axis.
-#
 # ### Broadcasting
 #
-# The rule behind this is called *broadcasting*. Line up the shapes from the right. Two sizes go together if they are equal, if one of them is 1, or if one is missing; a 1 or a gap is stretched to the other size.
+# The rule that stretched the 1 is called *broadcasting*. Line up the two shapes from the right. Two sizes go together if they are equal, if one of them is 1, or if one is missing, and a 1 or a gap is stretched to the other size.
 
 # %%
 a, b = torch.zeros(2, 1, 5), torch.zeros(3, 1)
 (a + b).shape
 
 # %% [markdown]
-# From the right: 5 and 1 make 5, 1 and 3 make 3, 2 and nothing make 2. For `@` the last two axes are the matrices themselves, and what is in front of them is broadcast. So any number of products can be done at once. **Predict.** What is the shape of a (2, 1, 5, 4) tensor times a (3, 4, 7) tensor?
+# From the right, 5 and 1 make 5, then 1 and 3 make 3, and finally 2 and nothing make 2. For `@` the last two axes are the matrices themselves, and only what is in front of them is broadcast, so that any number of products can be done at once.
+#
+# **Predict.** What is the shape of a (2, 1, 5, 4) tensor times a (3, 4, 7) tensor?
 
 # %%
 predict(
@@ -173,11 +195,11 @@ product = torch.zeros(2, 1, 5, 4) @ torch.zeros(3, 4, 7)
 reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 
 # %% [markdown]
-# (5, 4) times (4, 7) makes (5, 7). In front, (2, 1) meets (3), which makes (2, 3).
+# The matrices (5, 4) and (4, 7) make (5, 7), and in front of them (2, 1) meets (3), which makes (2, 3).
 #
 # ## In PyTorch
 #
-# Time for an exercise, and for getting one wrong.
+# It is time for an exercise, and for getting one wrong.
 #
 # ### Exercise 0.1: all dot products
 #
@@ -210,13 +232,13 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% [markdown]
 # ### How a check works
 #
-# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. Grading later repeats these checks with other inputs and adds a few of its own, so write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
+# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. When your work is graded later, the same checks are repeated with other inputs and a few are added. So write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
 #
 # (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.)
 #
 # ### Exercise 0.2: shares
 #
-# Divide each row by its sum.
+# Write the line that the program got wrong: divide each row by its sum.
 
 # %% hints normalize_rows [markdown]
 # Each row needs a number of its own. Along which axis do you add to get one sum per row, and is that axis the first or the last?
@@ -242,25 +264,25 @@ def normalize_rows(x: Tensor) -> Tensor:
 # %% [markdown]
 # ### Splitting, swapping, viewing
 #
-# Three more moves change the shape but not the numbers. `unflatten` splits an axis in two, `flatten` joins neighboring axes, `transpose` swaps two. Take two tokens (for now, two rows) with six entries each, and split the entries into three pairs:
+# Three more functions change the shape of a tensor and not its numbers: `unflatten` splits an axis in two, `flatten` joins neighboring axes, and `transpose` swaps two. Take two tokens (for now, two rows) with six entries each, and split the entries into three pairs:
 
 # %%
 x = torch.arange(12).view(2, 6)
 x, x.unflatten(-1, (3, 2))[0]
 
 # %% [markdown]
-# The first token's entries 0 to 5 became the pairs 0 1, 2 3 and 4 5. Now suppose you want (3, 2, 2): for each pair, both tokens. `transpose` does that. `view`, which makes any shape with the same number of entries, is tempting:
+# The first token's entries 0 to 5 have become the pairs 0 1, 2 3 and 4 5. Now suppose that you want the shape (3, 2, 2), in which each pair comes with both tokens. That is what `transpose` does, but `view`, which makes any shape with the same number of entries, is shorter and tempting:
 
 # %%
 swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
 swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 
 # %% [markdown]
-# Both have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. `view` does not move anything: it fills the new shape in memory order, and its first block holds 0 to 3, all from the first token. A right shape with wrong contents raises no error. This mistake comes back in lesson 6, so remember what it looks like.
+# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` does not move anything and only fills the new shape in memory order. A right shape with wrong contents raises no error, just as the wrong shares did not. This mistake comes back in lesson 6, so remember what it looks like.
 #
 # ### Exercise 0.3: shapes on paper
 #
-# Work out six shapes, with a pencil rather than by running the lines. The functions are all above, except `mean`, which treats its axis as `sum` does. `flatten(1)` joins all axes from axis 1 on.
+# Work out six shapes, with a pencil rather than by running the lines. The functions are all above, except `mean`, which treats its axis as `sum` does, and the form `flatten(1)`, which joins all axes from axis 1 on.
 
 # %% hints shapes [markdown]
 # For each expression, ask two questions: which axes meet, and what happens to an axis that is summed or joined? Write the shapes one below the other, lined up on the right.
@@ -295,7 +317,7 @@ def shapes() -> dict[str, tuple[int, ...]]:
 # %% [markdown]
 # ### Gradients
 #
-# Models learn by small steps that make a number, the *loss*, smaller. The direction comes from the *gradient*, which PyTorch computes for any tensor that asks for it:
+# Models learn by small steps that make a number, the *loss*, smaller. The direction of a step comes from the *gradient*, which PyTorch computes for any tensor that asks for it:
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -304,11 +326,11 @@ loss.backward()
 w.grad
 
 # %% [markdown]
-# At w = 3 the loss changes four times as fast as w. On paper, the derivative of (w − 1)² is 2(w − 1) = 4. A step against the gradient makes the loss smaller.
+# At w = 3 the loss changes four times as fast as w, which is also what one gets on paper, since the derivative of (w − 1)² is 2(w − 1) = 4. A small step against the gradient makes the loss smaller.
 #
 # ### Modules
 #
-# A *module* holds tensors that learn, its *parameters*. Two kinds will take us a long way. `nn.Embedding(10, 8)` is a table with one vector of 8 numbers for each of 10 symbols. `nn.Linear(8, 10)` multiplies by a matrix and adds a vector. Put together, they map a digit to ten numbers, one per possible answer, called *logits*:
+# A *module* holds tensors that learn, called its *parameters*. Two kinds of modules will take us a long way. `nn.Embedding(10, 8)` is a table with one vector of 8 numbers for each of 10 symbols, and `nn.Linear(8, 10)` multiplies by a matrix and adds a vector. Put together, they map a digit to ten numbers, one for each possible answer, which are called *logits*:
 
 # %%
 model = nn.Sequential(nn.Embedding(10, 8), nn.Linear(8, 10))
@@ -316,7 +338,7 @@ digits = torch.tensor([3, 1, 4])
 {name: tuple(p.shape) for name, p in model.named_parameters()}, model(digits).shape
 
 # %% [markdown]
-# `nn.Linear` stores its matrix as (outputs, inputs). Three digits in, three rows of ten logits out. The largest logit is the model's answer, and so far the answers are noise. Let it learn to count: the answer to 3 is 4, the answer to 9 is 0.
+# `nn.Linear` stores its matrix as (outputs, inputs). Three digits go in and three rows of ten logits come out, of which the largest is the model's answer. So far the answers are noise. Let the model learn to count, so that the answer to 3 is 4 and the answer to 9 is 0.
 
 # %%
 question = torch.arange(10)
@@ -333,11 +355,11 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. *Cross-entropy* is small when the right answer has by far the largest logit. `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps it counts.
+# This is the training loop, and every model in this course is trained with one like it. The *cross-entropy* is small when the right answer has by far the largest logit. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #
-# **Two kinds of floating-point number.** PyTorch's default is `float32`, with about seven digits. Most checks use `float64`, with sixteen, because then a difference in the fifth digit is a mistake and not rounding. So a tensor that *you* create must take the dtype of your input:
+# **Two kinds of floating-point number.** PyTorch's default is `float32`, with about seven digits. Most checks use `float64`, which has sixteen, because then a difference in the fifth digit must be a mistake and cannot be rounding. A tensor that *you* create must therefore take the dtype of your input:
 
 # %%
 x = torch.ones(2, 3, dtype=torch.float64)
@@ -348,9 +370,9 @@ except RuntimeError as error:
 (x @ torch.ones(3, 4, dtype=x.dtype)).dtype
 
 # %% [markdown]
-# "Double" is `float64`, "float" is `float32`. Where possible, make new tensors from old ones (`torch.zeros_like(x)`, or an operation on `x`), and dtype and device take care of themselves.
+# In PyTorch's messages "double" is `float64` and "float" is `float32`. Where possible, make new tensors from old ones, with `torch.zeros_like(x)` or an operation on `x`, because then dtype and device take care of themselves.
 #
-# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it. Whoever passed it to your function finds different numbers in it afterward:
+# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it, so that whoever passed it to your function finds different numbers in it afterward:
 
 # %%
 before = torch.tensor([1.0, 3.0])
@@ -359,9 +381,9 @@ after /= after.sum()
 before
 
 # %% [markdown]
-# `after` is not a copy. It is a second name for the same tensor, and both show 0.25 and 0.75. The checks notice when an input has changed.
+# `after` is not a copy but a second name for the same tensor, so that both show 0.25 and 0.75. The checks notice when an input has changed.
 #
-# **A notebook remembers.** Cells share their variables, and a variable keeps its last value, in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu: unsolved exercises do not stop it.
+# **A notebook remembers.** Cells share their variables, and a variable keeps its last value in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu; unsolved exercises do not stop it.
 #
 # ## What you learned
 #
@@ -373,16 +395,15 @@ before
 # | broadcasting | lines up shapes from the right | equal, 1 or missing |
 # | `unflatten`, `flatten`, `transpose` | split, join, swap axes | `view` regroups in memory order |
 # | `float64` | sixteen digits | new tensors take the dtype of your input |
-#
 # %%
 recap()
 
 # %% [markdown]
 # ### Handing in
 #
-# Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` (or `lessons submit --lesson 00_warm_up`) puts a copy into `handin/` and says what is still open. Open exercises are no obstacle: they earn nothing, and the others count.
+# Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` (or `lessons submit --lesson 00_warm_up`) puts a copy into `handin/` and says what is still open. Open exercises are no obstacle, because they earn nothing and the others count all the same.
 #
-# From lesson 1 on, each lesson ends with an open question. It has no automatic check: your instructor reads the answer.
+# From lesson 1 on, each lesson ends with an open question, which has no automatic check: your instructor reads the answer.
 #
 # ## Further reading
 #

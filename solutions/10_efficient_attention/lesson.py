@@ -5,7 +5,9 @@
 #
 # ## The idea
 #
-# A model that writes is called once per token, and each time it gets everything written so far. The hundredth call repeats what the ninety-ninth did, for ninety-nine tokens, and adds one. How much of that is waste? Here is a stack of four attention layers that writes (vectors instead of words; it cannot tell). It writes the same sequence twice: once computing everything anew, once *keeping* what it has computed.
+# A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one, and the question is how much of that repetition is waste.
+#
+# To find out, we take a stack of four attention layers and let it write. (It writes vectors instead of words, because its time does not depend on whether they mean anything.) It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
 import measure
@@ -23,7 +25,7 @@ torch.set_flush_denormal(True)
 torch.set_printoptions(precision=3, sci_mode=False)
 
 # %% [markdown]
-# **Predict.** With 64 vectors, keeping makes it about twice as fast. With 512 it makes it …
+# **Predict.** With 64 vectors, keeping what was computed makes the stack about twice as fast. With 512 vectors, keeping makes it …
 
 # %%
 predict(
@@ -42,7 +44,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The factor grows with the length, because the waste grows. Both ways write the same vectors:
+# The factor grows with the length, because the part of the work that is repeated grows with it. Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -50,15 +52,15 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# Times in this lesson are measured on *your* computer, on its GPU if it has one. They differ from those in the text, so look at ratios. (On a GPU short sequences cost as much as long ones, because starting the work takes longer than doing it. If your factor at 512 is small, that is why: it grows at greater lengths.)
+# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. On a GPU a short sequence costs about as much as a long one, because starting the work takes longer than doing it; if your factor at 512 is small, that is the reason, and it will grow at greater lengths.
 #
 # ## By hand
 #
-# Lesson 2's query met three keys, with the scores 0, ln 2 and ln 3, the weights 1/6, 1/3 and 1/2, and the output [7, 8]. Say that query belonged to the third word. Now a fourth comes. What has to be computed?
+# In lesson 2 a query met three keys with the scores 0, ln 2 and ln 3, which gave the weights 1/6, 1/3 and 1/2 and the output [7, 8]. Suppose that this query belonged to the third word of a text, and that a fourth word now arrives. What has to be computed?
 #
-# Its own query, key and value. Four scores: the new query with each of the three old keys and with its own. Not the old queries: they have been answered already. With a causal mask the old outputs stay as they are, because none of them may look at the fourth word. So keys and values must be kept, and nothing else. That is the *KV cache*.
+# The fourth word needs a query, a key and a value of its own, and it needs four scores, which compare its query with each of the three old keys and with its own key. The old queries are not needed, because they have been answered already, and with a causal mask their answers cannot change: none of them may look at the fourth word. So the old keys and the old values are all that must be kept, and what keeps them is called the *KV cache*.
 #
-# Say the new query gives the three old keys the same scores as before, and the fourth key, with the value [0, 0], the score ln 6. The shares are 1, 2, 3 and 6 twelfths:
+# Say the new query gives the three old keys the same scores as before, and gives the fourth key, whose value is [0, 0], the score ln 6. The exponentials are then 1, 2, 3 and 6, so that the weights are so many twelfths:
 
 # %%
 scores = torch.tensor([1.0, 2, 3, 6]).log()
@@ -66,20 +68,20 @@ values = torch.tensor([[6.0, 0], [0, 6], [12, 12], [0, 0]])
 scores.softmax(dim=-1), scores.softmax(dim=-1) @ values
 
 # %% [markdown]
-# Half of the attention goes to the new word, and half of [7, 8] is left.
+# Half of the attention goes to the new word, whose value is zero, and so exactly half of [7, 8] is left.
 #
 # ## In PyTorch
 #
 # ### What it costs
 #
-# A dot product of two vectors with D entries takes D multiplications and about as many additions: 2·D *floating-point operations*, or flops. Attention takes one per pair of query and key, and then mixes the values, which takes the same again. For 100 queries, 100 keys, and D = 64:
+# A dot product of two vectors with D entries takes D multiplications and about as many additions, which is counted as 2·D *floating-point operations*, or flops. Attention needs one dot product for each pair of a query and a key, and then it mixes the values, which costs the same again. For 100 queries, 100 keys and D = 64 this makes:
 
 # %%
 pairs, D = 100 * 100, 64
 {"score flops": 2 * pairs * D, "mix flops": 2 * pairs * D, "score bytes": 4 * pairs}
 
 # %% [markdown]
-# Flops and bytes matter for different reasons. Flops take time. Bytes (four per number in `float32`) take room, and they have to be carried to where the flops happen, which is often what takes longest.
+# Flops and bytes are counted separately because they matter for different reasons. A flop takes time. A byte (and a number in `float32` has four of them) takes room, and it also has to be carried to the place where the flops happen, which often takes longer than the flops themselves.
 #
 # ### Exercise 10.1: what attention costs
 #
@@ -105,8 +107,8 @@ def attention_cost(
 ) -> dict[str, int]:
     """Return what attention of queries (B, H, L, D) to keys (B, H, S, D) costs, without projections and softmax.
 
-    The dictionary has "score_flops" and "mix_flops", for scores and for mixing the values, where a multiplication and an
-    addition count as two operations; "score_bytes", the table of scores; "kv_bytes", keys and values together.
+    The dictionary has "score_flops" and "mix_flops", for scores and for mixing the values, where a dot product of
+    two rows counts as 2 * d_head operations; "score_bytes", the table of scores; "kv_bytes", keys and values together.
     A value has d_head entries, as a key has.
     """
     ### BEGIN SOLUTION
@@ -125,7 +127,7 @@ def attention_cost(
 # %% [markdown]
 # ### What that is in gigabytes
 #
-# For a model with 32 layers of 32 heads, D = 128, a text of 32,768 tokens and 2 bytes per number:
+# Let us put the numbers of a large model into these formulas: 32 layers of 32 heads, D = 128, a text of 32,768 tokens, and 2 bytes per number.
 
 # %%
 layers, heads, length, D = 32, 32, 32_768, 128
@@ -136,9 +138,7 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# 68.7 GB for a table that is needed for a moment, and 17.2 GB that must be kept for as long as the text goes on, for every user of the model. The rest of the lesson gets rid of the first and of most of the second.
-#
-# ### A cache
+# The first row is 68.7 GB for a table that is needed only for a moment. The second is 17.2 GB that must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson gets rid of the first and of most of the second, and it begins with the cache, because everything after it depends on what is kept there.
 #
 # ### Exercise 10.2: keep keys and values
 #
@@ -190,7 +190,7 @@ class KVCache:
 # %% [markdown]
 # ### Room set aside
 #
-# `torch.cat` copies the whole cache for every token, which is fine for learning and wasteful at length. Real caches set room aside and write each new key into its place, as the model in `measure.py` does, or keep *pages* of a fixed size, so that the texts of many users share the memory without gaps (Kwon et al., below). Here is the difference in entries that are copied for a text of 1000 tokens, per head and entry of a key:
+# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives, which is fine for learning and wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does. Where the texts of many users have to share the memory without gaps, it keeps *pages* of a fixed size instead (Kwon et al., below). For a text of 1000 tokens, this is how many positions are copied in each case:
 
 # %%
 copied = sum(range(1, 1001))
@@ -199,9 +199,9 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 # %% [markdown]
 # ### Prefill and decode
 #
-# A model gets a prompt of, say, 500 tokens and continues it. The prompt goes through in one call that fills the cache, called *prefill*. After that each call brings one token, called *decode*. Both are the same computation: T new tokens after S − T old ones, S in all. In prefill T = S = 500, in decode T = 1.
+# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so that there are S tokens in all: in prefill T = S = 500, and in decode T = 1.
 #
-# The mask needs care. New token 0 may look at all the old ones and at itself. That is the causal mask of lesson 5, aligned at the bottom right. PyTorch's `is_causal=True` aligns it at the *top left* (`causal_lower_right` in `torch.nn.attention.bias` is the other one, and the package flash-attn changed from one to the other in version 2.1):
+# Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*. (The other alignment is called `causal_lower_right` and is found in `torch.nn.attention.bias`; the package flash-attn changed from the first to the second in its version 2.1.) To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show who was looked at:
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -211,11 +211,11 @@ right = functional.scaled_dot_product_attention(q, k, v, bottom_right)
 seen[0], right[0]
 
 # %% [markdown]
-# Two new tokens after three old ones, with all scores 0, and values that show who was looked at. In the first table, new token 0 sees only the very first token of the text, and new token 1 the first two. In the second they see four and five. Only the second is what the model was trained with. No error is raised.
+# In the first table, new token 0 sees only the very first token of the text, and new token 1 sees the first two. In the second table they see four and five, which is what the model was trained with. PyTorch raises no error in either case, so that a model with the wrong alignment runs, and writes nonsense.
 #
 # ### Exercise 10.3: one step
 #
-# Write the call that is used for both. It gets a multi-head attention as in lesson 6 (`mha.num_heads` is its number of heads), the new tokens, and the cache, of which you use `append` and `len` only. PyTorch's ready-made attention is not allowed here.
+# Write the one call that serves for both prefill and decode. It gets a multi-head attention as in lesson 6 (`mha.num_heads` is its number of heads), the new tokens, and the cache, of which you use only `append` and `len`. PyTorch's ready-made attention is not allowed here.
 
 # %% hints decode_step [markdown]
 # Which tokens go through which projections? Then which tensor is as long as the new tokens, and which is as long as everything so far?
@@ -251,11 +251,13 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% [markdown]
 # ### What the cache saves
 #
-# With a cache, attention's flops for token n are proportional to n. Without one they are proportional to n²: all n outputs are computed again, because the next layer makes its keys and values from them. Summed over a text of n tokens, that is n² with a cache and n³ without. (The ratios at the start grow more slowly than n, because the projections and Python's own time count too.) But the whole cache has to be read from memory for each token. The next idea makes it smaller.
+# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, this is n² with a cache and n³ without. The ratios at the start of the lesson grow more slowly than n, because the projections and Python's own time are in them as well.
+#
+# What remains is that the whole cache has to be read from memory for each new token. The next idea makes the cache smaller.
 #
 # ### Fewer keys than queries
 #
-# Must every head have keys and values of its own? In *multi-query attention* all heads share one set. In *grouped-query attention* there are a few sets, and each serves a group of heads. The queries stay as they were. For the model above:
+# So far every head has had keys and values of its own, and one may ask whether it needs them. In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. For the model above, this is what the cache shrinks to:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
@@ -263,16 +265,18 @@ for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
 print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 
 # %% [markdown]
-# Many large models now use something like the second row. Ainslie et al. found its quality close to that of one set per head, at a speed close to that of one set. The last row goes another way: *latent attention*, in the DeepSeek models, stores for each token and layer one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
+# Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way: the *latent attention* of the DeepSeek models stores, for each token and layer, one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
-# In the computation, each set serves a run of neighboring heads. With 2 sets and 6 heads, heads 0, 1, 2 use set 0 and heads 3, 4, 5 use set 1. PyTorch has two functions for repeating. Which one does that?
+# When attention is computed, each set serves a run of neighboring heads, so that with 2 sets and 6 heads the heads 0, 1 and 2 use set 0 and the heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
 
 # %%
 sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first cycles through the sets, the second finishes one before it starts the next. They have the same shape, and a model that was trained with one and runs with the other has its heads matched to strangers. (The cache holds the sets before they are repeated. The copies are needed only for the computation, and PyTorch's own attention does without them when it is called with `enable_gqa=True`.)
+# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape, and so nothing complains when a model that was trained with one of them runs with the other and has its heads matched to strangers.
+#
+# The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention does without the copies altogether when it is called with `enable_gqa=True`.
 #
 # ### Exercise 10.4: repeat keys and values
 #
@@ -303,7 +307,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# Another way to save is to look back less far. With a *sliding window* of 4, each token sees itself and the three before it, and the cache can drop everything older. (That is true of a model trained with the window. One that was trained without it breaks when its first tokens are dropped, because its heads rest on them, as you saw in lesson 9.)
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so that everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because its heads rest on them, as you saw in lesson 9.
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -314,7 +318,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# Change the size of the window. These are the weights of the last of eight tokens, with equal scores for all it sees.
+# Change the size of the window and watch the weights of the last of eight tokens, with equal scores for all the tokens that it sees.
 
 # %%
 names = [f"token {n}" for n in range(8)]
@@ -322,7 +326,9 @@ names = [f"token {n}" for n in range(8)]
 plot.slide(lambda w: (7 - j < w) / w, names, name="window", low=1, high=8, start=4)
 
 # %% [markdown]
-# Is everything older lost, then? Not in a stack. A token three back has itself seen three further back. **Predict.** With a window of 4 and three layers, how far back does information reach?
+# It seems that everything older than the window is lost. In a single layer it is, but in a stack the token three places back has itself seen three places further back, and has carried something of it along.
+#
+# **Predict.** With a window of 4 and three layers, how far back does information reach?
 
 # %%
 predict("reach of three layers", options=("3 places", "9 places", "64 places"))
@@ -330,17 +336,16 @@ predict("reach of three layers", options=("3 places", "9 places", "64 places"))
 # %%
 back = torch.arange(32)[:, None] - torch.arange(32)  # how far key j is behind query i
 one_layer = ((back >= 0) & (back < 4)).double()
-reach = (one_layer @ one_layer @ one_layer)[31].nonzero()[
-    0
-]  # a path through three layers
+paths = one_layer @ one_layer @ one_layer  # through three layers
+reach = paths[31].nonzero()[0]
 reveal("reach of three layers", f"{31 - int(reach)} places")
 
 # %% [markdown]
-# Each layer adds three places. A model with a window of 4096 and 32 layers reaches back 32 · 4095 = 131,040 tokens, in principle. How much survives 32 steps is another matter.
+# Each layer adds three places. A model with a window of 4096 and 32 layers therefore reaches back 32 · 4095 = 131,040 tokens in principle, although this says nothing about how much of a token survives 32 steps.
 #
 # ### Exercise 10.5: the window
 #
-# Write the mask. It must work with a cache, too.
+# Write the mask, in such a way that it works with a cache, too.
 
 # %% hints sliding_window_mask [markdown]
 # At which position is the first query, if there are fewer queries than keys and the last query is at the last key?
@@ -370,15 +375,15 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # %% [markdown]
 # ### Never the whole table
 #
-# The methods so far save work or make the cache smaller. During prefill the table of scores is still there, L × S for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Must it exist?
+# The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill it is still there with its L × S entries for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Yet nobody ever reads it: all that is wanted is the output.
 #
-# Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time. It kept three things: the largest score so far, the sum of the exponentials, and the mix. When a chunk brings a new largest score, the sum and the mix shrink by the same factor.
+# Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time, and kept only three things: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a chunk brought a new largest score, the sum and the mix shrank by the same factor. Nothing in this depends on there being only one query. With many queries the largest score and the sum become columns with one entry per query, and the rest stays as it was.
 #
-# Nothing in this cares how many queries there are: the largest score and the sum become columns, one entry per query, and the rest is the same. That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. (In training, a loop like yours saves nothing: autograd keeps what it needs of every block for the backward pass, and at length 512 that is more, all together, than for the plain computation. FlashAttention keeps none of it and computes the blocks once more on the way back.)
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, and at length 512 all of that together is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #
-# Write it for all queries at once, with a mask. The check measures the largest tensor you make, and how much you keep at a time, which it can do only for PyTorch's tensors. NumPy and Python lists of numbers (`tolist`) are therefore not allowed here, and neither is PyTorch's ready-made attention.
+# Write it for all queries at once, with a mask. The check measures the largest tensor that you make and how much you keep at a time, which it can do only for PyTorch's tensors. NumPy and Python lists of numbers (`tolist`) are therefore not allowed here, and neither is PyTorch's ready-made attention.
 
 # %% hints blockwise_attention [markdown]
 # What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
@@ -424,7 +429,7 @@ def blockwise_attention(
 # %% [markdown]
 # ### Yours beside the plain computation
 #
-# Yours, on 512 queries and keys, beside the plain computation. If the exercise is still open, the cell says so.
+# The next cell runs your function on 512 queries and keys, beside the plain computation. If the exercise is still open, the cell says so.
 
 
 # %% measured
@@ -444,7 +449,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### PyTorch's own
 #
-# Your loop runs in Python, and will not win a race. `scaled_dot_product_attention` does the same in compiled code. Here is the plain computation's time, and its largest tensor (its *room*), as multiples of PyTorch's. What compiled code makes inside itself cannot be seen from here, so PyTorch's largest tensor is its output.
+# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell prints how many times as long the plain computation takes, and how many times as much room (the number of entries in its largest tensor) it needs. What compiled code makes inside itself cannot be seen from here, so that for PyTorch's own function the largest tensor is its output.
 
 # %% measured
 lengths = (256, 512, 1024, 2048)
@@ -463,7 +468,7 @@ for n, L in enumerate(lengths):
     print(f"{L:5}: {ratios[0]:4.1f} times the time, {ratios[1]:3.0f} times the room")
 
 # %% [markdown]
-# At 2048 it takes 64 times the room, which is 2048 / 32: L² entries per head against L · D. Draw the room of both against the length. With logarithmic axes a power becomes a straight line, and its *slope* is the exponent:
+# At length 2048 the plain computation needs 64 times the room, which is 2048 / 32: its table has L² entries per head where the output has L · D. Let us draw the room of both against the length. With logarithmic axes a power becomes a straight line, whose *slope* is the exponent.
 
 # %% measured
 plot.curves(
@@ -478,21 +483,21 @@ plot.curves(
 )
 
 # %% [markdown]
-# The slopes are 2 and 1: the room grows with L² in one case and with L in the other. The *flops* grow with L² in both, because every query still meets every key, and no rearrangement saves one. (A causal mask does. Blocks that are hidden as a whole are skipped, which is half of them.)
+# The slopes are 2 and 1, which means that the room grows with L² in one case and with L in the other. The *flops* grow with L² in both cases, because every query still meets every key, and no rearrangement of the work changes that. (A causal mask does save flops, because blocks that are hidden as a whole, about half of them, can be skipped.)
 #
-# So what is saved is not arithmetic. It is making room for the table three times over, for the scores, the scaled scores and the weights, and carrying it to memory and back. At length 2048, on the one CPU on which we took the time apart, making room was the larger part. The last line of ratios says what it is worth here, and if you run the cell again on a busy computer, the factor can change by two. On a GPU, whose arithmetic is fast compared with its memory, it can be more.
+# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. On the one CPU on which we took the time apart, at length 2048, making room was the larger part. The last line of ratios above says what all this is worth on your computer, and if you run the cell again while the computer is busy, that factor can change by two. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
 #
-# PyTorch chooses among several implementations, its *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention* in `torch.nn.attention.flex_attention`, which compiles a mask that is given as a function.
+# PyTorch chooses among several implementations, which it calls *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention*, in `torch.nn.attention.flex_attention`, which takes the mask as a function and compiles it.
 #
 # ## What can go wrong
 #
-# **A mask for a single token.** One new token may see everything before it, so it needs no mask at all, unless there is a window, or padding between the texts of a batch.
+# **A mask for a single token.** When a single new token may see everything before it, it needs no mask at all. It does need one when there is a window, or when the texts of a batch are padded to the same length.
 #
-# **A position that starts again.** The new token's place is `len(cache)` before the append (less the padding), not 0. Lesson 7 showed what happens otherwise.
+# **A position that starts again.** The place of the new token in the text is `len(cache)` before the append, less any padding, and not 0. Lesson 7 showed what happens to a model whose positions are wrong.
 #
-# **Differences in the last digits.** Sums in another order are rounded differently. In `float32` two exact methods differ by about one part in a million, and a comparison with `==` fails. Compare with a tolerance, such as 1e-5 for outputs near 1.
+# **Differences in the last digits.** Sums that are taken in another order are rounded differently, so that in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
 #
-# **Timing the wrong thing.** The first call sets things up, so it does not count. A call returns before the GPU has finished, so wait for it. And other programs run too, so take the shortest of several runs. `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
+# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so one has to wait for it. Other programs run at the same time, so the shortest of several runs is the one to take. The function `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
 #
 # ## What you learned
 #
@@ -502,14 +507,13 @@ plot.curves(
 # | grouped queries | room for keys and values | neighbors share: `repeat_interleave` |
 # | sliding window | old keys and values | loses what is older, unless a chain of layers carries it |
 # | blockwise | the table of scores | same result up to rounding; keeps the largest score, sum and mix |
-#
 # %%
 recap()
 
 # %% [markdown]
 # ## Questions
 #
-# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), and the parameters take 14 GB. Choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but parameters and cache. How many users can you serve at once with each? Which do you choose, and what would you measure before you decide?
+# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), of which the parameters take 14 GB, and you may choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but the parameters and the cache. How many users can you serve at once with each choice? Which one do you take, and what would you measure before you decide?
 
 # %% question R10 [markdown] points=2
 # Per user 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 users (less in practice, since activations need room too).

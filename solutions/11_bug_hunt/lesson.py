@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Five teams hand in an attention, and you are the reviewer. Each team has tried its code on the example from lesson 2, the one whose answer is exactly [7, 8].
+# Five teams hand in an attention, and you are the reviewer. Each team has tried its code on the example from lesson 2, whose answer is known to be exactly [7, 8].
 
 # %% setup
 from itertools import product
@@ -32,13 +32,13 @@ for name, attention in teams.TEAMS.items():
     print(f"{name:5}", attention(query.clone(), key, value))
 
 # %% [markdown]
-# **Predict.** All five agree with the calculation on paper. How many of them are right?
+# **Predict.** All five agree with the calculation on paper. How many of the five are right?
 
 # %%
 predict("right attentions among five", options=("five", "four", "three", "one"))
 
 # %% [markdown]
-# Ask them something else: five queries, seven keys, vectors of four entries, and a random mask that allows about half of the pairs and hides everything from one query. Beside each team is its largest difference from PyTorch's result (`wrong.right`).
+# Let us ask the teams something else: five queries and seven keys with four entries each, and a random mask that allows about half of the pairs and hides everything from one query. Beside each team stands its largest difference from PyTorch's own result, which `wrong.right` computes.
 
 # %%
 torch.manual_seed(0)
@@ -50,7 +50,7 @@ for name, attention in teams.TEAMS.items():
     print(f"{name:5} {difference.abs().max():.3f}")
 
 # %% [markdown]
-# That settles three of the five: Bo, Cleo and Dag are wrong. Two are left. Now call each of those twice, with the same tensors, and look at the first query's result: two lines for Ada, then two for Eve.
+# That settles three of the five, because Bo, Cleo and Dag give other numbers than PyTorch does. Ada and Eve are left. We call each of them twice with the same tensors and look at the result for the first query, which makes two lines for Ada and then two for Eve.
 
 # %%
 for attention in (teams.ada, teams.eve):
@@ -59,22 +59,22 @@ for attention in (teams.ada, teams.eve):
 reveal("right attentions among five", "one")
 
 # %% [markdown]
-# Eve's second answer differs from her first. Her first line is `query /= ...`, which scales the caller's tensor in place, so the second call starts from queries that are already scaled. Whoever uses `q` after her gets the scaled one. (The cells before passed in copies, and so did not notice.)
+# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so that her second call starts from queries that are scaled already, and so does everybody else who uses `q` after her. (The two cells before passed a copy of the query, and therefore did not notice.)
 #
-# One of the five is right, and the example that they all showed could not tell which. It is a good example to *explain* attention with, and a bad one to *test* it.
+# Only one of the five is right, and the example that they all showed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
 #
 # ## By hand
 #
-# Why could it not tell? Take Bo, who divides by D where √D belongs. In that example the vectors have one entry. D = 1, and 1 = √1.
+# Take Bo, who divides by D where √D belongs. The example could not find him out, because its vectors have a single entry, and for D = 1 there is no difference between D and √D.
 #
-# With D = 4 he is found out. Say a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they are 0 and ln 3, so the weights are ¼ and ¾. Bo divides by 4 and gets 0 and ½ ln 3 = ln √3. Work out his weights before you run the cell: the shares are 1 and √3 ≈ 1.73.
+# With D = 4 there is one. Say that a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they become 0 and ln 3, which makes the weights ¼ and ¾. Bo divides by 4 instead and gets 0 and ½ ln 3, which is ln √3. Work out his weights before you run the cell; the two exponentials are 1 and √3 ≈ 1.73.
 
 # %%
 products = torch.tensor([1.0, 9]).log()
 (products / 4**0.5).softmax(dim=0), (products / 4).softmax(dim=0)
 
 # %% [markdown]
-# 0.366 and 0.634 for 0.25 and 0.75. The larger D is, the further he is off. Bo divides by √D once too often. Take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2. The third key should get one half, whatever D is. This is what it gets from him:
+# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right, and the larger D is, the further he is off, because he divides once too often by √D. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what it gets from him.
 
 # %%
 sizes = [2.0**n for n in range(8)]
@@ -90,7 +90,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Move the slider to see all three of his weights.
+# Move the slider to see all three of Bo's weights.
 
 # %%
 plot.slide(
@@ -104,26 +104,26 @@ plot.slide(
 )
 
 # %% [markdown]
-# The same goes for everything that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And Eve divides by √1, so her bug does nothing here, however often she is called.
+# What is true of D is true of everything else that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And since Eve divides by √1, her bug does nothing here, however often she is called.
 #
 # ## In PyTorch
 #
 # ### Mutants
 #
-# To judge an example we need bugs to try it on. `wrong.py` beside this notebook has 21, each one slip away from the right attention: the scale forgotten, softmax along another axis, the mask added instead of applied. Testers call them *mutants*. A mutant that an example cannot tell from the original has *survived* it.
+# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 of them, each of which is one slip away from the right attention: the scale is forgotten, softmax runs along another axis, or the mask is added instead of applied. Testers call them *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
 
 # %%
 print(*wrong.WRONG)
 
 # %% [markdown]
-# `wrong.unnoticed` names the survivors: the mutants whose result is within 0.001 of the right one. For the example that the five teams used:
+# The function `wrong.unnoticed` names the survivors of an example, which are the mutants whose result is within 0.001 of the right one. These survive the example that the five teams used:
 
 # %%
 survivors = wrong.unnoticed(query, key, value)
 print(len(survivors), "of 21 survive:", *survivors)
 
 # %% [markdown]
-# **Predict.** Now a more usual example: one sentence of four random vectors with four entries each, used as query, key and value at once, without a mask. How many of the 21 survive?
+# **Predict.** A more usual example is one sentence of four random vectors with four entries each, which serve as query, key and value at once, without a mask. How many of the 21 survive it?
 
 # %%
 predict("survivors of four by four", options=("none", "about 4", "about 12"))
@@ -136,7 +136,9 @@ print(len(survivors), "of 21 survive:", *survivors)
 reveal("survivors of four by four", "about 12")
 
 # %% [markdown]
-# Twelve. Look for the reasons in the sizes. Four vectors with four entries: the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so mixing the keys, or letting the keys ask, changes nothing. And all eight mutants of the mask are unharmed. How many survive if all sizes differ, and query, key and value are three different tensors?
+# Twelve of them survive, and the reasons lie in the sizes. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so that three kinds of scaling are the same. Query, key and value are the same tensor, so that mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
+#
+# The next example repairs the first two of these: all its sizes differ, and query, key and value are three different tensors.
 
 # %%
 torch.manual_seed(0)
@@ -145,11 +147,11 @@ survivors = wrong.unnoticed(q, k, v)
 print(len(survivors), "of 21 survive:", *survivors)
 
 # %% [markdown]
-# Eight, and all of them are about masks. This is the rule for examples: **let no two sizes be equal, and no tensor play two parts.** The eight that remain are yours.
+# Eight are left, and all of them are about masks. This is the rule for examples: **let no two sizes be equal, and no tensor play two parts.** The eight that remain are yours.
 #
 # ### Exercise 11.1: one example that no bug survives
 #
-# Write the function that returns it. The check names the mutants that are still alive.
+# Write the function that returns such an example. The check names the mutants that are still alive.
 
 # %% hints revealing_example [markdown]
 # Which mutants survive an example without a mask? Give it one, and see which of them are left. What have those in common?
@@ -185,7 +187,7 @@ def revealing_example() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 # %% [markdown]
 # ### How strict?
 #
-# How far may a right attention be from another right one? Take Ada's, in three dtypes, and compare it with PyTorch's in `float64`:
+# Before we compare more attentions, we should know how far a right one may be from another right one. Here is Ada's attention in three dtypes, compared with PyTorch's in `float64`:
 
 # %% measured
 torch.manual_seed(0)
@@ -198,11 +200,11 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake there, and none of the differences is 0: sums in another order, or with fewer digits, are rounded differently. A test with `==` reports all three. The mutants, on an example with different sizes and a mask, are off by more than a tenth. Between 10⁻⁶ and 10⁻¹ there is a lot of room, and a tolerance of 10⁻⁴ for `float32` and `float64` sits comfortably in it.
+# Nobody made a mistake there, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. The mutants, on an example with different sizes and a mask, are off by more than a tenth. Between 10⁻⁶ and 10⁻¹ there is a lot of room, and a tolerance of 10⁻⁴ sits comfortably in it for `float32` and `float64`.
 #
 # ### Many examples
 #
-# An example that you think of catches the bugs that you think of. So let the computer think of some: random sizes, random numbers, random masks. `random_inputs(generator)` draws a query, keys, values and a mask. With sizes from 1 to 4 they are small and often equal, but there are many of them, and in about one draw in three some query sees nothing:
+# An example that you think of catches the bugs that you think of, so let the computer think of some: random sizes, random numbers, random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws, and in about one of three there is a query that sees nothing.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -212,7 +214,7 @@ for _ in range(4):
 # %% [markdown]
 # ### Exercise 11.2: how far apart are two attentions?
 #
-# Write the function that draws such inputs again and again, and remembers the largest difference. A few things in it are easy to get wrong. NaN can hide a bug, and so can an attention like Eve's, which spoils the tensors for the one that it is compared with.
+# Write the function that draws such inputs again and again and remembers the largest difference. Two things in it are easy to get wrong: NaN can hide a bug, and so can an attention like Eve's, which spoils the tensors for the one that it is compared with.
 
 # %% hints max_difference [markdown]
 # The inputs of trial 2 must not be those of trial 1. Where is the generator made: inside the loop, or before it?
@@ -253,7 +255,7 @@ def max_difference(a: Attention, b: Attention, *, trials: int, seed: int) -> flo
 # %% [markdown]
 # ### Five teams, measured
 #
-# Here is what your function finds between each team and PyTorch in 1, 10 and 100 trials.
+# The next cell prints what your function finds between each team and PyTorch in 1, 10 and 100 trials.
 
 # %%
 try:
@@ -267,20 +269,20 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo: it happened to draw a single key, and a single key gets all the attention whatever its score. (Cleo and Dag show the same number there: both give that key's value to a query that may see nothing.) Ten trials find him. No number of trials finds Eve: everyone gets tensors of their own, so what she does to them hurts nobody. She returns the right numbers. A comparison of results finds bugs in results.
+# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. (Cleo and Dag show the same number there, since both give that key's value to a query that may see nothing.) Ten trials find Bo. No number of trials finds Eve: everyone gets tensors of their own, so that what she does to them hurts nobody, and the numbers that she returns are right. A comparison of results can only find bugs in results.
 #
 # ### Questions whose answer you know
 #
-# There is a second weakness. `max_difference` needs a right attention to compare with. What if yours is the first, or if the other one has the same bug? Then ask questions whose answers you know without computing them.
+# `max_difference` has a second weakness, which is that it needs a right attention to compare with. Yours may be the first, or the other one may have the same bug. In that case one can still ask questions whose answers are known without computing them.
 #
-# *If all values are ones and nothing is masked, every result is one*, because weights sum to 1. It does not matter what the scores are. Softmax over the queries does not pass:
+# *If all values are ones and nothing is masked, every result is one*, because the weights sum to 1, and this is so whatever the scores are. A softmax over the queries does not pass:
 
 # %%
 ones = torch.ones(2, 3, 7, 6, dtype=torch.float64)
 wrong.right(q, k, ones)[0, 0, :, 0], wrong.softmax_over_queries(q, k, ones)[0, 0, :, 0]
 
 # %% [markdown]
-# *If the query is 0, the result is the mean of the values*, because all scores are 0. No scaling of the scores can spoil that. Whoever mixes the keys gets the mean of the keys:
+# *If the query is 0, the result is the mean of the values*, because all scores are 0 then. No scaling of the scores can spoil that, but an attention that mixes the keys gets the mean of the keys:
 
 # %%
 level = torch.zeros_like(q)
@@ -289,7 +291,9 @@ for attention in (wrong.right, wrong.values_from_keys):
 print(v.mean(dim=-2)[0, 0], "mean of the values")
 
 # %% [markdown]
-# *If something changes that is hidden from a query, its result does not.* That is what a mask is for. Try it on the mutant that sets the hidden weights to 0 after the softmax. First we change a hidden value, then a hidden key. **Predict.** Which of the two changes the result?
+# *If something changes that is hidden from a query, the query's result does not change*, because that is what a mask is for. We try this on the mutant that sets the hidden weights to 0 after the softmax, and change first a hidden value and then a hidden key.
+#
+# **Predict.** Which of the two changes the result?
 
 # %%
 predict("the mask after softmax", options=("the value", "the key", "both", "neither"))
@@ -309,11 +313,11 @@ for name, inputs in (("value", (q, k, other_v)), ("key", (q, other_k, v))):
 reveal("the mask after softmax", "the key")
 
 # %% [markdown]
-# A test that changes only the values would have passed it. The hidden weight is 0, as it should be, but the hidden *score* has already taken its share of the others' weights. Change both.
+# A test that changed only the value would have passed this mutant. The weight of the hidden key is 0, as it should be, but its *score* has already taken a share from the other weights, and that share depends on the key. So a test should change both.
 #
-# The same question about what is *visible* has the opposite answer: if a visible key and its value change, the result must change, too. An inverted mask fails both.
+# The same question about what is *visible* has the opposite answer: when a visible key and its value change, the result must change, too. An inverted mask fails on both sides.
 #
-# The last question is a *metamorphic test*: it relates one result to another. The first two have an answer that you know. None of them needs a second implementation, and they have another advantage. When one fails, you have a good idea of what is wrong.
+# A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. They have the further advantage that a question which fails also gives you a good idea of what is wrong.
 #
 # ### It happens to everyone
 #
@@ -330,13 +334,13 @@ reveal("the mask after softmax", "the key")
 # | causal alignment | [flash-attention](https://github.com/Dao-AILab/flash-attention/issues/517) aligned its causal mask at the top left until version 2.1; a cache needs the bottom right |
 # | positions in half precision | [transformers](https://github.com/huggingface/transformers/pull/29285) computed rotary angles in `bfloat16`, which has no 257 |
 #
-# The last two are not among your labels. You know the first from lesson 10 and the second from lesson 7.
+# The last two have no label in the exercise that follows. You know the first of them from lesson 10 and the second from lesson 7.
 #
 # ### Exercise 11.3: find the bugs
 #
-# Now write the reviewer: a function that gets an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. `teams.PRACTICE` has an attention for each label, so you can see whether you find it.
+# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. The dictionary `teams.PRACTICE` has an attention for each label, on which you can see whether you find it.
 #
-# For the grade, it meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Some are right and look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one to three points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
+# For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one to three points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
 # Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
@@ -437,7 +441,7 @@ def find_bugs(attention: Attention) -> set[str]:
 # %% [markdown]
 # ### Your reviewer at work
 #
-# Your reviewer, on the five teams:
+# Here is what your reviewer says about the five teams:
 
 # %%
 try:
@@ -447,7 +451,7 @@ except NotImplementedError:
     print("not yet: exercise 11.3 is still open")
 
 # %% [markdown]
-# And how good are its questions? Here are the mutants that survive them. (Letting the keys ask stops with an error and is left out.)
+# How good the questions of your reviewer are can be measured in the same way as the quality of an example, by the mutants that survive them. (The mutant that lets the keys ask stops with an error and is left out.)
 
 # %%
 try:
@@ -460,7 +464,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### Repair
 #
-# The last one comes with its source. It is a causal self-attention with several heads, as in lesson 6. It runs, and the shapes are right. Read it slowly.
+# The last attention comes with its source. It is a causal self-attention with several heads, as in lesson 6; it runs without an error, and its shapes are right. Read it slowly.
 
 
 # %%
@@ -489,7 +493,7 @@ class HandedIn(nn.Module):
 
 
 # %% [markdown]
-# There are six faults. (Splitting into heads and joining them again count as one.) Four of them show in three quick checks. Change the last of eight tokens, and look at how much each position's result changes; then call the module twice in evaluation mode; then look at the gradients.
+# There are six faults in it, where splitting into heads and joining them again count as one. Four of the six show in three quick checks: we change the last of eight tokens and look at how much the result changes at each position, then we call the module twice in evaluation mode, and finally we look at the gradients.
 
 # %%
 torch.manual_seed(0)
@@ -505,11 +509,11 @@ module(x).sum().backward()
 print("no gradient:", *(n for n, p in module.named_parameters() if p.grad is None))
 
 # %% [markdown]
-# In a causal model only the last position may change. Here position 6 sees one token ahead, and position 5 two: more than one fault lets the future in. Do not trust the zeros, either. Another fault hides how far the leak goes, and if you repair that one first, all eight positions change. In evaluation mode nothing should be random. And one layer never learns.
+# In a causal model only the last position may change. Here position 6 changes as well, which sees one token ahead, and so does position 5, which sees two, so that more than one fault lets the future in. The zeros are not to be trusted either, because another fault hides how far the leak goes; if you repair that one first, all eight positions change. The second check shows that something is random in evaluation mode, where nothing should be, and the third that one layer never learns.
 #
 # ### Exercise 11.4: repair it
 #
-# Copy the class, rename it, and repair all six. The other two show only as wrong numbers.
+# Copy the class, rename it, and repair all six faults. The two that the checks do not show appear only as wrong numbers.
 
 # %% hints RepairedAttention [markdown]
 # The output above names a layer that gets no gradient. Which line of `forward` should have used it, and what does it use instead?
@@ -558,7 +562,7 @@ class RepairedAttention(nn.Module):
 # %% [markdown]
 # ### Is it repaired?
 #
-# The three quick checks once more, on your class:
+# Here are the three quick checks once more, on your class:
 
 # %%
 try:
@@ -574,15 +578,15 @@ except NotImplementedError:
 # %% [markdown]
 # ## What can go wrong
 #
-# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most `float32` ones. After the third false alarm nobody reads the fourth.
+# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. After the third false alarm nobody reads the fourth.
 #
-# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper, both are wrong together. Questions with known answers do not have that problem.
+# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, both are wrong together. Questions with known answers do not have that problem.
 #
-# **Bugs in pairs.** One can hide another: an attention that writes to its inputs spoils the test after it, and NaN in one place makes every comparison false. Give copies, and look at one thing at a time.
+# **Bugs in pairs.** One bug can hide another: an attention that writes to its inputs spoils the test that follows, and NaN in one place makes every comparison false. Give copies to each test, and look at one thing at a time.
 #
-# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes help, and so does making the rare case on purpose.
+# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes make rare cases more frequent, and the rarest are best made on purpose.
 #
-# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. How good are the questions? Count the mutants that survive them, as above.
+# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. How much that is worth depends on the questions, and you have just counted the mutants that survive them.
 #
 # ## What you learned
 #

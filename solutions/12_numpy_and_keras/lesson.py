@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Someone trained a model in Keras. You are to run it in PyTorch, and to check it in NumPy. The formula is the same everywhere. So take one query, three keys and three values, and ask all three libraries.
+# Someone has trained a model in Keras, and you are to run it in PyTorch and to check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere, so let us take one query, three keys and three values and ask all three.
 
 # %% setup
 import frameworks
@@ -28,9 +28,9 @@ key = np.array([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 
 value = np.array([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])
 
 # %% [markdown]
-# Keras 3 runs on top of PyTorch, TensorFlow or JAX; `frameworks.py` beside this notebook chooses PyTorch, on the CPU. Where Keras is not installed, its cells say how to get it, and the rest of the lesson goes on without it.
+# Keras 3 runs on top of PyTorch, TensorFlow or JAX, of which `frameworks.py` beside this notebook chooses PyTorch, on the CPU. Where Keras is not installed, its cells say how to get it, and the rest of the lesson goes on without it.
 #
-# **Predict.** NumPy by hand, PyTorch's `scaled_dot_product_attention`, and Keras's layer `Attention`, all on these numbers. How many different answers?
+# **Predict.** NumPy by hand, PyTorch's `scaled_dot_product_attention` and Keras's layer `Attention` are given the same numbers. How many different answers do they return?
 
 # %%
 predict("different answers", options=("one", "two", "three"))
@@ -43,7 +43,7 @@ tensors = [torch.from_numpy(array) for array in (query, key, value)]
 print("PyTorch", functional.scaled_dot_product_attention(*tensors).numpy())
 
 # %% [markdown]
-# These two agree. Now Keras:
+# These two agree. The third is Keras:
 
 # %%
 keras = frameworks.load_keras()
@@ -55,13 +55,13 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# [0.308, 0.408] twice, and [0.256, 0.356] from Keras. Nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015. Its docstring says "Luong-style", its output has the right shape, and there is an argument `use_scale=False`. But `use_scale=True` does not divide by √D either. It multiplies by a learned number that starts at 1, so that a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) And did you see the order of its inputs? Query, *value*, key.
+# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015, and all that says so is the words "Luong-style" in its docstring. It has an argument `use_scale`, which is `False` at first, but setting it does not divide by √D either. It multiplies by a learned number that starts at 1, so that a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
 #
-# So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: the same formula, the same mask, the same weights.
+# So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: that the formula is the same, that the mask is the same, and that the weights are.
 #
 # ## By hand
 #
-# With the scale done by hand, does Keras agree? The scores are q·k: 1.37, −0.28 and 1.51. Divided by √4 they are 0.685, −0.14 and 0.755. Dividing the query by 2 before it goes in does the same:
+# If the missing scale is the whole difference, Keras must agree as soon as we put it in. The products q·k are 1.37, −0.28 and 1.51, and divided by √4 they are 0.685, −0.14 and 0.755. The same comes out if the query is divided by 2 before it goes in:
 
 # %%
 if keras:
@@ -71,22 +71,22 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# It does, to the seventh decimal: Keras computes in `float32`, and NumPy in `float64` here. One cause explains the whole difference, and that is what you want at the end of every such hunt. Anything larger would have meant that there is a second one.
+# Keras now agrees to the seventh decimal, which is as far as it can, because it computes in `float32` and NumPy here in `float64`. One cause explains the whole difference, and that is what you want at the end of every such hunt: anything larger would have meant that there is a second cause.
 #
 # ## In PyTorch
 #
 # ### What NumPy does otherwise
 #
-# Most of the names have a twin: `axis` for `dim`, `keepdims` for `keepdim`, `np.where` for `masked_fill` (whose condition says what to *replace*). Three differences bite.
+# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill` (whose condition says what to *replace*). Three differences bite.
 #
-# The first: PyTorch's `transpose(-1, -2)` swaps two axes. NumPy's `transpose` wants all of them in order, and `.T` reverses all. For a batch of matrices, you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
+# The first is about transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 
 # %%
 batch = np.zeros((2, 3, 5, 4))
 batch.T.shape, batch.swapaxes(-1, -2).shape
 
 # %% [markdown]
-# The second is about dtypes. **Predict.** `x` is `float32`, as nearly all weights are. Which dtype has `x / np.sqrt(4)`?
+# The second is about dtypes. **Predict.** `x` is an array in `float32`, as nearly all weights are. Which dtype has `x / np.sqrt(4)`?
 
 # %%
 predict("float32 divided by np.sqrt(4)", options=("float16", "float32", "float64"))
@@ -97,13 +97,13 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say, so `float32` stays. `np.sqrt(4, dtype=np.float32)` would do as well. (In PyTorch, a floating-point tensor without axes has no say: `float32` stays.)
+# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so that `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (In PyTorch a floating-point tensor without axes has no say either.)
 #
-# The third: NumPy has no softmax, so overflow is yours to prevent, as in lesson 4. And dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before it chooses. The same goes for −∞ − (−∞).
+# The third is that NumPy has no softmax, so that preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
 #
 # ### Exercise 12.1: attention in NumPy
 #
-# Write it for any leading axes, and without PyTorch.
+# Write attention for any leading axes, and without PyTorch.
 
 # %% hints numpy_attention [markdown]
 # Which of the three differences does each of your lines run into? Write the lines for two axes first, then ask of each of them what it does with four.
@@ -143,7 +143,7 @@ def numpy_attention(
 # %% [markdown]
 # ### Beside PyTorch
 #
-# Beside PyTorch, on random inputs with a mask:
+# The next cell compares your function with PyTorch's, on random inputs with a mask.
 
 # %%
 rng = np.random.default_rng(0)
@@ -161,7 +161,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### Four kinds of mask
 #
-# A mask answers "may this query look at this key?", and libraries write the answer down in four ways:
+# A mask answers the question whether this query may look at this key, and libraries write the answer down in four ways:
 #
 # | convention | may attend | hidden | used by |
 # |---|---|---|---|
@@ -170,7 +170,7 @@ except NotImplementedError:
 # | zero-one | 1 | 0 | tokenizers, for padding |
 # | additive | 0 | minus infinity, or a large negative number | older code, and inside Keras and PyTorch |
 #
-# The first two have the same dtype and opposite meanings, so no error tells them apart. Here is the causal mask of three tokens, in our convention, passed to PyTorch's module as it is. Look at the weights.
+# The first two have the same dtype and opposite meanings, so that no error tells them apart. Here is the causal mask of three tokens in our convention, passed to PyTorch's module as it is. Look at the weights.
 
 # %%
 module, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 3, 8)
@@ -178,18 +178,18 @@ causal = torch.ones(3, 3, dtype=torch.bool).tril()
 module(x, x, x, attn_mask=causal)[1][0].detach()
 
 # %% [markdown]
-# Each token looks at the future and at nothing else, and the last one, which has no future, gets NaN. In training the NaN would stop you at the first step. A wrong mask without an empty row is worse: the model trains, and copies its answers.
+# Each token looks at the future and at nothing else, and the last token, which has no future, gets NaN. In training the NaN would stop you at the first step. A wrong mask that leaves no row empty is worse, because the model trains, and learns to copy the answers.
 #
-# With zero-one masks, the trap is `~`. On booleans it means "not". On integers it flips every bit, so 1 becomes −2, and 0 becomes −1:
+# With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
 
 # %%
 padding = torch.tensor([1, 1, 1, 0])
 ~padding, ~padding.bool()
 
 # %% [markdown]
-# All four are different from 0, so wherever they are taken for booleans all of them count as true: in `np.where`, in Keras, after `.bool()`. (PyTorch's attention refuses integers.)
+# All four results are different from 0, so that all four count as true wherever they are taken for booleans: in `np.where`, in Keras, and after `.bool()`. (PyTorch's attention refuses integers.)
 #
-# Additive masks have two traps. The first is arithmetic. **Predict.** What is `(1 - mask) * -inf` where the mask is 1?
+# Additive masks have two traps, and the first of them is arithmetic. **Predict.** What is `(1 - mask) * -inf` where the mask is 1?
 
 # %%
 predict("0 times minus infinity", options=("0", "-inf", "nan"))
@@ -200,7 +200,7 @@ reveal("0 times minus infinity", str(additive[0].item()))
 additive
 
 # %% [markdown]
-# The second is the number itself. Many use a large negative number instead. How large is large enough? Three tokens with the scores 0, 1 and 2, the third one hidden by adding a number to its score. Its weight:
+# The second trap is the number itself, because many programs use a large negative number in place of minus infinity, and it has to be large enough. Take three tokens with the scores 0, 1 and 2, and hide the third one by adding a number to its score. This is the weight that it keeps:
 
 # %%
 scores = torch.tensor([0.0, 1, 2])
@@ -212,11 +212,12 @@ plot.curves(
     "A mask that only adds a little hides only a little",
     xlabel="added to its score",
     ylabel="weight",
-    alt="The weight falls from 0.67 at 0 to almost nothing at -12.",
+    log_y=True,
+    alt="On a logarithmic axis the weight falls from 0.67 at 0 along a straight line to a hundred-thousandth at -12.",
 )
 
 # %% [markdown]
-# Move the number yourself, and see when the third bar disappears. (At −6 half a percent is left.)
+# Move the number yourself, and see when the third bar disappears. At −6 half a percent is left.
 
 # %%
 plot.slide(
@@ -229,18 +230,18 @@ plot.slide(
 )
 
 # %% [markdown]
-# −12 is plenty here, and −10,000 more than plenty. It fails where *every* score of a row gets it: for a query that may look at nothing. Then it adds the same to all, and lesson 4 showed what softmax makes of that:
+# Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. There the number is added to all scores alike, and lesson 4 showed that softmax does not notice what is added to all:
 
 # %%
 for power in (4, 9):
     print(f"minus 10^{power}:", (scores - 10.0**power).softmax(dim=0))
 
 # %% [markdown]
-# With −10,000 the row looks at everything, as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits, and the scores are lost behind the nine zeros. Neither gives zeros or NaN, so nobody notices.
+# With −10,000 the row looks at everything as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits and the scores are lost behind the nine zeros. Neither gives zeros or NaN, and so nobody notices.
 #
 # ### Exercise 12.2: one mask, four conventions
 #
-# Write the translator.
+# Write a function that translates a mask from any of the four conventions into any other.
 
 # %% hints convert_mask [markdown]
 # Sixteen pairs of names, but you need not write sixteen cases. Is there one convention through which all the others can go?
@@ -286,7 +287,7 @@ def convert_mask(mask: Tensor, source: str, target: str) -> Tensor:
 # %% [markdown]
 # ### The same weights
 #
-# The last claim is the largest: that a layer of Keras and PyTorch's `nn.MultiheadAttention`, given the same weights, compute the same. Both have four projections, each a matrix and a bias, but they are stored differently. For H = 3 heads of D = 4 dimensions, and E = 12:
+# The last claim is the largest: that a layer of Keras and PyTorch's `nn.MultiheadAttention`, given the same weights, compute the same. Both have four projections, each of which is a matrix and a bias, but they store them differently. Here are the two lists for H = 3 heads of D = 4 dimensions, and E = 12.
 
 # %%
 torch.manual_seed(0)
@@ -305,11 +306,11 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# Keras keeps one array per projection, its *kernel*, with heads and head dimension as axes of their own, and computes $xW$. So its kernel (E, H, D) has the input first. PyTorch keeps the three input projections in one matrix, one below the other, and computes $xW^\top$, so its rows are the outputs. Within each of the three, the rows of a head lie together: head 0 first, then head 1, as in lesson 6.
+# Keras keeps one array for each projection, called its *kernel*, with the heads and the head dimension as axes of their own, and computes $xW$. The input therefore comes first in a kernel (E, H, D). PyTorch keeps the three input projections in one matrix, one below the other, and computes $xW^\top$, so that the rows of this matrix are the outputs. Within each of the three parts the rows of a head lie together, first those of head 0 and then those of head 1, as in lesson 6.
 #
-# The output kernel has its input first, too. Here the heads go in, so it is (H, D, E).
+# In the output kernel, too, the input comes first. Since the heads are what goes in here, its shape is (H, D, E).
 #
-# A small example shows what has to happen. With E = 2, one head and D = 2, and x = [1, 0], here is what Keras does with a kernel, and what PyTorch does with the same matrix:
+# A small example shows what has to happen. With E = 2, one head, D = 2 and x = [1, 0], the next cell prints what Keras does with a kernel, and what PyTorch does with the same matrix.
 
 # %%
 kernel = np.array([[1.0, 2.0], [3.0, 4.0]])  # (E, D)
@@ -317,11 +318,11 @@ x_small = np.array([1.0, 0.0])
 x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(kernel))
 
 # %% [markdown]
-# [1, 2] in Keras, and [1, 3] in PyTorch with the same matrix. A square matrix fits either way, so no error is raised.
+# With the same matrix Keras makes [1, 2] and PyTorch makes [1, 3]. A square matrix fits either way round, so that no error is raised.
 #
 # ### Exercise 12.3: copy Keras's weights
 #
-# Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already. So they must stay the same objects: write *into* them.
+# Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already, so that they must stay the same objects: write *into* them.
 
 # %% hints keras_to_torch [markdown]
 # Take one kernel, (E, H, D). Which two axes belong together as outputs? Merge those two first, without moving anything, and look at what is left to do.
@@ -361,7 +362,7 @@ def keras_to_torch(
 # %% [markdown]
 # ### The proof
 #
-# Keras's weights go into PyTorch's module, and both get the same input. Then once more with random numbers in all of Keras's weights, biases included, since fresh biases are 0 and prove nothing.
+# Keras's weights now go into PyTorch's module, and both layers get the same input. The cell does this twice, the second time with random numbers in all of Keras's weights, biases included, because fresh biases are 0 and prove nothing.
 
 # %% measured
 try:
@@ -378,7 +379,9 @@ except NotImplementedError:
     print("not yet: exercise 12.3 is still open")
 
 # %% [markdown]
-# One thing copying cannot settle: what a query gets that may look at nothing. Here the first of five may not look at any key. Both layers can be asked for the output alone, or for output and weights. That makes four answers to one question. **Predict.** How many kinds of answer are among them? (Both layers are fresh, so their biases are 0.)
+# One thing is not settled by copying the weights, and that is what a query gets that may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the weights, which makes four answers to one question. Both layers are fresh, so that their biases are 0.
+#
+# **Predict.** How many kinds of answer are among the four?
 
 # %%
 predict("kinds of answer", options=("one", "two", "three"))
@@ -393,7 +396,7 @@ for asked in (True, False):
     print(f"PyTorch, weights asked for: {asked!s:5}", output[0, 0, :4].detach())
 
 # %% [markdown]
-# Two calls of the same layer, NaN and zeros. The same for Keras:
+# Two calls of the same layer give NaN and zeros. Now the same two for Keras:
 
 # %%
 if keras:
@@ -408,19 +411,19 @@ else:
 reveal("kinds of answer", "three")
 
 # %% [markdown]
-# Zeros, and then something else: Keras's faster path averages all five tokens, hidden or not. Inside, it adds a large negative number to every score of the row, and you know from above what that does. Neither library agrees with itself. Where a query may look at nothing, decide the answer yourself, and test it.
+# Keras gives zeros the first time and something else the second time: its faster path averages all five tokens, hidden or not, because inside it adds a large negative number to every score of the row, with the effect that you saw above. So neither library agrees even with itself. Where a query may look at nothing, decide the answer yourself, and test it.
 #
 # ## What can go wrong
 #
-# **Comparing the wrong things.** With dropout switched on, two calls of the *same* layer differ. PyTorch's module wants `.eval()`; Keras drops only where `training=True` is passed, or in `fit`.
+# **Comparing the wrong things.** With dropout switched on, two calls of the *same* layer differ. PyTorch's module needs `.eval()`, while Keras drops entries only where `training=True` is passed, or in `fit`.
 #
-# **Sizes that forgive.** A square matrix lets a transposed kernel pass without an error, and one head hides a wrong order of heads even in the numbers. Make all sizes different where you can. Where you cannot, as with these E × E matrices, only the numbers decide.
+# **Sizes that forgive.** A square matrix lets a transposed kernel pass without an error, and with a single head a wrong order of heads does not even change the numbers. Make all sizes different where you can. Where you cannot, as with these E × E matrices, only a comparison of the results can decide.
 #
-# **Biases that start at 0, norms that start at 1.** While they are fresh, nothing shows whether you copied them. Compare with random ones.
+# **Biases that start at 0, norms that start at 1.** While they are fresh, nothing shows whether you have copied them, so compare the layers with random ones.
 #
-# **A tolerance chosen afterward.** Say before you look what difference you expect. In `float32` it is a few parts in ten million of the outputs' size. Something like 10⁻³ is not rounding of `float32`. It may be products that only go by that name, because many GPUs multiply `float32` with 10 bits (*TF32*) unless they are told otherwise. Or it may be a setting that is not a weight: a layer norm adds 10⁻³ to the variance in Keras, and 10⁻⁵ in PyTorch.
+# **A tolerance chosen afterward.** Say before you look what difference you expect. In `float32` it is a few parts in ten million of the outputs' size, and something like 10⁻³ is not rounding of `float32`. It may come from products that are `float32` only by name, because many GPUs multiply with 10 bits (*TF32*) unless they are told otherwise. It may also come from a setting that is not a weight, such as the number that a layer norm adds to the variance, which is 10⁻³ in Keras and 10⁻⁵ in PyTorch.
 #
-# **The whole model at once.** Compare layer by layer, from the input on, and stop at the first that differs.
+# **The whole model at once.** Compare layer by layer, from the input on, and stop at the first layer that differs.
 #
 # ## What you learned
 #
@@ -437,7 +440,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R12** (2 points, graded by a person). You port a model of twelve transformer blocks from Keras to PyTorch, both in `float32`. The outputs, which are about 1 in size, differ by up to 3·10⁻³. List, in order, what you would check, and say for each check why it comes at that place.
+# **Question R12** (2 points, graded by a person). You port a model of twelve transformer blocks from Keras to PyTorch, both in `float32`. The outputs, which are about 1 in size, differ by up to 3·10⁻³. List what you would check, in order, and say for each check why it comes at that place.
 
 # %% question R12 [markdown] points=2
 # First that both are deterministic and comparable: evaluation mode on both sides (two calls of the same model must agree), the same dtype, the same input after tokenizing and padding. That costs a minute and invalidates everything else if it fails.
