@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. None of them can get outside.
+# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. Since the weights are positive and sum to 1, none of them can get outside the triangle.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most, and where do two keys get the same?
 
@@ -140,7 +140,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105°, where it is a little further from key 1, the weight is 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions, as at 105°, where keys 1 and 3 have 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, but on paper it would never get there.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105°, where it is a little further from key 1, the weight is 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions, as at 105°, where keys 1 and 3 have 0.07 each. No angle gives one key everything; a query of larger norm would come closer to that, but on paper it would never get there.
 #
 # ### Why a dot product?
 #
@@ -160,7 +160,7 @@ distances = (pointing - around).norm(dim=-1)
 #
 # ## In PyTorch
 #
-# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which were chosen by hand so that you can read them. They say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers. A model would learn its own, and you could not read them.
+# Our sentence is *the cat sat on the mat*. Each word is a row of five numbers, which were chosen by hand so that you can read them. They say whether the word is an article, a noun, a verb or a preposition, and whether it is alive. These are toy numbers, because a model would learn its own and you could not read them.
 
 # %%
 tokens = ["the", "cat", "sat", "on", "the", "mat"]
@@ -189,7 +189,7 @@ for word, row in zip(tokens, x, strict=True):
 # %% [markdown]
 # The query of *sat* is [2, 2], "a thing, and alive", and that of *on* is [2, −2], "a thing, preferably not alive". Articles want a thing of any kind, and nouns ask for nothing.
 #
-# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension. Here it is three, and the entries mean "animal", "object" and "grammar".
+# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension, which here is three, and their entries mean "animal", "object" and "grammar".
 
 # %%
 w_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 0], [0, 1]])  # (E, D)
@@ -246,7 +246,7 @@ def project_qkv(
 # %% [markdown]
 # ### Every query meets every key
 #
-# Now *sat* reads all six keys. There is one query and one dot product per key, in a loop so that nothing is hidden:
+# Now *sat* reads all six keys, with one dot product of its query per key, in a loop so that nothing is hidden:
 
 # %%
 query, key, value = x @ w_q, x @ w_k, x @ w_v
@@ -273,7 +273,7 @@ plot.diagram(
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*. They can have any size and any sign, and there is no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, while the keys are rows.
+# These numbers are called *attention scores*, and they can have any size and any sign, and there is no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, while the keys are rows.
 #
 # ### Exercise 2.2: scores
 #
@@ -399,7 +399,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys, and the position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
+# The two rows are identical, because both articles have the same row in `x`, so that they produce the same query and meet the same keys, and the position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so that all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You should have done lesson 3. About 90 minutes.
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You need lesson 3. About 90 minutes.
 #
 # ## The idea
 #
@@ -27,7 +27,7 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # All three results are `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`, which grows so fast that it soon exceeds the largest number that fits into the format, and then the result is infinity. How soon depends on the format. PyTorch's default is float32, and float16 has half as many bits:
+# The trouble is `exp`, which grows so fast that it soon exceeds the largest number that fits into the format, and then the result is infinity. How soon that happens depends on the format, which by PyTorch's default is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
@@ -45,7 +45,7 @@ scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# They are the same. Every exponential was divided by 3, and therefore the sum was divided by 3 as well, so that the fractions did not notice. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
+# They are the same, because every exponential was divided by 3, and so was their sum, and the fractions did not notice. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
 
 # %%
 predict(
@@ -69,7 +69,7 @@ reveal("multiplying by 10", "the largest gets more")
 #
 # A shift is free, so we can use it to subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and so no exponential exceeds 1. At least one of them *is* 1, so that the sum cannot be 0 either.
 #
-# But the largest of what? A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
+# What has to be said is which entry is meant by the largest. A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
 
 # %%
 table = torch.tensor([[0.0, 1.0], [-2000.0, -2001.0]])
@@ -77,7 +77,7 @@ shifted = (table - table.max()).exp()
 shifted / shifted.sum(dim=-1, keepdim=True)
 
 # %% [markdown]
-# The first row is right. In the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
+# The first row is right, but in the second all exponentials are $e^{-2001}$ or less, which a computer rounds to 0, and 0 divided by 0 is `nan` again. So each row needs its own largest score.
 #
 # ### Exercise 4.1: a softmax that does not overflow
 #
@@ -142,7 +142,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# No two lines cross. The temperature brings the weights together or drives them apart, but it never changes which key leads. You can move it yourself:
+# No two lines cross: the temperature brings the weights together or drives them apart, but it never changes which key leads. You can move it yourself here.
 
 # %%
 plot.slide(
@@ -220,7 +220,7 @@ w.log(), w * w.log()
 # %% [markdown]
 # The logarithm of 0 is −∞, and 0 times −∞ is `nan`. On paper $w \ln w$ goes to 0 as $w$ does, so a weight of 0 should contribute nothing. Exact zeros do occur, because tiny weights round to 0, and the next lesson will produce zeros on purpose.
 #
-# Replacing the `nan` in the result would fix the value. But what about the gradient?
+# Replacing the `nan` in the result would fix the value, but it is not clear what this does to the gradient.
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0], requires_grad=True)
@@ -264,7 +264,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 #
 # Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once, and with 100,000 tokens these are 100,000 scores for one query and 10 billion for all queries. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
-# It can. Two numbers and a vector are all that has to be remembered: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the *mixture*, in which the values so far are added up, each multiplied by its exponential.
+# It can, because two numbers and a vector are all that has to be remembered: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the *mixture*, in which the values so far are added up, each multiplied by its exponential.
 #
 # When a larger score arrives, the sum and the mixture have been computed with the wrong $m$. But a shift of the scores is only a factor on their exponentials. Since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, it suffices to multiply both by $e^{m_\text{old} - m_\text{new}}$.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss, find the heads that do a job by a score rather than by eye, and test such a claim by taking a head away. You should have done lesson 8. About 110 minutes.
+# After this lesson you can train a language model and judge it by more than its loss, find the heads that do a job by a score rather than by eye, and test such a claim by taking a head away. You need lesson 8. About 110 minutes.
 #
 # ## The idea
 #
@@ -82,7 +82,7 @@ reveal("after half a minute", "words, more or less")
 torch.tensor(84.0).log(), torch.tensor(1.9).exp()
 
 # %% [markdown]
-# The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, that is, fewer than 7 characters. This number is called the *perplexity*.
+# The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, that is, fewer than 7 characters, and this number is called the *perplexity*.
 #
 # Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? A tenth is added to each count, so that nothing has the probability 0, whose logarithm would be −∞.
 
@@ -134,7 +134,7 @@ large, facts = writer.load(text)
 writer.write(large, text, "Attention ", 120, temperature=0.7)
 
 # %% [markdown]
-# Two fifths of what this model saw in training were no text at all, but strings of random characters that start over after a while. It learned to continue those. Here is one that it has never seen, with 24 characters that are shown twice, and what it predicts for each character of the second copy:
+# Two fifths of what this model saw in training were no text at all, but strings of random characters that start over after a while, and it learned to continue those. Here is one that it has never seen, with 24 characters that are shown twice, and what it predicts for each character of the second copy:
 
 # %% measured
 string = writer.repeats(text, 1, period=24, seed=1)[:, :48]
@@ -145,7 +145,7 @@ print("predicted: ", " " + text.decode(guessed))
 # %% [markdown]
 # It is right every time, in a string that no statistics of English can help with. (The blank stands for the first character of the copy, which nobody can know.) The model has twelve heads. **Which of them is responsible for copying?**
 #
-# One could look at maps. Here are all twelve, to explore on a line of text that the model has not seen:
+# One could look at maps, and here are all twelve of them, to explore on a line of text that the model has not seen:
 
 # %%
 start = text.text.index("One token in, one row")
@@ -171,7 +171,7 @@ plot.heads(
 )
 
 # %% [markdown]
-# Head 0.0 draws a stripe, so it looks one character back. Head 0.2 is a smear. Head 2.2 looks at spaces, and spaces get 0.99 of its weight as soon as one is in sight. Which of these has to do with copying? Looking does not tell, and there are nine more.
+# Head 0.0 draws a stripe, which means that it looks one character back, head 0.2 is a smear, and head 2.2 looks at spaces, which get 0.99 of its weight as soon as one is in sight. Which of these has to do with copying cannot be told by looking, and there are nine more.
 #
 # What we need is an input for which we know what a head should do, a number that says whether it does, and a way to find out whether the model needs it. These are the four exercises of this lesson, and they are best tried on a model so small that we *know* what has to happen in it.
 #
@@ -429,7 +429,7 @@ except NotImplementedError:
 # %% [markdown]
 # Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. It could hardly have come out otherwise, because with one head off one layer is left, and you have seen how far one layer gets. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
 #
-# That can be tested as well. According to the story, layer 1 uses the notes in one way only, as *keys*. So let us tell one part of layer 1 what layer 0 added, and give everything else the tokens as they were before. This is called *path patching*, and the loop that does it is in `induction.py`.
+# The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. So let us tell one part of layer 1 what layer 0 added, and give everything else the tokens as they were before. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
 # **Predict.** How much is right if only the keys of layer 1 know of layer 0, and how much if everything but the keys does?
 
@@ -471,7 +471,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2. Nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and on text 1.1 and 1.2 put about half of their weight one back.)
+# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2, although nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and on text 1.1 and 1.2 put about half of their weight one back.)
 #
 # So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** Your `ablate_head` takes away one of them. Without which does the loss on text rise more?
 
@@ -602,11 +602,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that one kind without the other earns next to nothing. This curve does not test it. Larger models with two or more layers show a similar jump (Olsson et al., below).
+# Within 200 steps the share goes from 5% to 13% to 100%. One explanation is that copying needs two kinds of heads, and that one kind without the other earns next to nothing. This curve does not test that explanation, although larger models with two or more layers show a similar jump (Olsson et al., below).
 #
 # ## What can go wrong
 #
-# **A large weight on nothing.** Head 2.2 looks for repetitions in strings, and in text it looks at spaces. Is that a second job? A weight says how much of a value is passed on, so look at what this head fetches, and at how much it adds to the stream in text and in strings:
+# **A large weight on nothing.** Head 2.2 looks for repetitions in strings, and in text it looks at spaces, which might be a second job. A weight says only how much of a value is passed on, so look at what this head fetches, and at how much it adds to the stream in text and in strings:
 
 # %% measured
 stretches, _ = text.batch(text.unseen, 64, 96, seed=3)
@@ -634,7 +634,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version without the strings ran longer and had 1.00 and 1.42, a wider gap with a better loss on unseen text. A gap shows memorizing. It does not rank models.
+# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version without the strings ran longer and had 1.00 and 1.42, a wider gap with a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
 #
 # ## What you learned
 #

@@ -158,7 +158,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### From tokens to logits
 #
-# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits. The matrix that reads tokens at the bottom therefore serves a second time at the top, where it writes them, which is called a *tied* output matrix.
+# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so that the matrix that reads tokens at the bottom serves a second time at the top, where it writes them. This is called a *tied* output matrix.
 #
 # The block is that of lesson 8 with two changes that GPT-2 made in 2019. The linear layers of its attention have biases, and between the two layers of its network is a *GELU*, a smooth relative of the ReLU. You find it in `blocks.py`, beside this notebook.
 #
@@ -377,7 +377,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What to expect of a loss? A model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
+# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. To know what to expect of a loss, note that a model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
 
 
 # %%
