@@ -129,7 +129,8 @@ def compared(found: Any) -> Any:
         )
     if length != 0:
         raise ValueError(
-            "Nothing was appended to a cache, and its length is not 0. Another cache was appended to."
+            "Nothing was appended to a cache, and its length is not 0: it shares what another one holds. "
+            "Create what a cache holds in __init__, on `self`."
         )
     return found
 
