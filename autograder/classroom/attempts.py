@@ -65,17 +65,12 @@ def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]
         ) from error
 
 
-def write_attempt(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> None:
-    """Record an attempt, in place of what was recorded about the same delivery."""
-    attempts = read_attempts(course, lesson, student)
-    places = [number for number, known in enumerate(attempts) if known.delivery == attempt.delivery]
-    if places:
-        attempts[places[0]] = attempt
-    else:
-        attempts.append(attempt)
+def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt) -> None:
+    """Record attempts, each in place of what was recorded about the same delivery."""
+    known = {attempt.delivery: attempt for attempt in (*read_attempts(course, lesson, student), *new)}
     path = course.attempts_of(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, json.dumps([asdict(each) for each in attempts], indent=1) + "\n")
+    replace_text(path, json.dumps([asdict(each) for each in known.values()], indent=1) + "\n")
 
 
 def graded(attempts: Sequence[Attempt]) -> list[Attempt]:
