@@ -9,6 +9,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -18,6 +19,7 @@ from traitlets.config import Config
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import exchange as exchange_module
+from autograder.classroom import run
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, read_attempts
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.exchange import CollectPlainFiles
@@ -25,7 +27,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import Service
+from autograder.classroom.serve import Service, only_one
 from autograder.errors import CourseError
 from autograder.paths import CONFIG_NAME, Course
 
@@ -37,6 +39,7 @@ pytestmark = [
     for name in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
 ]
 UNSAFE = {"allow_unsandboxed": True}
+END_SECONDS = 60.0  # far more than it takes; a slow computer decides nothing
 WRITTEN = "%Y-%m-%d %H:%M:%S.%f UTC"
 BY_ANYBODY = "c.ExchangeCollect.check_owner = False\nc.HandIn.pause = 0\n"
 
@@ -210,6 +213,40 @@ def test_another_process_goes_on_with_what_was_not_released(service, exchange, n
     service.begin()
     service.run()
     assert len(service.attempts("ada")) == 1
+
+
+def test_a_second_service_waits_until_the_first_ends(scratch: Course) -> None:
+    said, said_it, in_turn = [], Event(), Event()
+
+    def second() -> None:
+        with only_one(scratch, lambda line: (said.append(line), said_it.set())):
+            in_turn.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        with only_one(scratch, said.append):
+            waiting = pool.submit(second)
+            assert said_it.wait(END_SECONDS)
+            assert not in_turn.is_set()
+        waiting.result(END_SECONDS)
+    assert len(said) == 1
+
+
+def test_what_is_graded_by_hand_meanwhile_does_not_take_a_later_attempts_place(
+    service, exchange, notebooks, monkeypatch
+) -> None:
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    real = run.grade
+
+    def grade(submission):
+        hand_in(exchange, "ada", notebooks["right"])
+        service.run()
+        return real(submission)
+
+    monkeypatch.setattr(run, "grade", grade)
+    (result,) = grade_lesson(service.course, service.lesson, options=UNSAFE, force=True)
+    assert "handed in again while it was graded" in result.note
+    assert service.points()["ada"] == service.attempts("ada")[1].points > 0
 
 
 def test_the_inbox_is_graded_where_there_is_no_hub(service, notebooks, monkeypatch) -> None:
