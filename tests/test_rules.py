@@ -9,7 +9,7 @@ from traitlets.config import Config
 
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempt
+from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempts
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import make_report
@@ -173,7 +173,7 @@ def test_the_report_shows_attempts_and_what_changed(reported: Course, tmp_path: 
     course = copy_course(reported, tmp_path)
     lesson = course.lesson(LESSON)
     for each in (attempt(0, 1), attempt(5, 3)):
-        write_attempt(course, lesson, "right_101", each)
+        write_attempts(course, lesson, "right_101", each)
     page, table = make_report(course, lesson)
     assert "2. 3 of 4: attend 1 → 3" in page.read_text()
     with table.open(encoding="utf-8") as file:

@@ -3,11 +3,13 @@
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,12 +18,17 @@ from traitlets.config import Config
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
+from autograder.classroom import exchange as exchange_module
+from autograder.classroom import run
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, read_attempts
 from autograder.classroom.commands import COMMANDS
+from autograder.classroom.exchange import CollectPlainFiles
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import Service
+from autograder.classroom.serve import Service, only_one
+from autograder.errors import CourseError
 from autograder.paths import CONFIG_NAME, Course
 
 from .conftest import FRAGILE, LESSON
@@ -32,6 +39,7 @@ pytestmark = [
     for name in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
 ]
 UNSAFE = {"allow_unsandboxed": True}
+END_SECONDS = 60.0  # far more than it takes; a slow computer decides nothing
 WRITTEN = "%Y-%m-%d %H:%M:%S.%f UTC"
 BY_ANYBODY = "c.ExchangeCollect.check_owner = False\nc.HandIn.pause = 0\n"
 
@@ -55,9 +63,9 @@ def configure(course: Course, text: str) -> None:
     os.utime(course.root / CONFIG_NAME, (later, later))
 
 
-def hand_in(exchange: Path, student: str, content: str, lesson: str = LESSON) -> str:
+def hand_in(exchange: Path, student: str, content: str, lesson: str = LESSON, secret: str | None = None) -> str:
     """Hand in as nbgrader does; return the secret."""
-    time, secret = datetime.now(UTC).strftime(WRITTEN), secrets.token_hex(16)
+    time, secret = datetime.now(UTC).strftime(WRITTEN), secrets.token_hex(16) if secret is None else secret
     folder = exchange / "attention" / "inbound" / f"{student}+{lesson}+{time}+abcdefgh"
     folder.mkdir()
     (folder / f"{lesson}.ipynb").write_text(content)
@@ -169,6 +177,15 @@ def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, 
     assert bob.needs_person
 
 
+def test_an_empty_secret_stops_nobody(service, exchange, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+    hand_in(exchange, "mallory", notebooks["right"], secret="")
+    good = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert "It counts" in feedback(exchange, good)
+    assert [(attempt.status, "secret" in attempt.note) for attempt in service.attempts("mallory")] == [(REFUSED, True)]
+
+
 def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchange, notebooks) -> None:
     configure(service.course, "c.HandIn.attempts = 1\n")
     hand_in(exchange, "ada", notebooks["nothing"])
@@ -182,7 +199,7 @@ def test_what_comes_after_the_last_attempt_is_left_out_and_said(service, exchang
 
 def test_another_process_goes_on_with_what_was_not_released(service, exchange, notebooks, monkeypatch) -> None:
     secret = hand_in(exchange, "ada", notebooks["right"])
-    monkeypatch.setattr(Service, "_release", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(Pages, "release", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         service.run()
     monkeypatch.undo()
@@ -196,6 +213,40 @@ def test_another_process_goes_on_with_what_was_not_released(service, exchange, n
     service.begin()
     service.run()
     assert len(service.attempts("ada")) == 1
+
+
+def test_a_second_service_waits_until_the_first_ends(scratch: Course) -> None:
+    said, said_it, in_turn = [], Event(), Event()
+
+    def second() -> None:
+        with only_one(scratch, lambda line: (said.append(line), said_it.set())):
+            in_turn.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        with only_one(scratch, said.append):
+            waiting = pool.submit(second)
+            assert said_it.wait(END_SECONDS)
+            assert not in_turn.is_set()
+        waiting.result(END_SECONDS)
+    assert len(said) == 1
+
+
+def test_what_is_graded_by_hand_meanwhile_does_not_take_a_later_attempts_place(
+    service, exchange, notebooks, monkeypatch
+) -> None:
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    real = run.grade
+
+    def grade(submission):
+        hand_in(exchange, "ada", notebooks["right"])
+        service.run()
+        return real(submission)
+
+    monkeypatch.setattr(run, "grade", grade)
+    (result,) = grade_lesson(service.course, service.lesson, options=UNSAFE, force=True)
+    assert "handed in again while it was graded" in result.note
+    assert service.points()["ada"] == service.attempts("ada")[1].points > 0
 
 
 def test_the_inbox_is_graded_where_there_is_no_hub(service, notebooks, monkeypatch) -> None:
@@ -244,10 +295,83 @@ class NeverDone(Executor):
         return Future()
 
 
-def test_one_student_with_many_lessons_holds_up_nobody_else(scratch: Course, exchange: Path) -> None:
-    service = Service(scratch, NeverDone(), 1, UNSAFE, print)
+@pytest.fixture
+def reader(scratch: Course, exchange: Path) -> Service:
+    """A service that never finishes grading; `said` is what it has said."""
+    said: list[str] = []
+    service = Service(scratch, NeverDone(), 1, UNSAFE, said.append)
+    service.said = said
+    return service
+
+
+def running(service: Service) -> list[tuple[str, str]]:
+    return [(work.delivered.student, work.delivered.lesson.name) for work in service._running.values()]
+
+
+def test_one_student_with_many_lessons_holds_up_nobody_else(reader: Service, exchange: Path) -> None:
     for student, lesson in (("mallory", LESSON), ("mallory", "03_scaling"), ("ann", LESSON)):
         hand_in(exchange, student, "{}", lesson)
-    service.look()
-    service.start()
-    assert sorted(work.delivered.student for work in service._running.values()) == ["ann", "mallory"]
+    reader.look()
+    reader.start()
+    assert sorted(running(reader)) == [("ann", LESSON), ("mallory", LESSON)]
+    for lesson in ("04_softmax", "05_masking"):
+        hand_in(exchange, "mallory", "{}", lesson)
+    hand_in(exchange, "zoe", "{}")
+    reader.look()
+    reader._running.clear()
+    reader.start()
+    assert running(reader)[0] == ("zoe", LESSON)
+
+
+def test_folders_without_end_cost_little_and_are_forgotten(reader: Service, exchange: Path, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.MOST_HANDED_IN", 6)
+    monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+    told = []
+    monkeypatch.setattr(Pages, "release_notice", lambda *given: told.append(given))
+    inbound = exchange / "attention" / "inbound"
+    for _ in range(4):
+        for student, lesson in (("mallory", LESSON), (".odd", LESSON)):
+            for _ in range(5):
+                hand_in(exchange, student, "{}", lesson)
+        reader.look()
+        reader.start()
+        for folder in inbound.iterdir():
+            shutil.rmtree(folder)
+    reader.look()
+    assert len(read_attempts(reader.course, reader.course.lesson(LESSON), "mallory")) <= 6
+    assert len(told) <= 6
+    assert len(reader.said) < 20
+    assert not reader._sources[0]._seen
+
+
+def test_an_exchange_whose_clock_is_wrong_loses_nothing(
+    reader: Service, exchange: Path, notebooks, monkeypatch
+) -> None:
+    real = exchange_module.changed_at
+    monkeypatch.setattr(exchange_module, "changed_at", lambda status: real(status) - timedelta(hours=1))
+    secret = hand_in(exchange, "ada", notebooks["nothing"])
+    (folder,) = (exchange / "attention" / "inbound").iterdir()
+    (folder / "submission_secret.txt").unlink()  # nbgrader writes it last
+    reader.look()
+    reader.start()
+    assert running(reader) == []
+    (folder / "submission_secret.txt").write_text(secret)
+    reader.start()
+    assert running(reader) == [("ada", LESSON)]
+
+
+def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebooks, monkeypatch) -> None:
+    real = CollectPlainFiles.release
+
+    def release(self, lesson, student, pages):
+        if student != "ada":
+            raise CourseError("The disk is full.")
+        real(self, lesson, student, pages)
+
+    monkeypatch.setattr(CollectPlainFiles, "release", release)
+    hand_in(exchange, "bob", notebooks["right"]), hand_in(exchange, "eve", "{")
+    good = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert "It counts" in feedback(exchange, good)
+    assert service.points()["bob"] == service.points()["ada"]
+    assert sum("The disk is full." in line for line in service.said) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 
 from ..errors import CourseError
 from ..paths import Course, Lesson, replace_text
+from .submissions import is_odd
 
 GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
 OPEN, FULL = "open", "full"
@@ -65,17 +67,22 @@ def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]
         ) from error
 
 
-def write_attempt(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> None:
-    """Record an attempt, in place of what was recorded about the same delivery."""
-    attempts = read_attempts(course, lesson, student)
-    places = [number for number, known in enumerate(attempts) if known.delivery == attempt.delivery]
-    if places:
-        attempts[places[0]] = attempt
-    else:
-        attempts.append(attempt)
+def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt) -> None:
+    """Record attempts, each in place of what was recorded about the same delivery."""
+    known = {attempt.delivery: attempt for attempt in (*read_attempts(course, lesson, student), *new)}
     path = course.attempts_of(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, json.dumps([asdict(each) for each in attempts], indent=1) + "\n")
+    replace_text(path, json.dumps([asdict(each) for each in known.values()], indent=1) + "\n")
+
+
+def forget_attempts(course: Course, student: str) -> int:
+    """Delete all that is noted about a student's attempts; return of how many lessons that was."""
+    folder = course.attempts / student
+    if is_odd(student) or folder.parent != course.attempts:  # no student's: it could be anybody's folder
+        return 0
+    lessons = len(list(folder.glob("*.json")))
+    shutil.rmtree(folder, ignore_errors=True)
+    return lessons
 
 
 def graded(attempts: Sequence[Attempt]) -> list[Attempt]:

@@ -301,13 +301,17 @@ def board_command(course: Course, _options: argparse.Namespace) -> int:
 
 
 def forget_command(course: Course, options: argparse.Namespace) -> int:
-    """Delete what the board knows about a student."""
+    """Delete what the board knows about a student, and the notes about attempts."""
+    from .attempts import forget_attempts
     from .board_store import BoardStore
 
-    count = BoardStore.of(course).forget(options.student)
-    deleted = f"Deleted {count} tries of {options.student} from the board. Submissions and grades were not touched."
-    print(deleted if count else f"The board has nothing about {options.student}.")
-    return 0 if count else 1
+    tries, lessons = BoardStore.of(course).forget(options.student), forget_attempts(course, options.student)
+    if not tries and not lessons:
+        print(f"Nothing is known about {options.student} on the board or of attempts.")
+        return 1
+    noted = f"tries on the board: {tries}; lessons with notes about attempts: {lessons}"
+    print(f"Deleted what was kept about {options.student} ({noted}). Submissions and grades were not touched.")
+    return 0
 
 
 def add_options(name: str, parser: argparse.ArgumentParser) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from .submissions import LATE, SECRET, TIMESTAMP, submission_digest, timestamp_o
 
 Files = Mapping[str, bytes]
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
+LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
 COLLECTED_BEFORE = "It was collected before."
@@ -35,6 +37,7 @@ class Delivered:
         name: what tells it from all others.
         arrived: when, UTC.
         read: returns the files to keep, by name; raises SubmissionError where they cannot be taken.
+        seen: when it was first seen, by this computer's clock, which the exchange's may differ from.
     """
 
     lesson: Lesson
@@ -42,6 +45,7 @@ class Delivered:
     name: str
     arrived: datetime
     read: Callable[[], Files]
+    seen: float = field(default_factory=time.monotonic)
 
 
 class Exchange:
@@ -54,10 +58,11 @@ class Exchange:
 
     def __init__(self, course: Course, exchange: CollectPlainFiles) -> None:
         self._course, self._exchange = course, exchange
-        self._changed, self._refused = 0.0, set[str]()
+        self._changed, self._noticed = 0.0, 0.0
+        self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
 
     def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
-        """Yield what has arrived and is not known.
+        """Yield what has arrived and is not known, once.
 
         Args:
             known: the names of what was handed in before.
@@ -67,24 +72,30 @@ class Exchange:
             CourseError: the exchange cannot be used.
         """
         try:
-            changed = self._exchange.inbound.stat().st_mtime
+            changed, now = self._exchange.inbound.stat().st_mtime, time.monotonic()
         except OSError:  # no lesson is released, or there is no exchange here
             return
-        if changed == self._changed and time.time() > changed + FRESH_SECONDS:
+        if changed != self._changed:
+            self._changed, self._noticed = changed, now
+        elif now > self._noticed + FRESH_SECONDS:
             return
-        self._changed = changed
-        names = {path.name for path in self._exchange.inbound.iterdir()} - self._refused
+        if now > self._counted_from + LINES_SECONDS:
+            self._counted_from = now
+            self._refused.clear()
+        names = {path.name for path in self._exchange.inbound.iterdir()}
+        self._seen &= names
         for lesson in self._course.lessons():
-            if new := {name for name in names if name not in known and f"+{lesson.name}+" in name}:
+            marked = {name for name in names - self._seen if f"+{lesson.name}+" in name}
+            if new := marked.difference(known):
                 yield from self._new_of(lesson, new, known, say)
 
     def _new_of(
         self, lesson: Lesson, new: set[str], known: Collection[str], say: Callable[[str], None]
     ) -> Iterator[Delivered]:
-        deliveries, report = self._exchange.arrivals(lesson, {*known, *self._refused})
+        deliveries, report = self._exchange.arrivals(lesson, {*known, *self._seen}, self._refused)
         for line in report.left_out:
             say(f"left out   {line}")
-        self._refused |= new - {delivery.folder for delivery in deliveries}
+        self._seen |= new | {delivery.folder for delivery in deliveries}
         for delivery in deliveries:
             yield self._delivered(lesson, delivery)
 

@@ -104,18 +104,26 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         report, by_student = CollectionReport(), dict[str, list[Delivery]]()
         due = self._due(lesson) if self.before_duedate else None
         with self._inbound() as inbound:
-            for delivery in self._deliveries(inbound, lesson, report):
+            for delivery in self._deliveries(inbound, lesson, report, (), Counter()):
                 own = [*by_student.get(delivery.student, []), delivery]
                 by_student[delivery.student] = in_order(own, due)[:MOST_TRIED]
             for student, deliveries in sorted(by_student.items()):
                 self._take_latest(inbound, lesson, student, deliveries, report)
         return report
 
-    def arrivals(self, lesson: Lesson, known: Collection[str]) -> tuple[list[Delivery], CollectionReport]:
-        """Return the folders that are not known yet, in the order of their arrival, and a report about the others."""
+    def arrivals(
+        self, lesson: Lesson, known: Collection[str], refused: Counter[int]
+    ) -> tuple[list[Delivery], CollectionReport]:
+        """Return the folders that are not known yet, in the order of their arrival, and a report about the others.
+
+        Args:
+            lesson: which lesson.
+            known: the folders' names that are.
+            refused: how many were refused before, by account: few lines are written about each. It is counted on.
+        """
         report = CollectionReport()
         with self._inbound() as inbound:
-            deliveries = list(self._deliveries(inbound, lesson, report, known))
+            deliveries = list(self._deliveries(inbound, lesson, report, known, refused))
         return sorted(deliveries, key=lambda delivery: delivery.arrived), report
 
     def files_of(self, lesson: Lesson, delivery: Delivery) -> dict[str, bytes]:
@@ -165,10 +173,9 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             raise CourseError(f"{path} belongs to {account(owner)}: ask an administrator to remove it")
 
     def _deliveries(
-        self, inbound: int, lesson: Lesson, report: CollectionReport, known: Collection[str] = ()
+        self, inbound: int, lesson: Lesson, report: CollectionReport, known: Collection[str], refused: Counter[int]
     ) -> Iterator[Delivery]:
         """Yield a lesson's folders whose names and owners are in order, unless they are known; report the others."""
-        refused = Counter[int]()
         wanted = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
         with os.scandir(inbound) as entries:
@@ -185,10 +192,8 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                     refused[owner] += 1
                     if refused[owner] <= MOST_LINES:
                         report.left_out.append(f"{escaped(entry.name)}: {error}")
-        for owner in sorted(refused):
-            if refused[owner] > MOST_LINES:
-                more = refused[owner] - MOST_LINES
-                report.left_out.append(f"{more} more folders of {account(owner)}, for such reasons")
+                    elif refused[owner] == MOST_LINES + 1:
+                        report.left_out.append(f"more folders of {account(owner)}, for such reasons")
 
     def _delivery(self, entry: os.DirEntry[str], student: str, time: str) -> Delivery:
         """Return what a folder's name says. Raises SubmissionError where that cannot be."""
@@ -306,7 +311,7 @@ def secret_in(folder: int, owner: int) -> bytes:
         secret = read_plain(folder, SECRET, MOST_BESIDE, owner)
     except FileNotFoundError as error:
         raise SubmissionError(f"no {SECRET}: it was not handed in with the button Submit") from error
-    if not secret.isascii():
+    if not secret.isascii() or not secret.strip():
         raise SubmissionError(f"{SECRET} is not nbgrader's")
     return secret
 
@@ -325,11 +330,15 @@ def open_exchange(course: Course) -> CollectPlainFiles:
 
 
 def uid_of(student: str) -> int | None:
-    """Return the user id of the account of that name; None where there is none."""
+    """Return the user id of the account of exactly that name; None where there is none.
+
+    A directory service may find one account by several spellings of its name, which would be as many students.
+    """
     try:
-        return pwd.getpwnam(student).pw_uid
+        entry = pwd.getpwnam(student)
     except (KeyError, ValueError, UnicodeError):
         return None
+    return entry.pw_uid if entry.pw_name == student else None
 
 
 def account(uid: int) -> str:

@@ -7,15 +7,14 @@ attempt is finished when its record says that its feedback is released, and is g
 from __future__ import annotations
 
 import json
-import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
-from html import escape
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -28,7 +27,7 @@ from ..authoring.source import ensure_nbgrader_source
 from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, command, escaped, one_line
 from ..grading.grade import RECORD, grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
-from ..paths import CONFIG_NAME, Course, Lesson, replace_bytes
+from ..paths import CONFIG_NAME, Course, Lesson
 from .attempts import (
     FULL,
     GRADED,
@@ -40,22 +39,24 @@ from .attempts import (
     graded,
     points_in,
     read_attempts,
-    write_attempt,
+    write_attempts,
 )
 from .database import UNUSABLE
 from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Exchange, Files, Inbox, next_turn
 from .exchange import open_exchange
-from .feedback import PAGE_SECONDS, at_most, make_page
 from .gradebook import ensure_registered, open_gradebook
+from .releasing import Pages, apart_from, forget
 from .rules import BEST, Rules, late_penalty, now_utc, rules_of
 from .run import settings_of, workers
-from .submissions import LATE, SECRET, TIMESTAMP, changing_submissions, store_submission, time_in
+from .submissions import LATE, TIMESTAMP, changing_submissions, store_submission, time_in
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 TICK = 0.5  # seconds between two looks at what has arrived
-SETTLED = timedelta(seconds=10)  # nbgrader has filled a folder by then
+SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 MOST_TRIES = 3
+MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
+MOST_NOTICES = 3  # at once, of what is left out
 Place = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
 
@@ -145,11 +146,13 @@ class Service:
     def __init__(self, course: Course, pool: Executor, jobs: int, options: Mapping[str, Any], say: Say) -> None:
         self.course, self._pool, self._jobs, self._options, self._say = course, pool, jobs, options, say
         self.exchange = open_exchange(course)
+        self._pages = Pages(course, self.exchange, say)
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[Place, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
         self._tries: dict[str, int] = {}
         self._known, self._withheld = set[str](), set[Place]()
+        self._handed_in, self._began = Counter[Place](), dict[str, float]()
         self._looked_for_due, self._config_changed = 0.0, 0.0
         self.finished = 0
         self._remember()
@@ -158,10 +161,12 @@ class Service:
         """Read what was done before this process began."""
         for lesson in self.course.lessons():
             for path in self.course.attempts.glob(f"*/{lesson.name}.json"):
-                attempts = read_attempts(self.course, lesson, path.parent.name)
-                self._known |= {a.delivery for a in attempts if a.status != GRADED or a.released}
+                place, attempts = (lesson.name, path.parent.name), read_attempts(self.course, lesson, path.parent.name)
+                done = {a.delivery for a in attempts if a.status != GRADED or a.released}
+                self._known |= done
+                self._handed_in[place] = len(done)
                 if any(attempt.released == OPEN for attempt in attempts):
-                    self._withheld.add((lesson.name, path.parent.name))
+                    self._withheld.add(place)
 
     @property
     def waiting(self) -> int:
@@ -181,20 +186,31 @@ class Service:
         """Note what has arrived."""
         for source in self._sources:
             for delivered in source.new(self._known, self._say):
-                self._known.add(delivered.name)
-                self._waiting.setdefault((delivered.lesson.name, delivered.student), []).append(delivered)
+                place = delivered.lesson.name, delivered.student
+                self._handed_in[place] += 1
+                if self._handed_in[place] <= MOST_HANDED_IN:
+                    self._known.add(delivered.name)
+                    self._waiting.setdefault(place, []).append(delivered)
+                elif self._handed_in[place] == MOST_HANDED_IN + 1:
+                    self._say(
+                        f"{escaped(place[1])}  {place[0]}  handed in {MOST_HANDED_IN} times: the rest is not read"
+                    )
 
     def start(self) -> None:
-        """Begin to grade what may be graded now, one of each student's at a time, in the order in which it arrived."""
+        """Begin to grade what may be graded now, one of each student's at a time, fairly."""
         busy = {work.delivered.student for work in self._running.values()}
         rules = {name: self._rules(name) for name in {name for name, _ in self._waiting}}
-        first = sorted(self._waiting, key=lambda place: self._waiting[place][0].arrived)
-        for place in first:
+        for place in sorted(self._waiting, key=self._since):
             if len(self._running) > self._jobs:
                 return
             if place[1] not in busy and (chosen := self._choose(place, rules[place[0]])):
                 self._begin(chosen, rules[place[0]])
+                self._began[place[1]] = time.monotonic()
                 busy.add(place[1])
+
+    def _since(self, place: Place) -> tuple[float, datetime]:
+        """Return since when a student has waited for a turn, and when the work arrived."""
+        return self._began.get(place[1], 0.0), self._waiting[place][0].arrived
 
     def _rules(self, lesson: str) -> Rules:
         with open_gradebook(self.course) as gradebook:
@@ -206,8 +222,8 @@ class Service:
         turn = next_turn(self._waiting.pop(place), self._attempts(lesson, student), rules, now_utc())
         if turn.waiting:
             self._waiting[place] = list(turn.waiting)
-        for delivered, why in turn.left_out:
-            self._leave_out(delivered, why)
+        if turn.left_out:
+            self._leave_out(lesson, student, turn.left_out)
         return turn.chosen
 
     def _attempts(self, lesson: Lesson, student: str) -> list[Attempt]:
@@ -220,19 +236,18 @@ class Service:
         when = time_in(handed_in.read_text(encoding="utf-8").strip()) if handed_in.is_file() else None
         before = Attempt(COLLECTED, when.isoformat() if when else "", released=FULL)
         before = replace(before, submission=record["submission"], **points_in(record))
-        write_attempt(self.course, lesson, student, before)
+        write_attempts(self.course, lesson, student, before)
         return [before]
 
-    def _leave_out(self, delivered: Delivered, why: str) -> None:
-        """Tell a student that an attempt is not graded, and record it."""
-        if why != COLLECTED_BEFORE:
-            try:
-                self._release_notice(delivered, delivered.read(), why)
-            except SubmissionError as error:
-                self._say(f"left out   {escaped(delivered.name)}: {error}")
-        attempt = Attempt(delivered.name, delivered.arrived.isoformat(), LEFT_OUT, why)
-        write_attempt(self.course, delivered.lesson, delivered.student, attempt)
-        self._say(f"{escaped(delivered.student)}  {delivered.lesson.name}  left out  {why}")
+    def _leave_out(self, lesson: Lesson, student: str, left_out: Sequence[tuple[Delivered, str]]) -> None:
+        """Tell a student that attempts are not graded, and record it."""
+        for delivered, why in left_out[-MOST_NOTICES:]:
+            self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
+            if why != COLLECTED_BEFORE:
+                with suppress(SubmissionError):
+                    self._pages.release_notice(lesson, student, delivered.read(), why)
+        new = (Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why) for each, why in left_out)
+        write_attempts(self.course, lesson, student, *new)
 
     def _begin(self, delivered: Delivered, rules: Rules) -> None:
         """Read what was handed in and have it graded. What cannot be read yet waits a little."""
@@ -240,11 +255,11 @@ class Service:
         try:
             files = delivered.read()
         except SubmissionError as error:
-            if now_utc() < delivered.arrived + SETTLED:
+            if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._waiting.setdefault(place, []).append(delivered)
                 return
             attempt = Attempt(delivered.name, delivered.arrived.isoformat(), REFUSED, one_line(str(error)))
-            write_attempt(self.course, lesson, delivered.student, attempt)
+            write_attempts(self.course, lesson, delivered.student, attempt)
             self._say(f"left out   {escaped(delivered.name)}: {error}")
             return
         settings = settings_of(self.course, self._options, self._jobs, None)
@@ -292,10 +307,10 @@ class Service:
         with changing_submissions(self.course):
             if not self.course.submission(lesson, student).parent.exists():
                 store_submission(self.course, lesson, student, work.files)
-        self._release_notice(work.delivered, work.files, shown)
+        self._pages.release_notice(lesson, student, work.files, shown)
         digest = sha256(work.files[lesson.notebook_name]).hexdigest()
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), REFUSED, note, digest)
-        write_attempt(self.course, lesson, student, attempt)
+        write_attempts(self.course, lesson, student, attempt)
         self._say(f"{escaped(student)}  {lesson.name}  needs a person  {note}")
 
     def _write(self, work: Work, text: str) -> None:
@@ -304,14 +319,14 @@ class Service:
         attempt = self._record(work, json.loads(text)["metadata"][RECORD])
         attempts = read_attempts(self.course, lesson, student)
         counts = counting(attempts, work.rules.counts == BEST) == attempt
-        target = self.course if counts else replace(self.course, attempt=f"{student}/{lesson.name}")
+        target = self.course if counts else apart_from(self.course, lesson, student)
         with changing_submissions(self.course):
             store_submission(target, lesson, student, work.files)
             if counts:
                 self._save(work, json.loads(text))
             write_notebook(target, lesson, student, text)
-        attempt = replace(attempt, released=self._release(target, lesson, student, work.rules))
-        write_attempt(self.course, lesson, student, attempt)
+        attempt = replace(attempt, released=self._pages.release(target, lesson, student, work.rules))
+        write_attempts(self.course, lesson, student, attempt)
         if attempt.released == OPEN:
             self._withheld.add(work.place)
         forget(target)
@@ -331,7 +346,7 @@ class Service:
         penalty = late_penalty(self._config, student, total, late) or 0.0
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), submission=record["submission"], **earned)
         attempt = replace(attempt, penalty=penalty)
-        write_attempt(self.course, lesson, student, attempt)
+        write_attempts(self.course, lesson, student, attempt)
         return attempt
 
     def _save(self, work: Work, notebook: Mapping[str, Any]) -> None:
@@ -343,33 +358,6 @@ class Service:
             writer = GradebookWriter(gradebook, self._config, lesson.name)
             timestamp = time_in(work.files.get(TIMESTAMP, b"").decode())
             writer.save(work.delivered.student, notebook, timestamp, LATE in work.files)
-
-    def _release(self, target: Course, lesson: Lesson, student: str, rules: Rules) -> str:
-        """Make a feedback page and have nbgrader release it; return which one it is, `open` or `full`."""
-        try:
-            with at_most(PAGE_SECONDS):
-                make_page(target, lesson, student)
-        except CourseError as error:
-            self._say(f"{escaped(student)}  {lesson.name}  no feedback: {one_line(str(error))}")
-            return FULL
-        if target.feedback_page(lesson, student).with_name(SECRET).is_file():
-            self.exchange.release(lesson, student, target.feedback)
-        return FULL if rules.explains_hidden(now_utc()) else OPEN
-
-    def _release_notice(self, delivered: Delivered, files: Files, why: str) -> None:
-        """Release a page that says why there is no feedback."""
-        lesson, student = delivered.lesson, delivered.student
-        if SECRET not in files:
-            return
-        apart = replace(self.course, attempt=f"{student}/{lesson.name}")
-        page = apart.feedback_page(lesson, student)
-        page.parent.mkdir(parents=True, exist_ok=True)
-        words = f"<p><strong>{escape(lesson.name)}: not graded.</strong> {escape(why)}</p>"
-        replace_bytes(page, f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>x</title>{words}'.encode())
-        for name in (SECRET, TIMESTAMP):
-            replace_bytes(page.with_name(name), files.get(name, b""))
-        self.exchange.release(lesson, student, apart.feedback)
-        forget(apart)
 
     def _explain_what_is_due(self) -> None:
         """Release one full page of a lesson that nobody can hand in any more."""
@@ -388,13 +376,7 @@ class Service:
         attempts = read_attempts(self.course, lesson, student)
         for attempt in attempts:
             if attempt == counting(attempts, rules.counts == BEST):
-                self._release(self.course, lesson, student, rules)
+                self._pages.release(self.course, lesson, student, rules)
                 self._say(f"{escaped(student)}  {lesson.name}  feedback with hidden checks is released")
             if attempt.released == OPEN:
-                write_attempt(self.course, lesson, student, replace(attempt, released=FULL))
-
-
-def forget(course: Course) -> None:
-    """Remove what was needed to grade one attempt apart."""
-    if course.attempt:
-        shutil.rmtree(course.attempts / course.attempt, ignore_errors=True)
+                write_attempts(self.course, lesson, student, replace(attempt, released=FULL))

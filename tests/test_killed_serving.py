@@ -1,0 +1,113 @@
+"""`lessons serve` killed with SIGKILL at ten moments of one submission's way: nothing is lost, nothing is doubled."""
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from nbgrader import api
+
+from autograder.authoring.notebook import notebook_text
+from autograder.authoring.sample_submissions import submission
+from autograder.classroom.attempts import GRADED
+from autograder.classroom.gradebook import open_gradebook
+from autograder.paths import Course
+
+from .conftest import LESSON, needs_sandbox
+from .test_serve import BY_ANYBODY, Running, configure, feedback, hand_in
+
+pytestmark = [
+    pytest.mark.slow,
+    needs_sandbox,
+    *(
+        pytest.mark.filterwarnings(f"ignore::{name}")
+        for name in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+    ),
+]
+# the boundary in the program at which it ends: a module, a name in it, and whether before or after the call
+MOMENTS = {
+    "before collecting": ("deliveries.Exchange.new", "before"),
+    "in the copy": ("exchange.read_plain", "after"),
+    "after the copy": ("exchange.CollectPlainFiles.files_of", "after"),
+    "while grading": ("serve.wait", "after"),
+    "after grading": ("serve.Service._write", "before"),
+    "in the gradebook's transaction": ("writer.GradebookWriter._save_comments", "after"),
+    "before feedback": ("releasing.make_page", "before"),
+    "in feedback": ("feedback.rewrite", "before"),
+    "before release": ("exchange.CollectPlainFiles.release", "before"),
+    "after release": ("exchange.CollectPlainFiles.release", "after"),
+}
+KILLED = """
+import importlib, os, signal, sys
+from pathlib import Path
+from autograder.classroom.serve import serve
+from autograder.paths import Course
+
+def end():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+module, *names = sys.argv[2].split(".")
+owner = importlib.import_module(f"autograder.classroom.{module}")
+for name in names[:-1]:
+    owner = getattr(owner, name)
+real = getattr(owner, names[-1])
+
+def boundary(*given, **named):
+    if sys.argv[3] == "before":
+        end()
+    found = real(*given, **named)
+    end()
+
+setattr(owner, names[-1], boundary)
+serve(Course(Path(sys.argv[1])), 1, {}, print, lambda: False)
+"""
+
+
+@pytest.fixture(scope="module")
+def exchange(classroom: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("exchange")
+    for part in ("outbound", "inbound", "feedback"):
+        (root / "attention" / part).mkdir(parents=True)
+    configure(classroom, f"c.Exchange.root = {str(root)!r}\n{BY_ANYBODY}")
+    return root
+
+
+def killed_at(course: Course, moment: str) -> None:
+    """Serve a course in a process that ends itself at a moment."""
+    command = [sys.executable, "-c", KILLED, str(course.root), *MOMENTS[moment]]
+    done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_at_any_moment_the_next_one_goes_on(
+    classroom, exchange, package, right, monkeypatch, moment: str
+) -> None:
+    student = moment.replace(" ", "_").replace("'", "")
+    secret = hand_in(exchange, student, notebook_text(submission(package, right)))
+    killed_at(classroom, moment)
+    monkeypatch.chdir(classroom.root)
+    with ThreadPoolExecutor(1) as pool:
+        service = Running(classroom, pool)
+        service.run()
+        before = rows(classroom)
+        assert [(a.status, a.released, a.points) for a in service.attempts(student)] == [(GRADED, "open", 12)]
+        assert service.points()[student] == 12
+        assert "It counts" in feedback(exchange, secret)
+        service.begin()
+        service.run()
+    assert rows(classroom) == before
+    assert not list(classroom.attempts.glob(f"*/{LESSON}/"))
+
+
+def rows(course: Course) -> list[tuple[str, ...]]:
+    """Return the gradebook's rows about points, without doubles, which would be a defect of their own."""
+    with open_gradebook(course) as gradebook:
+        found = [
+            (grade.notebook.assignment.student.id, grade.cell.name, grade.auto_score)
+            for grade in gradebook.db.query(api.Grade)
+        ]
+    assert len({row[:2] for row in found}) == len(found)
+    return sorted(found, key=str)
