@@ -14,6 +14,7 @@ MAKE_SPELLING = {
     "--from ": "FROM=",
     "--jobs ": "JOBS=",
     "--executor ": "EXECUTOR=",
+    "--automatic": "AUTOMATIC=1",
     "grade --": "grade GRADE_ARGS=--",
     "merge --": "merge MERGE_ARGS=--",
 }

@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
+from autograder.classroom.sanitize import IN_HEAD
 from autograder.paths import Course
 
 from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all, write
@@ -115,3 +116,18 @@ def test_a_mask_is_clicked(page: Page, lab: str, classroom: Course) -> None:
     cell.get_by_role("button", name="✓").first.focus()
     page.keyboard.press("Space")
     cell.get_by_text("token 0 may look at nothing, its weights are nan").wait_for(timeout=60_000)
+
+
+def test_links_within_a_feedback_page_work_in_jupyterlabs_viewer(page: Page, lab: str, classroom: Course) -> None:
+    filler = "<p>…</p>" * 200
+    link = '<a href="#check_attend">attend</a>'
+    body = f'{link}{filler}<a name="check_attend"></a><p>The card.</p>'
+    path = classroom.root / "notebooks" / "feedback.html"
+    path.write_text(f"<!DOCTYPE html><html><head>{IN_HEAD}</head><body>{body}</body></html>")
+    page.goto(f"{lab}/lab/tree/feedback.html?reset")
+    viewer = page.frame_locator(".jp-HTMLViewer iframe")
+    viewer.get_by_role("link", name="attend").click(timeout=180_000)
+    expect(viewer.get_by_text("The card.")).to_be_in_viewport()
+    assert [frame.url.partition(":")[0] for frame in page.frames[1:]] == [
+        "blob"
+    ]  # a hub frames nothing

@@ -9,6 +9,7 @@ import pytest
 from nbgrader.plugins.export import CsvExportPlugin, ExportPlugin
 from sqlalchemy import event
 
+from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
 from autograder.classroom.exports import CanvasExport, GradesExport, MoodleExport, export_grades
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
@@ -25,7 +26,7 @@ def read(path: Path) -> list[dict[str, str]]:
 
 
 def test_canvas_finds_its_columns_and_the_points_possible(reported: Course, key) -> None:
-    path = export_grades(reported, CanvasExport, "canvas.csv")
+    path = reported.root / export_grades(reported, CanvasExport, "canvas.csv")[0]
     heads = path.read_text(encoding="utf-8").splitlines()[0]
     assert heads == f"Student,ID,SIS User ID,SIS Login ID,Section,{LESSON}"
     possible, *rows = read(path)
@@ -38,7 +39,7 @@ def test_canvas_finds_its_columns_and_the_points_possible(reported: Course, key)
 
 
 def test_moodle_finds_its_columns(reported: Course) -> None:
-    rows = read(export_grades(reported, MoodleExport, "moodle.csv"))
+    rows = read(reported.root / export_grades(reported, MoodleExport, "moodle.csv")[0])
     ada = next(row for row in rows if row["First name"] == "Ada")
     assert list(ada) == ["First name", "Last name", "ID number", "Email address", f"Assignment: {LESSON} (Real)"]
     assert ada["Email address"] == "ada@example.org"
@@ -58,32 +59,76 @@ def test_the_table_of_grades_is_nbgraders_own(reported: Course, tmp_path: Path) 
     stock.to = str(tmp_path / "stock.csv")
     with open_gradebook(reported) as gradebook:
         stock.export(gradebook)
-    ours, theirs = read(export_grades(reported)), read(Path(stock.to))
-    assert list(ours[0]) == list(theirs[0])
-    rows = [{tuple(row.values()) for row in rows} for rows in (ours, theirs)]
-    assert {tuple(value.removeprefix("'") for value in row) for row in rows[0]} == rows[1]
+    ours, theirs = read(reported.root / export_grades(reported)[0]), read(Path(stock.to))
+    assert list(ours[0]) == [*theirs[0], "status"]
+    graded = [row for row in ours if row.pop("status") == "graded"]
+    assert len(graded) == 5
+    known = {tuple(row.values()) for row in theirs}
+    assert {tuple(value.removeprefix("'") for value in row.values()) for row in graded} <= known
     assert {row["student_id"]: row["score"] for row in ours}["fragile"] == "11.0"
 
 
-@LATE_ADDING
-@pytest.mark.parametrize("plugin", [GradesExport, CanvasExport, MoodleExport])
-def test_a_penalty_and_a_submission_without_grades_are_exported_as_nbgrader_does(
-    scratch: Course, tmp_path: Path, plugin: type[ExportPlugin]
-) -> None:
+@pytest.fixture
+def waiting(scratch: Course) -> Course:
+    """One student has all points, one is late, one loses everything for that; one waits for a person; others are blank.
+
+    Of these, one has a submission without grades, one has handed in what nobody could grade, and one nothing.
+    """
     with open_gradebook(scratch) as gradebook:
         ensure_registered(gradebook, package_of(scratch.lesson(LESSON)))
-        for student in ("early", "late", "later", "none"):
+        for student in ("early", "late", "later", "none", "unread", "wait"):
             gradebook.add_student(student)
-        late, later = (gradebook.add_submission(LESSON, student) for student in ("late", "later"))
-        for submission, points, penalty in ((late, 3.0, 1.0), (later, 1.0, 2.0)):
+        given = {"late": (3.0, 1.0), "later": (1.0, 2.0), "wait": (4.0, 0.0)}
+        for student, (points, penalty) in given.items():
+            submission = gradebook.add_submission(LESSON, student)
             submission.notebooks[0].late_submission_penalty = penalty
             submission.notebooks[0].grades[0].auto_score = points
+            for grade in submission.notebooks[0].grades:
+                grade.needs_manual_grade = student == "wait"
         gradebook.add_submission(LESSON, "early")
         gradebook.db.commit()
-    rows = read(export_grades(scratch, plugin, "table.csv"))
-    column = "score" if plugin is GradesExport else next(name for name in rows[0] if LESSON in name)
-    earned = [row[column] for row in rows[-4:]]
-    assert earned == (["0.0", "2.0", "0.0", "0.0"] if plugin is GradesExport else ["", "2.0", "0.0", ""])
+    scratch.submission(scratch.lesson(LESSON), "unread").parent.mkdir(parents=True)
+    return scratch
+
+
+def points(course: Course, plugin: type[ExportPlugin], **how) -> list[str]:
+    """Return the lesson's column."""
+    export_grades(course, plugin, "table.csv", LESSON, **how)
+    rows = read(course.coursework / "table.csv")[-6:]
+    return [next(value for head, value in row.items() if LESSON in head) for row in rows]
+
+
+@LATE_ADDING
+def test_points_that_nobody_knows_are_blank_and_not_nothing(waiting: Course) -> None:
+    known = ["", "2.0", "0.0", "", "", ""]
+    assert points(waiting, CanvasExport) == points(waiting, MoodleExport) == known
+    export_grades(waiting, GradesExport, "table.csv", LESSON)
+    rows = read(waiting.coursework / "table.csv")
+    assert [row["score"] for row in rows] == known
+    words = ["not graded", "graded", "graded", "not handed in", "not graded", "waits for a person"]
+    assert [row["status"] for row in rows] == words
+
+
+@LATE_ADDING
+def test_automatic_points_can_be_exported_before_a_person_has_graded(waiting: Course) -> None:
+    assert points(waiting, CanvasExport, automatic=True) == ["", "2.0", "0.0", "", "", "4.0"]
+
+
+@LATE_ADDING
+def test_an_export_says_who_waits_and_how_to_export_what_is_known(waiting: Course) -> None:
+    path, note = export_grades(waiting, CanvasExport, "canvas.csv")
+    assert path == "coursework/canvas.csv"
+    assert note == (
+        "1 submission with questions that a person has still to grade: left blank. "
+        "`make canvas AUTOMATIC=1` exports automatic points."
+    )
+    assert export_grades(waiting, CanvasExport, "canvas.csv", automatic=True)[1].endswith("with automatic points.")
+
+
+def test_one_lesson_is_exported_alone(reported: Course, monkeypatch) -> None:
+    monkeypatch.chdir(reported.root)
+    assert main(["canvas", "--lesson", LESSON]) == 0
+    assert list(read(reported.coursework / "canvas.csv")[0])[5:] == [LESSON]
 
 
 def queries_for(course: Course, students: int, plugin: type[ExportPlugin]) -> int:

@@ -11,9 +11,20 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom import feedback
 from autograder.classroom.feedback import at_most, make_feedback
+from autograder.classroom.feedback_page import head_of_page
 from autograder.classroom.rendering import CUT
-from autograder.classroom.summary import COMMENTED, SummaryRow, lines_of, row, summary_cell
+from autograder.classroom.summary import (
+    AGAIN,
+    BY_HAND,
+    COMMENTED,
+    PASSED,
+    SummaryRow,
+    lines_of,
+    row,
+    summary_cell,
+)
 from autograder.errors import CourseError
+from autograder.grading.grade import RECORD
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -72,6 +83,37 @@ def test_the_summary_leads_to_cells_of_the_page(reported: Course) -> None:
     places = re.findall(r'href="#([^"]+)"', text[: text.index("</table>")])
     assert places
     assert [place for place in places if f'name="{place}"' not in text] == []
+
+
+def test_a_page_forbids_all_scripts_and_any_base_address_but_its_own(reported: Course) -> None:
+    head = page(reported, "two_mistakes").partition("</head>")[0]
+    policy, base = head.index("default-src 'none'"), head.index('<base target="_self"')
+    assert policy < base  # JupyterLab's viewer writes an address into that element, which the policy then forbids
+    assert "base-uri 'none'" in head[policy:base]
+    assert 'name="viewport"' in head
+    assert "@media (prefers-color-scheme: dark)" in head
+
+
+def test_a_question_that_waits_is_not_shown_as_nothing() -> None:
+    data = {"grade": True, "solution": True, "grade_id": "question_R1", "score": 0, "points": 2}
+    check = {"grade": True, "solution": False, "grade_id": "check_attend", "score": 3, "points": 4}
+    cells = [new_markdown_cell("", metadata={"nbgrader": each}) for each in (data, check)]
+    notebook = new_notebook(cells=cells, metadata={RECORD: {"verdicts": {"attend": {"points": 3, "told": "No."}}}})
+    shown = summary_cell(list(lines_of(notebook, {"question_R1"})), 1.0).source
+    assert "2 of 4 points so far; the other 2 are not graded yet." in shown
+    assert "– of 2" in shown
+    assert "content: 'not graded yet'" in head_of_page(["question_R1"])
+
+
+@pytest.mark.parametrize(
+    ("points", "waits", "reason"), [(4, False, PASSED), (1.5, False, BY_HAND), (1.5, True, AGAIN), (0, True, AGAIN)]
+)
+def test_a_persons_points_for_an_exercise_are_told_from_those_of_its_checks(points, waits: bool, reason: str) -> None:
+    data = {"grade": True, "solution": False, "grade_id": "check_attend", "score": points, "points": 4}
+    cells = [new_markdown_cell("", metadata={"nbgrader": data})]
+    record = {"verdicts": {"attend": {"passed": True, "points": 4}}}
+    (line,) = lines_of(new_notebook(cells=cells, metadata={RECORD: record}), {"check_attend"} if waits else set())
+    assert (line.points, line.reason) == (points, reason)
 
 
 def test_a_comment_takes_the_place_of_the_reason() -> None:

@@ -17,7 +17,7 @@ from autograder.authoring.notebook import read_notebook
 from autograder.authoring.source import ensure_nbgrader_source
 from autograder.classroom import run
 from autograder.classroom.gradebook import INDEXED, ensure_registered, open_gradebook
-from autograder.classroom.run import grade_lesson
+from autograder.classroom.run import CHANGED, grade_lesson
 from autograder.classroom.submissions import timestamp_of
 from autograder.classroom.writer import GradebookWriter, write_notebook
 from autograder.errors import CourseError
@@ -377,8 +377,9 @@ def test_points_given_over_a_check_are_flagged_where_the_solution_changed(small:
     grade_lesson(small, small.lesson(LESSON), force=True)
     assert ("ada", "check_attend") not in flagged(rows_in(small))
     hand_in(small, "ada", {**right, "attend": WRONG})
-    grade_lesson(small, small.lesson(LESSON))
+    (result,) = grade_lesson(small, small.lesson(LESSON))
     assert ("ada", "check_attend") in flagged(rows_in(small))
+    assert CHANGED in result.note
 
 
 def test_no_draft_of_a_notebook_is_left(small: Course) -> None:

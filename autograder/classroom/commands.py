@@ -11,10 +11,14 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import CourseError, command
 from ..errors import options as typed
 from ..paths import Course
+
+if TYPE_CHECKING:
+    from .exports import Table
 
 CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
@@ -198,27 +202,33 @@ def feedback_command(course: Course, options: argparse.Namespace) -> int:
     return 0 if lines and not any(feedback.failed for feedback in made) else 1
 
 
-def grades_command(course: Course, _options: argparse.Namespace) -> int:
+def grades_command(course: Course, options: argparse.Namespace) -> int:
     """Export the table of grades."""
+    from .exports import GradesExport
+
+    return export(course, options, GradesExport)
+
+
+def canvas_command(course: Course, options: argparse.Namespace) -> int:
+    """Export the table of grades for Canvas."""
+    from .exports import CanvasExport
+
+    return export(course, options, CanvasExport)
+
+
+def moodle_command(course: Course, options: argparse.Namespace) -> int:
+    """Export the table of grades for Moodle."""
+    from .exports import MoodleExport
+
+    return export(course, options, MoodleExport)
+
+
+def export(course: Course, options: argparse.Namespace, table: type[Table]) -> int:
+    """Write one table of all lessons, or of the one that was named."""
     from .exports import export_grades
 
-    print(export_grades(course).relative_to(course.root))
-    return 0
-
-
-def canvas_command(course: Course, _options: argparse.Namespace) -> int:
-    """Export the table of grades for Canvas."""
-    from .exports import CanvasExport, export_grades
-
-    print(export_grades(course, CanvasExport, "canvas.csv").relative_to(course.root))
-    return 0
-
-
-def moodle_command(course: Course, _options: argparse.Namespace) -> int:
-    """Export the table of grades for Moodle."""
-    from .exports import MoodleExport, export_grades
-
-    print(export_grades(course, MoodleExport, "moodle.csv").relative_to(course.root))
+    lesson = course.lesson(options.lesson).name if options.lesson else None
+    print("\n".join(export_grades(course, table, f"{options.command}.csv", lesson, options.automatic)))
     return 0
 
 
@@ -339,6 +349,8 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
         parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
         parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
+    if name in ("grades", "canvas", "moodle"):
+        parser.add_argument("--automatic", action="store_true", help="export points also where a person has to grade")
     if name == "forget":
         parser.add_argument("--student", required=True, help="the student's name on the hub")
     if name == "serve":

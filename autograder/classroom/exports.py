@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nbgrader import api
 from nbgrader.plugins.export import ExportPlugin
 from sqlalchemy import select
+from traitlets import Bool
 
+from ..errors import command
+from ..judging.card import number
 from ..paths import Course
 from .gradebook import Standing, open_gradebook, standings
 
 GRADES = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
-    *("raw_score", "late_submission_penalty", "score", "max_score"),
+    *("raw_score", "late_submission_penalty", "score", "max_score", "status"),
 )
+NOT_HANDED_IN, NOT_GRADED, WAITS, COMPLETE = "not handed in", "not graded", "waits for a person", "graded"
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("First name", "Last name", "ID number", "Email address")
 POINTS_POSSIBLE = "    Points Possible"  # Canvas writes the spaces itself and knows the row by them
@@ -31,8 +35,24 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Record = list[Any]
 
 
-class GradesExport(ExportPlugin):  # type: ignore[misc]
-    """The table that nbgrader's own exporter writes, one row per lesson and student, in a few queries."""
+class Table(ExportPlugin):  # type: ignore[misc]
+    """What the tables have in common: points that nobody knows yet are left blank."""
+
+    automatic = Bool(False, help="Export automatic points where a person has still to grade.").tag(config=True)
+    handed_in: Collection[tuple[str, str]] = ()  # by whom and which lesson, as far as that is not in the gradebook
+
+    def known(self, standing: Standing | None) -> bool:
+        """Say whether a submission's points can be told."""
+        return status_of(standing) == COMPLETE or (self.automatic and status_of(standing) == WAITS)
+
+    def scores(self, student: Any, lessons: list[Any], found: Mapping[tuple[str, str], Standing]) -> list[Any]:
+        """Return a student's points in each lesson; nothing where they are not known, so no grade is overwritten."""
+        mine = [found.get((student.id, lesson.name)) for lesson in lessons]
+        return [standing.score if standing and self.known(standing) else "" for standing in mine]
+
+
+class GradesExport(Table):
+    """The table that nbgrader's own exporter writes, with a status, one row per lesson and student."""
 
     def export(self, gradebook: Any) -> None:
         """Write the table to `to`, by default grades.csv. Raises OSError where that cannot be written."""
@@ -44,13 +64,16 @@ class GradesExport(ExportPlugin):  # type: ignore[misc]
         for lesson in lessons:
             for student in class_:
                 standing = found.get((student.id, lesson.name))
-                points = (standing.raw_score, standing.penalty, standing.score) if standing else (0.0, 0.0, 0.0)
+                points: Record = ["", "", ""]
+                if standing and self.known(standing):
+                    points = [standing.raw_score, standing.penalty, standing.score]
+                status = NOT_GRADED if (student.id, lesson.name) in self.handed_in else NOT_HANDED_IN
                 when = [lesson.duedate, standing.timestamp if standing else None]
                 who = [student.id, student.last_name, student.first_name, student.email]
-                yield [lesson.name, *when, *who, *points, lesson.max_score]
+                yield [lesson.name, *when, *who, *points, lesson.max_score, status_of(standing) or status]
 
 
-class CanvasExport(ExportPlugin):  # type: ignore[misc]
+class CanvasExport(Table):
     """One column per lesson: `nbgrader export --exporter=autograder.classroom.exports.CanvasExport`."""
 
     def export(self, gradebook: Any) -> None:
@@ -70,11 +93,11 @@ class CanvasExport(ExportPlugin):  # type: ignore[misc]
                 "",
                 student.id,
                 "",
-                *scores(student, lessons, found),
+                *self.scores(student, lessons, found),
             ]
 
 
-class MoodleExport(ExportPlugin):  # type: ignore[misc]
+class MoodleExport(Table):
     """Map "ID number" or "Email address" at import: `--exporter=autograder.classroom.exports.MoodleExport`."""
 
     def export(self, gradebook: Any) -> None:
@@ -88,16 +111,38 @@ class MoodleExport(ExportPlugin):  # type: ignore[misc]
         found = standings_by_place(gradebook)
         for student in students(self, gradebook):
             who = [student.first_name or "", student.last_name or "", student.lms_user_id or student.id]
-            yield [*who, student.email or "", *scores(student, lessons, found)]
+            yield [*who, student.email or "", *self.scores(student, lessons, found)]
 
 
-def export_grades(course: Course, plugin: type[Any] = GradesExport, name: str = "grades.csv") -> Path:
-    """Write a table of grades into `coursework/`; return its path."""
+def export_grades(
+    course: Course,
+    plugin: type[Table] = GradesExport,
+    name: str = "grades.csv",
+    lesson: str | None = None,
+    automatic: bool = False,
+) -> list[str]:
+    """Write a table of grades into `coursework/`; return what to say about it, its path first.
+
+    Args:
+        course: the course.
+        plugin: which table.
+        name: the file's name.
+        lesson: the only lesson to export; None for all.
+        automatic: whether points are exported where a person has still to grade.
+    """
     with open_gradebook(course) as gradebook:
-        exporter = plugin()
+        exporter = plugin(automatic=automatic)
         exporter.to = str(course.coursework / name)
+        exporter.assignment = [lesson] if lesson else []
+        exporter.handed_in = {(s, each.name) for each in course.chosen(lesson) for s in course.students(each)}
         exporter.export(gradebook)
-    return Path(exporter.to)
+        waiting = sum(status_of(standing) == WAITS for standing in standings(gradebook, lesson))
+    path = (course.coursework / name).relative_to(course.root).as_posix()
+    if not waiting:
+        return [path]
+    how = "exported with automatic points" if automatic else "left blank"
+    ask = "" if automatic else f" `{command(f'{Path(name).stem} --automatic')}` exports automatic points."
+    return [path, f"{number(waiting, 'submission')} with questions that a person has still to grade: {how}.{ask}"]
 
 
 def chosen(plugin: Any, gradebook: Any) -> list[Any]:
@@ -127,10 +172,13 @@ def standings_by_place(gradebook: Any) -> Mapping[tuple[str, str], Standing]:
     return {(standing.student_id, standing.lesson): standing for standing in standings(gradebook)}
 
 
-def scores(student: Any, lessons: list[Any], found: Mapping[tuple[str, str], Standing]) -> list[Any]:
-    """Return a student's points in each lesson; nothing where nothing was graded, so no grade is overwritten."""
-    mine = [found.get((student.id, lesson.name)) for lesson in lessons]
-    return [standing.score if standing and standing.is_graded else "" for standing in mine]
+def status_of(standing: Standing | None) -> str:
+    """Return how far a submission is, as the gradebook has it; '' where it has none."""
+    if standing is None:
+        return ""
+    if not standing.is_graded:
+        return NOT_GRADED
+    return WAITS if standing.needs_manual_grade else COMPLETE
 
 
 def trailing_number(student: str) -> str:

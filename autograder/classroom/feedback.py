@@ -13,7 +13,7 @@ from types import FrameType
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, command, escaped, one_line
 from ..paths import Course, Lesson
-from .sanitize import lock_down
+from .sanitize import without_scripts
 from .submissions import ODD_ID, is_odd
 
 PAGE_SECONDS = 30.0  # a page takes one or two
@@ -89,7 +89,7 @@ def make_page(course: Course, lesson: Lesson, student: str) -> None:
     raise_on_failure(result, "nbgrader could not make the page")
     if not course.feedback_page(lesson, student).is_file():
         raise CourseError(f"there is no graded notebook: `{command('grade')}`")
-    rewrite(course.feedback_page(lesson, student), lock_down)
+    rewrite(course.feedback_page(lesson, student), without_scripts)
 
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import determine_grade
+from pygments.formatters import HtmlFormatter
 
 from ..grading.grade import RECORD, RUBRIC_TAG
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded
@@ -15,7 +18,10 @@ from ..paths import Course
 from .attempts import Attempt, about, counting, read_attempts
 from .gradebook import open_gradebook
 from .rules import BEST, Rules, duration, now_utc, rules_of
-from .summary import STYLE, lines_of, summary_cell
+from .sanitize import IN_HEAD
+from .summary import WAITING, lines_of, summary_cell
+
+STYLE, DARK = Path(__file__).parent / "pages" / "feedback.css", "github-dark"
 
 
 class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]
@@ -79,8 +85,23 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
             words += times_of(rules, own.when, 0.0)
         words.append(f"Graded {rules.shown(now_utc())}.")
         nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting)), place["late_penalty"], words))
-        resources.setdefault("inlining", {}).setdefault("css", []).append(STYLE)
+        resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))
         return nb, resources
+
+
+def head_of_page(waiting: Iterable[str]) -> str:
+    """Return what a page's head needs: it goes where nbgrader's template leaves room, in an element of style.
+
+    Args:
+        waiting: the names of cells that have no points yet, which nbgrader would show as 0.
+    """
+    headings = [f'a[name="{escape(name)}"] ~ .panel-heading' for name in waiting]
+    unknown = [
+        f"{heading} .pull-right {{ display: none; }} {heading}::after {{ content: '{WAITING}'; float: right; }}"
+        for heading in headings
+    ]
+    dark = f"@media (prefers-color-scheme: dark) {{ {HtmlFormatter(style=DARK).get_style_defs('.highlight')} }}"
+    return f"</style>{IN_HEAD}<style>{dark}{STYLE.read_text(encoding='utf-8')}{''.join(unknown)}"
 
 
 def attempt_in(config: Any, nb: Any, place: Any) -> tuple[Attempt | None, bool, list[str]]:

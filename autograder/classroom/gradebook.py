@@ -165,6 +165,7 @@ class Standing:
         max_score: how many points there are.
         is_graded: whether anybody, or any check, has given points.
         needs_manual_grade: whether a person has still to look.
+        changed_since: whether one has given points for an answer that is another one now.
         seconds_late: how long after it was due for this student it was handed in.
     """
 
@@ -177,6 +178,7 @@ class Standing:
     is_graded: bool
     needs_manual_grade: bool
     seconds_late: float = 0.0
+    changed_since: bool = False
 
     @property
     def score(self) -> float:
@@ -199,6 +201,7 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
         func.coalesce(func.sum(api.Grade.score), 0.0),
         func.count(GRADE.c.auto_score) + func.count(GRADE.c.manual_score),
         func.sum(case((GRADE.c.needs_manual_grade, 1), else_=0)),
+        func.sum(case((GRADE.c.needs_manual_grade & GRADE.c.manual_score.is_not(None), 1), else_=0)),
     )
     cells = handed_in.outerjoin(GRADE, GRADE.c.notebook_id == NOTEBOOK.c.id)
     columns = (
@@ -206,10 +209,11 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
         *(SUBMISSION.c.timestamp, SUBMISSION.c.extension),
     )
     rows = select(*columns, *added_up).select_from(cells).where(wanted).group_by(*columns)
-    for key, student, assignment, timestamp, extension, score, given, open_cells in gradebook.db.execute(rows):
+    for key, student, assignment, timestamp, extension, score, given, open_cells, changed in gradebook.db.execute(rows):
         of = lessons[assignment]
         place, behind = (student, of.name, timestamp), seconds_late(of.duedate, extension, timestamp)
-        yield Standing(*place, score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells), behind)
+        known = (score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
+        yield Standing(*place, *known, behind, bool(changed))
 
 
 def seconds_late(

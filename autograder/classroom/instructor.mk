@@ -46,11 +46,8 @@ merge: $(VENV)/ready  ## take what the tasks of a job array have graded (LESSON=
 feedback: $(VENV)/ready  ## make HTML feedback per student (LESSON=…)
 	$(COURSE) feedback $(LESSON_OPTION)
 
-grades: $(VENV)/ready  ## write coursework/grades.csv
-	$(COURSE) grades
-
-canvas moodle: $(VENV)/ready  ## write coursework/canvas.csv or moodle.csv, as that system imports it
-	$(COURSE) $@
+grades canvas moodle: $(VENV)/ready  ## write coursework/grades.csv; or canvas.csv, moodle.csv to import there (LESSON=…, AUTOMATIC=1)
+	$(COURSE) $@ $(LESSON_OPTION) $(if $(AUTOMATIC),--automatic)
 
 report: $(VENV)/ready  ## one page about the class: points, exercises, mistakes (LESSON=…)
 	$(COURSE) report $(LESSON_OPTION)

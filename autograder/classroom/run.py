@@ -56,6 +56,7 @@ from .writer import GradebookWriter, read_notebook_record, write_notebook
 AHEAD = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
 QUESTIONS_WAIT = "questions wait for a person's grade"
+CHANGED = "an answer has changed since a person gave it points: look at it in Formgrader"
 
 
 @dataclass(frozen=True)
@@ -340,8 +341,9 @@ def with_scores(
 def needing_attention(course: Course, lesson: Lesson, submission: Standing) -> list[str]:
     """Return what a person should look at: what grading found, and questions without a grade."""
     record = read_notebook_record(course.graded_notebook(lesson, submission.student_id), RECORD)
-    questions = [QUESTIONS_WAIT] * bool(submission.needs_manual_grade)
-    return [*map(str, record.get("flags", [])), *questions]
+    changed = [CHANGED] * submission.changed_since
+    questions = [QUESTIONS_WAIT] * bool(submission.needs_manual_grade and not changed)
+    return [*map(str, record.get("flags", [])), *changed, *questions]
 
 
 def closing_table(results: Sequence[StudentResult]) -> list[str]:

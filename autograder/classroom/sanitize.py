@@ -47,9 +47,12 @@ CONTENT_SECURITY_POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
     "style-src 'unsafe-inline'; font-src data:; form-action 'none'; base-uri 'none'\">"
 )
+# JupyterLab's viewer gives a base address to the element that it finds, or puts one in front of the policy, which
+# forbids it: with one, links within the page would lead to a page that may not be framed
+IN_HEAD = f"""{CONTENT_SECURITY_POLICY}<base target="_self">
+<meta name="viewport" content="width=device-width, initial-scale=1">"""
 SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.DOTALL | re.IGNORECASE)
 ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # leads to ids, which are dropped
-HEAD = re.compile(r"<head\b[^>]*>", re.IGNORECASE)
 
 
 def clean_html(page: object) -> str:
@@ -85,9 +88,9 @@ def formula_to_mathml(drawn: Callable[[str], bool], match: re.Match[str]) -> str
     return str(bleach.clean(mathml, tags=MATH_TAGS, attributes={"*": MATH_ATTRIBUTES}, strip=True))
 
 
-def lock_down(page: str) -> str:
-    """Return a whole page without scripts, which tells the browser to run none and to load nothing.
+def without_scripts(page: str) -> str:
+    """Return a whole page without the scripts that nbconvert puts into its head. IN_HEAD tells browsers to run none.
 
     The second wall: it holds where a filter has let something through.
     """
-    return HEAD.sub(lambda head: head[0] + CONTENT_SECURITY_POLICY, SCRIPT.sub("", page), count=1)
+    return SCRIPT.sub("", page)

@@ -15,8 +15,7 @@ from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of, 
 
 LEFT = CELL.replace("right", "left")
 PASSED, WAITING, COMMENTED = "all checks passed", "not graded yet", "see the comment"
-# nbgrader's own list of "Test cell" lines, and the classic notebook's red behind an error that the text already names
-STYLE = "#toc { display: none; } div.output_stderr, div.output_error { background: none; }"
+BY_HAND, AGAIN = "points from a person", "points from a person for an earlier answer, who will look at it again"
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,36 @@ def lines_of(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
         if not is_graded(cell):
             continue
         data, name = nbgrader_metadata(cell), grade_id_of(cell)
-        exercise = name.removeprefix(CHECK_PREFIX)
-        reason = reason_of(verdicts.get(exercise, {})) if name != exercise else WAITING if name in waiting else ""
-        place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") else (name, reason)
+        exercise, points = name.removeprefix(CHECK_PREFIX), float(data.get("score") or 0)
+        waits = name in waiting
+        reason = reason_of(verdicts.get(exercise, {}), points, waits) if name != exercise else WAITING if waits else ""
+        place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") and not waits else (name, reason)
         shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else exercise
-        yield SummaryRow(shown, place, float(data.get("score") or 0), float(data.get("points") or 0), reason)
+        yield SummaryRow(shown, place, points, float(data.get("points") or 0), reason)
 
 
-def reason_of(verdict: Mapping[str, Any]) -> str:
-    """Return why an exercise has the points that it has, in the words that its card has."""
+def reason_of(verdict: Mapping[str, Any], points: float, waits: bool = False) -> str:
+    """Return why an exercise has the points that it has, in the words that its card has.
+
+    Args:
+        verdict: what the judge wrote down.
+        points: the gradebook's, which a person may have given.
+        waits: whether the answer has changed since that.
+    """
+    if waits:
+        return AGAIN
+    if points != verdict.get("points", points):
+        return BY_HAND
     return PASSED if verdict.get("passed") else str(verdict.get("told", ""))
+
+
+def total_of(lines: Sequence[SummaryRow], late_penalty: float) -> str:
+    """Return the sum of what is known, and what is not."""
+    known = [line for line in lines if line.reason != WAITING]
+    points = max(0.0, sum(line.points for line in known) - late_penalty)
+    left = sum(line.of for line in lines) - sum(line.of for line in known)
+    so_far = f" so far; the other {left:g} are not graded yet" if left else ""
+    return f"{points:g} of {sum(line.of for line in known):g} points{so_far}."
 
 
 def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[str] = ()) -> Any:
@@ -70,6 +89,7 @@ def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[s
         late_penalty: the points that are taken off.
         about: sentences about the submission as a whole, such as when it was handed in.
     """
+    about = [total_of(lines, late_penalty), *about]
     heads = "".join(f"<th style='{LEFT}'>{head}</th>" for head in ("exercise", "points", "reason"))
     rows = "".join(map(row, lines))
     if late_penalty > 0:
