@@ -28,21 +28,21 @@ two_pages = torch.tensor([[6.0, 0], [0, 6]])  # rows: books; dialogue, descripti
 # Somebody has written a program of three lines that plans the two evenings. It compares every reader with every book, turns each reader's comparisons into shares of the evening, and mixes the books' pages by these shares:
 
 # %%
-compared = likes @ two_books.mT
-shared = compared / compared.sum(dim=-1)
-evenings = shared @ two_pages
+two_scores = likes @ two_books.mT
+two_shares = two_scores / two_scores.sum(dim=-1)
+evenings = two_shares @ two_pages
 evenings, evenings.sum(dim=-1)
 
 # %% [markdown]
 # The program runs, the result has a row for Mia and a row for Tom, and they have been quarreling ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever book one reads and however one divides it. So both rows are wrong, and nothing complained.
 #
-# One of the three lines must be at fault. **Predict.** Which one is it?
+# One of the three lines must be at fault. **Predict.** Which one is it? (A guess will do; the rest of the section clears them one by one.)
 
 # %%
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth a quarrel, because once the mistake is out they are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and what had to be kept and was lost. Here is the plumbing, with a name for each axis, where *tastes* are crime and romance, and *kinds* are dialogue and description.
+# These three lines are worth a quarrel, because once the mistake is out they are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program loses although it needs it. Here is the plumbing, with a name for each axis. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(
@@ -79,7 +79,7 @@ plot.diagram(
 # %%
 for reader in likes:
     print([float((reader * book).sum()) for book in two_books])
-compared
+two_scores
 
 # %% [markdown]
 # The loops give one row per reader and one column per book, and `likes @ two_books.mT` gives the same table in one step. The first line of the program is therefore innocent.
@@ -89,7 +89,8 @@ compared
 # %%
 books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])
 pages = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
-books.shape, books.mT.shape, (likes @ books.mT).shape
+scores = likes @ books.mT
+books.shape, books.mT.shape, scores.shape
 
 # %% [markdown]
 # ### Which axis is `dim`?
@@ -105,7 +106,6 @@ predict(
 )
 
 # %%
-scores = likes @ books.mT
 reveal("entries of scores.sum(dim=0)", "three, one per book")
 scores, scores.sum(dim=0), scores.sum(dim=-1)
 
@@ -123,17 +123,17 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so that the 3 of the books meets the 2 of the readers' sums, and that cannot work. With three books PyTorch refuses. With two books it did not refuse, because then (2, 2) met (2), and a 2 goes well with a 2. Look at what it did instead:
+# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so that the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books it had no reason to, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
 
 # %%
-compared, compared.sum(dim=-1), shared, shared.sum(dim=-1)
+two_scores, two_scores.sum(dim=-1), two_shares, two_shares.sum(dim=-1)
 
 # %% [markdown]
-# The sums of the rows are 7 and 6. They were lined up with the *columns*, so that Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. The wrong line is the second one, and what is wrong in it is that `sum` gave up an axis which the division needs. With `keepdim=True` that axis stays, with size 1:
+# The sums of the rows are 7 and 6. They were lined up with the *columns*, so that Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that shares out: its `sum` gives up an axis which the division needs. With `keepdim=True` that axis stays, with size 1:
 
 # %%
 reveal("the wrong line", "sharing")
-repaired = compared / compared.sum(dim=-1, keepdim=True)
+repaired = two_scores / two_scores.sum(dim=-1, keepdim=True)
 repaired, (repaired @ two_pages).sum(dim=-1)
 
 # %% [markdown]

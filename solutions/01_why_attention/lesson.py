@@ -41,7 +41,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, which you may open if you like, although nothing below depends on its details.
 #
-# Two terms will meet you there and again in later lessons. While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. And because the gradient of a recurrent network is sometimes huge, a gradient whose norm exceeds 1 is scaled down to norm 1, which is called *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is right.
+# You will meet two terms there and again in later lessons. While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. And because the gradient of a recurrent network is sometimes huge, a gradient whose norm exceeds 1 is scaled down to norm 1, which is called *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is right.
 
 
 # %%
@@ -82,7 +82,7 @@ _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# Three times the work has helped, but the model still fails on about as many sequences as it gets right. (Your digits may differ by a few percent.) More training moves the limit, then, but it would be better not to have one.
+# After three times as many steps about half of the sequences are right, which is better and not good. (Your digits may differ by a few percent.) More training moves the limit, then, but it would be better not to have one.
 #
 # ### Looking back
 #
@@ -259,7 +259,7 @@ def soft_lookup(
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*, and apart from biases it is the network `score` that you have seen above, because a matrix times two concatenated vectors is a sum of two products, one for each block of its columns. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There one matrix was multiplied with the two vectors joined, which is the same as two matrices, one for each vector, whose products are added. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])

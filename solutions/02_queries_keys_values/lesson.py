@@ -156,7 +156,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference: where the norms of keys differ, a dot product prefers long keys to near ones. Models make use of that, and a dot product has the further advantage that a matrix product computes all of them at once.
+# So attention by dot products is attention by distance, with one difference: where the norms of keys differ, a dot product favors a long key that points the query's way over a shorter one that is nearer. Models make use of that, and a dot product has the further advantage that a matrix product computes all of them at once.
 #
 # ## In PyTorch
 #
@@ -273,7 +273,7 @@ plot.diagram(
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*, and they can have any size and any sign, and there is no rule for what a row sums to. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, while the keys are rows.
+# These numbers are called *attention scores*. They can have any size and any sign, and a row may sum to anything. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, while the keys are rows.
 #
 # ### Exercise 2.2: scores
 #
@@ -399,7 +399,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical, because both articles have the same row in `x`, so that they produce the same query and meet the same keys, and the position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
+# The two rows are identical. Both articles have the same row in `x`, so that they produce the same query, and they meet the same keys. The position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so that all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 

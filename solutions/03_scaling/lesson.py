@@ -211,7 +211,7 @@ plot.slide(
 #
 # ### What a saturated softmax does to learning
 #
-# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn, because a gradient that is to reach the queries and keys has to pass through softmax, and what passes is decided by how much a weight still moves when its score moves.
+# So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. A gradient reaches the queries and keys only through softmax, and how much of it gets through depends on how much a weight still moves when its score moves.
 #
 # Begin with two keys, one of which has the weight $w$. If its score rises a little, its weight rises at the rate $w(1 - w)$, which is the slope of the curve that softmax draws for two keys:
 
@@ -518,7 +518,7 @@ for name, (model, _, _) in runs.items():
 # %% [markdown]
 # With small steps, the unscaled model does what the textbooks say. Half of its queries (in other starts two thirds) still have the favorite that chance gave them before training, and 38% of them have found the right key. With large steps, nobody is stuck. More than 80% of the favorites have changed in the unscaled model and more than 90% in the scaled one, nearly all queries are certain of what they favor, and about half of them are wrong. They do not settle, either: when we counted in two such runs, 14% to 33% of the favorites still changed during the last 50 steps.
 #
-# So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. In the run that everybody does first, with one learning rate for all, something else happens as well, because leaving out the division is also a sixteenfold step.
+# So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. The run that everybody does first has one learning rate for all parameters, and there leaving out the division has a second effect: every step moves the scores sixteen times as far.
 #
 # Dividing by $\sqrt{d_k}$ removes both troubles at once. (It is not the only way. In three starts, an unscaled model whose two matrices began at a quarter of their size and had a quarter of the rate learned as quickly as the scaled one.) All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
 #

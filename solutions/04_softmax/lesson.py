@@ -27,7 +27,7 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # All three results are `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`, which grows so fast that it soon exceeds the largest number that fits into the format, and then the result is infinity. How soon that happens depends on the format, which by PyTorch's default is float32, and float16 has half as many bits:
+# The trouble is `exp`, which grows so fast that it soon exceeds the largest number that fits into the format, and then the result is infinity. How soon that happens depends on the format. PyTorch's default is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
@@ -69,7 +69,7 @@ reveal("multiplying by 10", "the largest gets more")
 #
 # A shift is free, so we can use it to subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and so no exponential exceeds 1. At least one of them *is* 1, so that the sum cannot be 0 either.
 #
-# What has to be said is which entry is meant by the largest. A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
+# But which scores does "the largest" refer to? A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
 
 # %%
 table = torch.tensor([[0.0, 1.0], [-2000.0, -2001.0]])
@@ -360,7 +360,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# The first is why softmax can be computed without overflow; the second is why it can have a temperature.
+# Your first two predictions were about a shift and about a factor. That a shift changes nothing is why softmax can be computed without overflow, and that a factor does is why it can have a temperature.
 #
 # ## Questions
 #

@@ -301,7 +301,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at the same time, so that there may be neither a look at the future *nor* one at padding. If you say this as a sentence, you have the operator: a query may look at a key if the first rule allows it **and** the second one does.
+# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. If you say this the other way round, you have the operator: a query may look at a key if the first rule allows it **and** the second one does.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -354,7 +354,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# When rules are combined, sooner or later a row has no `True` left, for which an empty sentence in a batch is enough. All its scores are −∞. **Predict** what softmax makes of them.
+# When rules are combined, sooner or later a row has no `True` left; an empty sentence in a batch is enough. All scores of such a row are −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))
@@ -544,7 +544,7 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # %% [markdown]
 # The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query then sees only the first key, which is the oldest of all. It should have seen all five, as in the second result, where there is no mask.
 #
-# One thing no convention does for you. A mask decides what is seen and not who sees: padding is hidden as *keys*, but the queries at padding positions still produce outputs, which you have to leave out of the loss and of everything else.
+# There is one thing that no convention does for you. A mask decides what is seen and not who sees: padding is hidden as *keys*, but the queries at padding positions still produce outputs, which you have to leave out of the loss and of everything else.
 #
 # ### The test that was fooled
 #

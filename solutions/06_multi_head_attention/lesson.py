@@ -153,7 +153,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 figures.no_peak()
 
 # %% [markdown]
-# A straight line has no peak in the middle, so the best that such a model can do is to name the digit with the largest weight, twice. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and there the answer would be less clear-cut.)
+# A straight line has no peak in the middle, so that such a model can name the digit with the larger weight, and for the other it can do no better than guess. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and there the answer would be less clear-cut.)
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -261,7 +261,7 @@ print(f"one place in each half:      {right[differ & ~same_half].mean():.0%} rig
 print(f"both places in the same one: {right[differ & same_half].mean():.0%} right")
 
 # %% [markdown]
-# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning because it sees two pieces of every token: in this run it puts almost half of its weight on one piece of the first place and almost half on the *other* piece of the second, and two different pieces can often be told apart. Now do it right.
+# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second, and the output matrix can often tell two different pieces apart. Now do it right.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -341,7 +341,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# These were a thousand rows of ten weights of 0.1. After dropout each weight is 0 or 0.111, and a row in which none was dropped sums to 1.111, so that weights which are returned to be *looked at* have to be taken before dropout. The second mistake is that nobody said that this was training. `functional.dropout` assumes it unless it is told otherwise, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
+# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The second mistake is that nobody said that this was training. `functional.dropout` assumes it unless it is told otherwise, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)

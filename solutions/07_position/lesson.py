@@ -80,7 +80,7 @@ for length in (16, 17):
 # %% [markdown]
 # The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach, and besides, nothing in training ever touched the vector of place 16. A table knows each of its rows by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
-# Reversing happens to be about absolute places, but much of language is not, because what matters there is the word before, the last noun, or the bracket that is still open. So the question of this lesson is less how to number the places than how to say *how far apart* two tokens are.
+# Reversing happens to be about absolute places. Much of language is not: there the word before matters, or the last noun, or the bracket that is still open. So the question of this lesson is less how to number the places than how to say *how far apart* two tokens are.
 #
 # ## By hand
 #
@@ -477,7 +477,7 @@ def three_back(digits: Tensor) -> Tensor:
 rotary = table_of(three_back, ("rotary", "linear bias"))["rotary"]
 
 # %% [markdown]
-# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation is perfect up to 32, where it has found the angle that you chose above. And then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
+# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation is perfect up to 32, where it has found such an angle as you chose above. And then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
 #
 # So what goes wrong? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
 
@@ -501,7 +501,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3. Up to twice the length of training, the second hand still told such places apart, although some of its angles were new. Near a full turn it points almost where it pointed at the start, and then nothing is left to tell them apart. What the model had not seen are the distances that should be *ignored*.
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3. It is the second hand that has to tell these places apart. It turns by 0.1 radians per place, so that it moves away from where it points at distance 3 for as long as the distance is below 34. From there on it is on its way back, and the nearer it comes to the start, the less is left to tell such a place from the right one. What the model had not seen are the distances that should be *ignored*.
 #
 # ### Slower hands
 #

@@ -54,7 +54,7 @@ figures.encoder_and_decoder()
 #
 # ### What attention cannot do
 #
-# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, so that softmax has nothing to decide, and what attention makes of the token is the value matrix and then the output matrix times the token, which is a linear map. For such a sentence a stack of attention layers is a stack of linear maps and therefore itself a linear map, which cannot even compute the absolute value of a number.
+# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, and softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, which is a linear map. A stack of such layers is again a linear map, and no linear map can compute even the absolute value of a number.
 #
 # A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough, if the first matrix is chosen so that they hold x and −x, and the second so that it adds what the ReLU has left of them:
 
@@ -68,7 +68,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Adding instead of replacing
 #
-# Each of the two halves is called a *branch* of the block, for a reason that you are about to see. Suppose that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, which is the bottleneck of lesson 1 again, this time through layers instead of through time.
+# Each of the two halves is called a *branch* of the block, because its result will be added to a stream that goes on beside it. To see why, suppose that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, which is the bottleneck of lesson 1 again, this time through layers instead of through time.
 #
 # The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch goes to the trouble of subtracting it. Attention profits in particular, because without the addition a head would have to look at its own position merely in order to keep its token. What runs through the whole stack from the first addition to the last is called the *residual stream*, from which every branch reads and to which every branch adds.
 #
@@ -199,7 +199,7 @@ sizes = {
 # %% [markdown]
 # ### The block today
 #
-# The models of recent years have kept this plan and changed four details. They use *RMSNorm*, which divides each token by the root of its mean square without subtracting the mean, because it is cheaper and works as well. Their feed-forward network is *gated*, which means that one linear map of the token is multiplied, entry by entry, with a smooth function of another, as in SwiGLU. They leave the biases out. And their queries and keys are normalized before the dot product, or there are fewer heads of keys than of queries, to which lesson 10 returns. RMSNorm is a single line:
+# The models of recent years have kept this plan and changed four details. They use *RMSNorm*, which divides each token by the root of its mean square without subtracting the mean, because it is cheaper and works as well. Their feed-forward network is *gated*, which means that one linear map of the token is multiplied, entry by entry, with a smooth function of another, as in SwiGLU. They leave the biases out. And many of them normalize queries and keys before the dot product, so that no score grows too large. RMSNorm is a single line:
 
 # %%
 x = torch.tensor([1.0, 3.0, 5.0, 7.0])

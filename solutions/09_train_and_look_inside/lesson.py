@@ -127,7 +127,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, below all of our counts, though not below all counts: better ones, which fall back on shorter runs where a long one is rare, reach 1.51 on this small text. It writes a little better, too:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than that of our counts. (There are better ways to count, which fall back on shorter runs where a long one is rare, and on this small text they reach 1.51.) It writes a little better, too:
 
 # %% measured
 large, facts = writer.load(text)
@@ -429,7 +429,7 @@ except NotImplementedError:
 # %% [markdown]
 # Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. It could hardly have come out otherwise, because with one head off one layer is left, and you have seen how far one layer gets. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
 #
-# The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. So let us tell one part of layer 1 what layer 0 added, and give everything else the tokens as they were before. This is called *path patching*, and the loop that does it is in `induction.py`.
+# The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. Layer 1 reads the stream in four places, namely for its queries, for its keys, for its values, and for the sum that goes on to the output, here called the rest. So let us give some of these places the stream *with* what layer 0 has added and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
 # **Predict.** How much is right if only the keys of layer 1 know of layer 0, and how much if everything but the keys does?
 
@@ -491,7 +491,7 @@ except NotImplementedError:
 reveal("the more important head", "0.2, the smear")
 
 # %% [markdown]
-# The smear matters more, by a factor of five. Or so it seems.
+# The smear seems to matter more, by a factor of almost six.
 #
 # ### Compared with what?
 #

@@ -52,7 +52,7 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. On a GPU a short sequence costs about as much as a long one, because starting the work takes longer than doing it; if your factor at 512 is small, that is the reason, and it will grow at greater lengths.
+# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. On a GPU a short sequence costs about as much as a long one, because most of that time is spent on starting the work. If your factor at 512 is small, this is why, and it will grow at greater lengths.
 #
 # ## By hand
 #
@@ -201,7 +201,7 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 #
 # Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so that there are S tokens in all: in prefill T = S = 500, and in decode T = 1.
 #
-# Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*. (The other alignment is called `causal_lower_right` and is found in `torch.nn.attention.bias`; the package flash-attn changed from the first to the second in its version 2.1.) To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show who was looked at:
+# Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*. (PyTorch has the mask at the bottom right, too, as `causal_lower_right` in `torch.nn.attention.bias`.) To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show who was looked at:
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -307,7 +307,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so that everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because its heads rest on them, as you saw in lesson 9.
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so that everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because some of its heads rest on them, as head 2.2 of lesson 9 rested on spaces.
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -375,11 +375,11 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # %% [markdown]
 # ### Never the whole table
 #
-# The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill it is still there with its L × S entries for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Yet nobody ever reads it: all that is wanted is the output.
+# The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill it is still there with its L × S entries for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Yet it is only a step on the way, and all that is wanted is the output.
 #
 # Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time, and kept only three things: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a chunk brought a new largest score, the sum and the mix shrank by the same factor. Nothing in this depends on there being only one query. With many queries the largest score and the sum become columns with one entry per query, and the rest stays as it was.
 #
-# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, and at length 512 all of that together is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, and at length 512, where we measured it, all of that together is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #

@@ -59,7 +59,7 @@ for attention in (teams.ada, teams.eve):
 reveal("right attentions among five", "one")
 
 # %% [markdown]
-# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so that her second call starts from queries that are scaled already, and so does everybody else who uses `q` after her. (The two cells before passed a copy of the query, and therefore did not notice.)
+# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so that her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. (The two cells before gave her a copy, so that nothing happened there.)
 #
 # Only one of the five is right, and the example that they all showed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
 #
@@ -317,7 +317,7 @@ reveal("the mask after softmax", "the key")
 #
 # The same question about what is *visible* has the opposite answer: when a visible key and its value change, the result must change, too. An inverted mask fails on both sides.
 #
-# A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. They have the further advantage that a question which fails also gives you a good idea of what is wrong.
+# A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. They have the further advantage that an attention which fails one of them gives you a good idea of what is wrong with it.
 #
 # ### It happens to everyone
 #
@@ -338,7 +338,15 @@ reveal("the mask after softmax", "the key")
 #
 # ### Exercise 11.3: find the bugs
 #
-# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. The dictionary `teams.PRACTICE` has an attention for each label, on which you can see whether you find it.
+# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. The dictionary `teams.PRACTICE` has an attention for each label, on which you can see whether you find it. This is how the label "dtype" can be found, for instance, with the tensors from above, which are `float64`:
+
+# %%
+for name in ("right", "dtype"):
+    attention = wrong.right if name == "right" else teams.PRACTICE[name]
+    print(f"{name:5}", attention(q, k, v, None).dtype)
+
+# %% [markdown]
+# One dtype is not enough, though, because an attention that always returns `float64` would pass.
 #
 # For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one to three points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
@@ -362,7 +370,8 @@ def find_bugs(attention: Attention) -> set[str]:
     The labels:
 
     - "scale": scores are divided by something other than the square root of D before softmax, or not at all.
-    - "softmax_axis": softmax runs along another axis than the keys', with some number of axes that is allowed.
+    - "softmax_axis": softmax runs along another axis than the keys'. It may do so only for inputs with some number of
+      axes (2, 3 or 4).
     - "value": weights are right, and something other than the values is mixed; the shape may differ then.
     - "mask_inverted": every query sees what the mask hides from it, and nothing else.
     - "mask_leak": for a query that may look at something, a hidden key or value changes its result.
@@ -509,7 +518,7 @@ module(x).sum().backward()
 print("no gradient:", *(n for n, p in module.named_parameters() if p.grad is None))
 
 # %% [markdown]
-# In a causal model only the last position may change. Here position 6 changes as well, which sees one token ahead, and so does position 5, which sees two, so that more than one fault lets the future in. The zeros are not to be trusted either, because another fault hides how far the leak goes; if you repair that one first, all eight positions change. The second check shows that something is random in evaluation mode, where nothing should be, and the third that one layer never learns.
+# In a causal model only the last position may change. Here positions 6 and 5 change as well, although position 6 would have to see one token ahead and position 5 two. So more than one fault lets the future in. The zeros are not to be trusted either, because another fault hides how far the leak goes; if you repair that one first, all eight positions change. The second check shows that something is random in evaluation mode, where nothing should be, and the third that one layer never learns.
 #
 # ### Exercise 11.4: repair it
 #

@@ -55,7 +55,7 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015, and all that says so is the words "Luong-style" in its docstring. It has an argument `use_scale`, which is `False` at first, but setting it does not divide by √D either. It multiplies by a learned number that starts at 1, so that a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
+# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015, and all that says so is the words "Luong-style" in its docstring. There is an argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D, but multiplies the scores by a learned number that starts at 1, so that a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
 #
 # So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: that the formula is the same, that the mask is the same, and that the weights are.
 #
@@ -77,7 +77,7 @@ else:
 #
 # ### What NumPy does otherwise
 #
-# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill` (whose condition says what to *replace*). Three differences bite.
+# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. (The mask of `masked_fill` says what to replace, and the condition of `np.where` what to keep.) Three differences bite.
 #
 # The first is about transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 
@@ -97,7 +97,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so that `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (In PyTorch a floating-point tensor without axes has no say either.)
+# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so that `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
 #
 # The third is that NumPy has no softmax, so that preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
 #
@@ -213,7 +213,7 @@ plot.curves(
     xlabel="added to its score",
     ylabel="weight",
     log_y=True,
-    alt="On a logarithmic axis the weight falls from 0.67 at 0 along a straight line to a hundred-thousandth at -12.",
+    alt="On a logarithmic axis the weight falls from 0.67 at 0 to a hundred-thousandth at -12, almost along a straight line.",
 )
 
 # %% [markdown]
