@@ -15,8 +15,9 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets, bind_unix_socket
 from tornado.web import Application, RequestHandler
 
-from autograder.classroom.board import MOST_BYTES, Service, application
+from autograder.classroom.board import Service, application
 from autograder.classroom.board_messages import Catalog
+from autograder.classroom.board_server import server_of as bounded
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
 
@@ -93,7 +94,7 @@ def running(course: Course, folder: Path, students: list[str]) -> Iterator[Runni
             oauth_redirect_uri=f"{PREFIX}oauth_callback",
             access_scopes={"access:services", "access:services!service=board"},
         )
-        server = HTTPServer(application(service, auth, PREFIX), max_body_size=MOST_BYTES)
+        server = bounded(application(service, auth, PREFIX))
         server.add_sockets(page)
         server.add_socket(bind_unix_socket(str(folder / "socket"), mode=0o666))
         ports.append(page[0].getsockname()[1])

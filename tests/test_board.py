@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from autograder.__main__ import main
+from autograder.classroom import board_server
 from autograder.classroom.board import opens_own_server
 from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
 from autograder.errors import CourseError
@@ -24,7 +26,7 @@ ADA, BOB = "token-of-ada", "token-of-bob"
 
 @pytest.fixture(scope="module")
 def board(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(course, tmp_path_factory.mktemp("board"), ["ada", "bob", "eve", "flood"]) as found:
+    with running(course, tmp_path_factory.mktemp("board"), ["ada", "bob", "eve", "flood", "large"]) as found:
         yield found
 
 
@@ -178,6 +180,26 @@ def test_a_flood_is_stopped_and_drowns_nobody(board: Running) -> None:
     ]
     assert set(answers) == {200, 429}
     assert board.tell(BOB, a_try()).status_code == 200
+
+
+def test_what_is_too_much_is_not_even_read(board: Running, monkeypatch) -> None:
+    seen, real = [], json.loads
+    monkeypatch.setattr("autograder.classroom.board_messages.json.loads", lambda body: (seen.append(1), real(body))[1])
+    body = b'{"tries": [' + b"{}," * 100_000 + b"{}]}"
+    answers = [board.ask("token-of-large", "tries", "POST", data=body).status_code for _ in range(40)]
+    assert set(answers) == {200, 429}
+    assert len(seen) < 40
+
+
+def test_an_account_that_holds_many_connections_keeps_nobody_out(board: Running, monkeypatch) -> None:
+    monkeypatch.setattr(board_server, "MOST_OF_AN_ACCOUNT", 3)
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(5)]
+        for one in sockets:
+            one.settimeout(30)
+            one.connect(str(board.socket))
+        assert [one.recv(1) for one in sockets[3:]] == [b"", b""]
+        assert board.tell(BOB, a_try()).status_code == 200
 
 
 def live(board: Running) -> Iterator[dict[str, Any]]:

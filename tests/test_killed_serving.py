@@ -16,7 +16,8 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
-from .test_serve import BY_ANYBODY, Running, configure, feedback, hand_in
+from .handing_in import add_exchange
+from .test_serve import Running, feedback, hand_in
 
 pytestmark = [
     pytest.mark.slow,
@@ -67,11 +68,7 @@ serve(Course(Path(sys.argv[1])), 1, {}, print, lambda: False)
 
 @pytest.fixture(scope="module")
 def exchange(classroom: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("exchange")
-    for part in ("outbound", "inbound", "feedback"):
-        (root / "attention" / part).mkdir(parents=True)
-    configure(classroom, f"c.Exchange.root = {str(root)!r}\n{BY_ANYBODY}")
-    return root
+    return add_exchange(classroom, tmp_path_factory.mktemp("exchange"))
 
 
 def killed_at(course: Course, moment: str) -> None:

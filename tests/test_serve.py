@@ -1,8 +1,6 @@
 """Grading at hand-in: what arrives is graded, counted by the lesson's rules, and its feedback is released."""
 
-import os
 import re
-import secrets
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -13,7 +11,6 @@ from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
-from nbgrader.utils import notebook_hash
 from traitlets.config import Config
 
 from autograder.authoring.notebook import notebook_text
@@ -29,9 +26,11 @@ from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import Service, only_one
 from autograder.errors import CourseError
-from autograder.paths import CONFIG_NAME, Course
+from autograder.paths import Course
 
+from . import handing_in
 from .conftest import FRAGILE, LESSON
+from .handing_in import add_exchange, configure, page_of
 
 # nbgrader leaves a file to the garbage collector when it releases feedback
 pytestmark = [
@@ -40,44 +39,24 @@ pytestmark = [
 ]
 UNSAFE = {"allow_unsandboxed": True}
 END_SECONDS = 60.0  # far more than it takes; a slow computer decides nothing
-WRITTEN = "%Y-%m-%d %H:%M:%S.%f UTC"
-BY_ANYBODY = "c.ExchangeCollect.check_owner = False\nc.HandIn.pause = 0\n"
 
 
 @pytest.fixture
 def exchange(tmp_path_factory, scratch: Course, monkeypatch) -> Path:
     """An exchange, and a course that collects from it."""
-    root = tmp_path_factory.mktemp("exchange")
-    for part in ("outbound", "inbound", "feedback"):
-        (root / "attention" / part).mkdir(parents=True)
+    root = add_exchange(scratch, tmp_path_factory.mktemp("exchange"))
     root.chmod(0o777)
-    configure(scratch, f"c.Exchange.root = {str(root)!r}\n{BY_ANYBODY}")
     monkeypatch.chdir(scratch.root)
     return root
 
 
-def configure(course: Course, text: str) -> None:
-    with (course.root / CONFIG_NAME).open("a") as config:
-        config.write(text)
-    later = (course.root / CONFIG_NAME).stat().st_mtime + 1  # two changes within one tick of the file system's clock
-    os.utime(course.root / CONFIG_NAME, (later, later))
-
-
 def hand_in(exchange: Path, student: str, content: str, lesson: str = LESSON, secret: str | None = None) -> str:
-    """Hand in as nbgrader does; return the secret."""
-    time, secret = datetime.now(UTC).strftime(WRITTEN), secrets.token_hex(16) if secret is None else secret
-    folder = exchange / "attention" / "inbound" / f"{student}+{lesson}+{time}+abcdefgh"
-    folder.mkdir()
-    (folder / f"{lesson}.ipynb").write_text(content)
-    (folder / "timestamp.txt").write_text(time)
-    (folder / "submission_secret.txt").write_text(secret)
-    return secret
+    return handing_in.hand_in(exchange, student, content, lesson, secret)
 
 
 def feedback(exchange: Path, secret: str) -> str:
     """Return the page that a student can fetch."""
-    name = notebook_hash(secret=secret, notebook_id=LESSON)
-    return (exchange / "attention" / "feedback" / f"{name}.html").read_text()
+    return page_of(exchange, secret, LESSON).read_text()
 
 
 @pytest.fixture

@@ -18,19 +18,17 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from jupyterhub.services.auth import HubOAuth, HubOAuthCallbackHandler, HubOAuthenticated
 from jupyterhub.utils import url_path_join
 from tornado.escape import xhtml_escape
-from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
-from tornado.netutil import bind_unix_socket
 from tornado.web import Application, HTTPError, RequestHandler, authenticated
 
 from ..errors import CourseError
 from ..paths import Course
-from .board_messages import Allowance, Catalog, told_in
+from .board_messages import Allowance, Catalog, reading_costs, told_in
+from .board_server import listen
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
 
@@ -42,7 +40,6 @@ FILES = {
     "board.css": ("board.css", "text/css"),
 }
 SOCKET, ADDRESS, PREFIX = "LESSONS_BOARD", "JUPYTERHUB_SERVICE_URL", "JUPYTERHUB_SERVICE_PREFIX"
-MOST_BYTES = 2**19  # of one request: fifty tries with code
 LOOK_EVERY = 0.5  # seconds between two looks at what has changed
 RECKON_EVERY = 15  # seconds after which a state can have changed though nothing came
 LONGEST_STREAM = 600.0  # seconds; then the browser connects anew, and its rights are looked up again
@@ -85,6 +82,8 @@ class Service:
 
     async def keep(self, student: str, body: bytes) -> dict[str, int]:
         """Keep what a student's checks have told; return how much of it was kept, and how much was nonsense."""
+        if not self.allowance.spend(student, reading_costs(body)):
+            raise HTTPError(429)
         told, refused = told_in(body, student, self.catalog, time.time())
         if not self.allowance.spend(student, len(told) + refused):
             raise HTTPError(429)
@@ -307,21 +306,3 @@ def serve_board(course: Course) -> None:
         logging.getLogger(name).setLevel(logging.ERROR)
     service = Service(BoardStore.of(course), Catalog.of(course))
     asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))
-
-
-async def listen(app: Application, address: str, socket: str = "") -> None:
-    """Answer at an address, and where there is one through a socket in the file system.
-
-    Args:
-        app: what answers.
-        address: such as http://127.0.0.1:10101.
-        socket: a path in a folder that only the service's account can change; '' for none.
-    """
-    server = HTTPServer(
-        app, max_body_size=MOST_BYTES, max_buffer_size=2 * MOST_BYTES, idle_connection_timeout=60, body_timeout=20
-    )
-    place = urlsplit(address)
-    server.listen(place.port or 80, place.hostname or "127.0.0.1")
-    if socket.startswith("/"):
-        server.add_socket(bind_unix_socket(socket, mode=0o666))
-    await asyncio.Event().wait()

@@ -19,7 +19,8 @@ MOST_CODE = 8_000  # characters
 OLDEST = 60 * 86_400.0  # seconds
 ID = re.compile(r"[0-9a-f]{32}")
 MESSAGE = re.compile(r"[A-Za-z0-9_:.~-]{1,80}")
-MOST_AT_ONCE, PER_SECOND = 600.0, 0.1  # tries of one student
+MOST_AT_ONCE, PER_SECOND = 1000.0, 0.2  # of one student: tries, and requests by their size
+BYTES_LIKE_A_TRY = 10_000  # of a request, to read it
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class Allowance:
         enough = left >= amount
         self._left[student] = (left - amount if enough else left, now)
         return enough
+
+
+def reading_costs(body: bytes) -> int:
+    """Return what reading a request takes of its sender's allowance, whatever is in it."""
+    return 1 + len(body) // BYTES_LIKE_A_TRY
 
 
 def told_in(body: bytes, student: str, catalog: Catalog, now: float) -> tuple[list[Told], int]:
