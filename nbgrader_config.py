@@ -11,7 +11,7 @@ root = Path(__file__).resolve().parent
 if str(root) not in sys.path:  # on a hub, only the students' side of the package is installed
     sys.path.insert(0, str(root))
 
-from autograder.classroom.database import gradebook_url  # noqa: E402
+from autograder.classroom.database import LAST_GRADEBOOK, gradebook_url  # noqa: E402
 from autograder.classroom.exchange import CollectPlainFiles  # noqa: E402
 from autograder.classroom.feedback_page import DropRubrics, OwnPoints, SummaryFirst, WithholdHidden  # noqa: E402
 from autograder.classroom.preprocessors import GradeSubmission, SaveGrades  # noqa: E402
@@ -38,7 +38,7 @@ for step in ("submitted", "autograded", "feedback"):
     setattr(c.CourseDirectory, f"{step}_directory", str(root / "coursework" / step))
 gradebook = root / "coursework" / "gradebook.db"
 gradebook.parent.mkdir(exist_ok=True)  # SQLite makes the file, and not its folder
-c.CourseDirectory.db_url = gradebook_url(f"sqlite:///{gradebook}?timeout=60")
+c.CourseDirectory.db_url = gradebook_url(f"sqlite:///{gradebook}?timeout=60", gradebook.with_name(LAST_GRADEBOOK))
 c.ZipCollectApp.downloaded_directory = str(root / "coursework" / "downloaded")
 
 # Collecting: students write to the exchange, and the teacher's rights read it

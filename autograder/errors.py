@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 MOST_CHARACTERS = 400
@@ -23,12 +24,15 @@ MAKE_SPELLING = {
 def command(arguments: str) -> str:
     """Return a command as its reader can type it: with make where make has started this, else as `lessons …`.
 
-    Lessons that were installed with pip come without a Makefile; with make, `lessons` need not be on the path.
+    Lessons that were installed with pip come without a Makefile; with make, `lessons` need not be on the path, and in a
+    terminal of a JupyterHub it is not.
 
     Args:
         arguments: what follows `lessons`, such as `reset --lesson 01_a`.
     """
-    return f"{'make' if by_make() else 'lessons'} {options(arguments)}"
+    on_hub = "JUPYTERHUB_USER" in os.environ
+    installed = Path(sys.executable).with_name("lessons") if on_hub else "lessons"
+    return f"{'make' if by_make() else installed} {options(arguments)}"
 
 
 def options(text: str) -> str:

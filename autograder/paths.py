@@ -15,6 +15,7 @@ from .errors import CourseError, UnknownLessonError
 CONFIG_NAME = "nbgrader_config.py"
 INDEX_NAME = "index.ipynb"
 PROGRESS_NAME = "progress.json"
+RECORD_NAME = ".released.json"
 STUDENT_FOLDER = "attention-lessons"  # what a student's copy is called, as a zip and on disk
 DATA_SUFFIXES = (".txt", ".xz", ".safetensors")
 
@@ -209,7 +210,7 @@ class Course:
     @property
     def release_record(self) -> Path:
         """Which release a student's copy was last brought up to, as checksums."""
-        return self.root / "notebooks" / ".released.json"
+        return self.root / "notebooks" / RECORD_NAME
 
     @property
     def bundle(self) -> Path:

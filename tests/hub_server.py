@@ -31,6 +31,7 @@ FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
 FOLDER = re.compile(r"^install -d .*$", re.M)
 PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
 ONE_ACCOUNT = "c.ExchangeCollect.check_owner = False\n"  # as the page says for servers that share a system account
+ASSISTANT = "tina"  # who grades on the teacher's server, and has none
 START_SECONDS, ANSWER_SECONDS = 300, 120
 missing = " and ".join(
     name for name, there in (("jupyterhub", find_spec("jupyterhub")), ("its proxy", PROXY)) if not there
@@ -78,6 +79,7 @@ class Places:
             "/home/<teacher>": str(self.home("teacher")),
             '"user": "<teacher>"': '"user": ""',
             "<teacher>": "teacher",
+            "<assistant>": ASSISTANT,
             "127.0.0.1:10101": f"127.0.0.1:{free_port()}",
         }
 
@@ -194,7 +196,7 @@ def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]
         "JupyterHub.db_url": "sqlite:///:memory:",
         "JupyterHub.cookie_secret_file": str(places.root / "cookie_secret"),
         "JupyterHub.authenticator_class": "dummy",
-        "Authenticator.allowed_users": set(names),
+        "Authenticator.allowed_users": {*names, ASSISTANT},
         "JupyterHub.spawner_class": "simple",
         "SimpleLocalProcessSpawner.home_dir_template": str(places.home("{username}")),
         "Spawner.args": ["--allow-root"],
@@ -211,16 +213,23 @@ def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]
     return "".join([*lines, *(f"c.JupyterHub.{name}.append({value!r})\n" for name, value in added.items())])
 
 
+def token_of(address: str, headers: dict[str, str], name: str) -> str:
+    """Return a new token of somebody's."""
+    answer = requests.post(f"{address}/hub/api/users/{name}/tokens", headers=headers, timeout=ANSWER_SECONDS)
+    return str(answer.json()["token"])
+
+
 def log_in(address: str, headers: dict[str, str], names: Sequence[str], hub: subprocess.Popen) -> dict[str, User]:
     """Start everybody's server; return the users once all servers answer."""
     users = {}
     for name in names:
         mine = f"{address}/hub/api/users/{name}"
         requests.post(f"{mine}/server", headers=headers, timeout=ANSWER_SECONDS).raise_for_status()
-        token = requests.post(f"{mine}/tokens", headers=headers, timeout=ANSWER_SECONDS).json()["token"]
-        users[name] = User(name, f"{address}/user/{name}/", token)
+        users[name] = User(name, f"{address}/user/{name}/", token_of(address, headers, name))
     for user in users.values():
         wait_until(lambda user=user: user.request("GET", "api/status").ok, hub)
+    if "teacher" in users:
+        users[ASSISTANT] = User(ASSISTANT, users["teacher"].address, token_of(address, headers, ASSISTANT))
     return users
 
 

@@ -129,3 +129,21 @@ def test_an_error_of_another_kind_is_not_blamed_on_the_database(scratch: Course)
         raise ValueError("mine")
     with pytest.raises(CourseError, match="no such table"), open_gradebook(scratch) as gradebook:
         gradebook.db.connection().exec_driver_sql("SELECT * FROM absent")
+
+
+def test_a_gradebook_that_was_used_is_not_forgotten_in_silence(scratch: Course, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(scratch.root)
+    elsewhere = f"sqlite:///{scratch.root}/elsewhere.db"
+    monkeypatch.setenv("GRADEBOOK_URL", elsewhere)
+    load_config.cache_clear()
+    assert main(["grades"]) == 0
+    monkeypatch.delenv("GRADEBOOK_URL")
+    load_config.cache_clear()
+    assert main(["grades"]) == 2
+    last = scratch.coursework / ".gradebook_url"
+    words = f"GRADEBOOK_URL is not set here, and the last run used {elsewhere}. Set it to that; or delete {last}"
+    assert words in capsys.readouterr().err
+    last.unlink()
+    load_config.cache_clear()
+    assert main(["grades"]) == 0
+    load_config.cache_clear()

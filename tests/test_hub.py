@@ -18,7 +18,18 @@ from autograder.paths import Course
 
 from .browser import chromium, needs_chromium
 from .conftest import LESSON, copy_course, needs_sandbox
-from .hub_server import ROOT, Places, User, configure, documented_files, documented_folders, install, needs_hub, running
+from .hub_server import (
+    ASSISTANT,
+    ROOT,
+    Places,
+    User,
+    configure,
+    documented_files,
+    documented_folders,
+    install,
+    needs_hub,
+    running,
+)
 from .test_bundle import bundle, wheel  # noqa: F401
 
 pytestmark = [needs_hub, needs_sandbox, pytest.mark.slow]
@@ -180,6 +191,24 @@ def test_nobody_opens_the_server_of_another(users: Users) -> None:
     intruder = User("bob", users["ada"].address, users["bob"].token)
     assert intruder.request("GET", "api/contents").status_code == 403
     assert intruder.request("GET", f"files/{NOTEBOOK}").status_code == 403
+
+
+def test_an_assistant_grades_on_the_teachers_server_and_opens_no_other(users: Users) -> None:
+    assistant = users[ASSISTANT]
+    assert "Manage Assignments" in assistant.ask("GET", "formgrader/manage_assignments").text
+    hub = assistant.address.replace("/user/teacher/", "/hub/api/users/")
+    started = {n: User("", hub, assistant.token).request("POST", f"{n}/server").status_code for n in ("teacher", "ada")}
+    assert started == {
+        "teacher": 400,
+        "ada": 404,
+    }  # it runs; she may not know who else is there
+    for name in ("ada", "bob"):
+        assert User("", users[name].address, assistant.token).request("GET", "api/contents").status_code == 403
+
+
+def test_what_a_user_has_is_closed_to_others(users: Users, places: Places) -> None:
+    folder = places.home("ada") / "attention-lessons"
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_lesson_is_there_to_be_handed_in_once_it_is_released(released: Users) -> None:

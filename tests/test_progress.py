@@ -2,17 +2,20 @@
 
 import json
 import re
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from nbgrader.utils import notebook_hash
 
 from autograder.authoring.index import fresh_overview, index_text
 from autograder.judging.verdict import Failure, Result, Verdict
 from autograder.paths import Course
 from autograder.student import progress as progress_module
-from autograder.student.progress import Overview, lesson_progress, progress, read_progress, record_progress
+from autograder.student.graded import feedback_to_fetch
+from autograder.student.progress import Overview, lesson_progress, news_of, progress, read_progress, record_progress
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
 WRONG = Verdict("attend", (Result("title", 1, False, False),), Failure("title", "no"))
@@ -135,3 +138,49 @@ def test_the_start_page_shows_every_lesson(course: Course, monkeypatch, capsys) 
 
 def test_the_committed_start_page_is_the_built_one(course: Course) -> None:
     assert course.index.read_text(encoding="utf-8") == index_text(course)
+
+
+def test_news_of_a_lesson_is_in_its_line(monkeypatch) -> None:
+    shown = Overview([lesson_progress(PRINTS, {}, None, news_of("07_x", {"07_x"}, {"07_x"}))])
+    assert "There is a new version of this lesson: `make reset LESSON=07_x`, in a terminal, takes" in repr(shown)
+    assert "<code>make reset LESSON=07_x</code>" in shown._repr_html_()
+    assert "New feedback: fetch it in the menu Nbgrader" in shown._repr_html_()
+    assert news_of("07_x", {"08_y"}, set()) == []
+    monkeypatch.delenv("MAKELEVEL")
+    monkeypatch.setenv("JUPYTERHUB_USER", "ada")
+    assert f"`{Path(sys.executable).with_name('lessons')} reset --lesson 07_x`" in news_of("07_x", {"07_x"}, [])[0]
+
+
+@pytest.fixture
+def exchange(tmp_path: Path, monkeypatch) -> Path:
+    """An exchange that a hub's user has handed in to once."""
+    root, cache = tmp_path / "exchange", tmp_path / "cache"
+    (root / "attention" / "feedback").mkdir(parents=True)
+    submission = cache / "attention" / "ada+07_x+2026-11-22 14:45:53.000000 UTC"
+    submission.mkdir(parents=True)
+    (submission / "07_x.ipynb").write_text("{}")
+    (submission / "submission_secret.txt").write_text("secret")
+    settings = {"Exchange.root": root, "Exchange.cache": cache, "Exchange.assignment_dir": tmp_path / "notebooks"}
+    settings |= {"CourseDirectory.course_id": "attention", "CourseDirectory.student_id": "ada"}
+    (tmp_path / "nbgrader_config.py").write_text("".join(f"c.{name} = {str(v)!r}\n" for name, v in settings.items()))
+    for name, value in (("JUPYTER_CONFIG_DIR", tmp_path), ("HOME", tmp_path), ("JUPYTERHUB_USER", "ada")):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.chdir(tmp_path)
+    return root
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # nbgrader's
+def test_on_a_hub_the_start_page_knows_of_feedback_that_waits(exchange: Path, tmp_path: Path, monkeypatch) -> None:
+    assert feedback_to_fetch() == set()
+    name = notebook_hash(secret="secret", notebook_id="07_x")
+    page = exchange / "attention" / "feedback" / f"{name}.html"
+    page.write_text("graded")
+    assert feedback_to_fetch() == {"07_x"}
+    fetched = tmp_path / "notebooks" / "07_x" / "feedback" / "2026-11-22 14:45:53.000000 UTC" / "07_x.html"
+    fetched.parent.mkdir(parents=True)
+    fetched.write_text("graded")
+    assert feedback_to_fetch() == set()
+    page.write_text("graded again")
+    assert feedback_to_fetch() == {"07_x"}
+    monkeypatch.delenv("JUPYTERHUB_USER")
+    assert feedback_to_fetch() == set()

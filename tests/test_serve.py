@@ -354,3 +354,22 @@ def test_a_page_that_cannot_be_released_stops_nobody(service, exchange, notebook
     assert "It counts" in feedback(exchange, good)
     assert service.points()["bob"] == service.points()["ada"]
     assert sum("The disk is full." in line for line in service.said) == 2
+
+
+def test_what_counts_is_graded_again_where_its_lesson_has_changed(service, exchange, notebooks) -> None:
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    before = service.points()["ada"]
+    service.service.regrade()
+    assert service.service.waiting == 0
+    checks = service.lesson.checks_py.read_text()
+    service.lesson.checks_py.write_text(checks.replace("points=1", "points=3", 1))
+    service.begin()
+    service.service.regrade()
+    service.run()
+    assert service.points()["ada"] == before + 2
+    assert [a.status for a in service.attempts("ada")] == [LEFT_OUT, GRADED]
+    assert service.attempts("ada")[1].points == before + 2
+    assert "Attempt 1. It counts." in feedback(exchange, secret)

@@ -12,6 +12,7 @@ from autograder.authoring.verify import (
     judged_mistake_problems,
     missing_part_problems,
     public_message_problems,
+    stop_problem,
     unsaid_ban_problems,
     verify,
 )
@@ -150,3 +151,12 @@ def test_every_ban_stands_in_the_text_of_its_exercise(course: Course) -> None:
         source = lesson.checks_py.read_text(encoding="utf-8")
         if "shortcut(" in source:
             assert list(unsaid_ban_problems(package_of(lesson).key.shortcuts, read_lesson(lesson))) == []
+
+
+def test_what_a_limit_has_stopped_is_not_told_to_use_another_function() -> None:
+    slow = {"ename": "SubmissionStopped", "evalue": "This cell took more than 30 seconds of processor time."}
+    assert stop_problem("train()\nshow()", slow) == f"the released notebook stops at `train()`: {slow['evalue']}"
+    lost = {"ename": "FileNotFoundError", "evalue": "prose.txt"}
+    assert stop_problem("read()", lost) == "the released notebook stops at `read()` with FileNotFoundError: prose.txt"
+    unsolved = {"ename": "NameError", "evalue": "name 'attend' is not defined"}
+    assert stop_problem("attend(x)", unsolved).endswith("with NameError: use PyTorch's function there")

@@ -1,5 +1,6 @@
 """A student's workspace: lessons appear, new versions arrive, and no work is overwritten."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ from autograder.authoring.bundle import zipped
 from autograder.authoring.notebook import METADATA
 from autograder.errors import CourseError
 from autograder.paths import CONFIG_NAME, STUDENT_FOLDER, Course, find_course
-from autograder.student import workspace
+from autograder.student import hand_in, workspace
+from autograder.student.hand_in import reset
+from autograder.student.release_record import read_release_record
 from autograder.student.workspace import LAB_CONFIG, find_workspace, update_lessons
 
 NOTEBOOK, CHECKS, INDEX = "notebooks/07_x/07_x.ipynb", "notebooks/07_x/checks.py", "notebooks/index.ipynb"
@@ -35,6 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / PACKED).parent.mkdir(parents=True)
     release(tmp_path, FIRST)
     (tmp_path / "home").mkdir()
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path / "home")
     return tmp_path / "home"
 
@@ -81,9 +85,29 @@ def test_a_students_notebook_stays_and_the_new_version_is_announced_once(home: P
     update_lessons(course)
     (course.root / NOTEBOOK).write_bytes(b"mine")
     release(home.parent, SECOND)
-    assert update_lessons(course)[0].startswith(f"{NOTEBOOK} has a new version. Yours was not changed; `make reset")
+    said = f"{NOTEBOOK} has a new version. You have worked in the old one, which stays; `make reset LESSON=07_x`"
+    assert update_lessons(course)[0].startswith(said)
     assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine"}
     assert update_lessons(course) == []
+    assert newer_in(course) == {"07_x"}
+
+
+def newer_in(course: Course) -> set[str]:
+    return read_release_record(course.release_record)[1]
+
+
+def test_a_lesson_has_no_newer_version_once_that_was_taken(home: Path, monkeypatch) -> None:
+    monkeypatch.setattr(hand_in, "packed_lessons", lambda: home.parent / PACKED)
+    course = find_workspace()
+    update_lessons(course)
+    (course.root / NOTEBOOK).write_bytes(b"mine")
+    release(home.parent, SECOND)
+    update_lessons(course)
+    reset(course, course.lesson("07_x"))
+    assert newer_in(course) == set()
+    (course.root / NOTEBOOK).write_bytes(b"mine again")
+    update_lessons(course)
+    assert newer_in(course) == set()
 
 
 def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None:
@@ -94,6 +118,50 @@ def test_in_a_folder_without_a_record_no_notebook_is_touched(home: Path) -> None
     release(home.parent, SECOND)
     update_lessons(course)
     assert contents(course, SECOND) == {**SECOND, NOTEBOOK: b"mine", INDEX: b"start"}
+
+
+def start_page(text: str, output: str = "") -> bytes:
+    """A start page with one cell of text, and one that has shown something."""
+    shown = [{"output_type": "stream", "name": "stdout", "text": output}] if output else []
+    cells = [
+        {"cell_type": "markdown", "source": text},
+        {"cell_type": "code", "source": ["progress()"], "outputs": shown},
+    ]
+    return json.dumps({"cells": cells}).encode()
+
+
+def test_a_start_page_that_was_run_follows_a_new_release_and_one_that_was_edited_stays(home: Path) -> None:
+    course = find_workspace()
+    release(home.parent, {**FIRST, INDEX: start_page("first")})
+    update_lessons(course)
+    course.index.write_bytes(start_page("first", output="run"))
+    release(home.parent, {**SECOND, INDEX: start_page("second")})
+    update_lessons(course)
+    assert course.index.read_bytes() == start_page("second")
+    course.index.write_bytes(start_page("edited"))
+    release(home.parent, {**SECOND, INDEX: start_page("third")})
+    update_lessons(course)
+    assert course.index.read_bytes() == start_page("edited")
+
+
+def test_the_start_page_shows_what_was_passed_before_anybody_runs_it(home: Path) -> None:
+    prints = {"lesson": "07_x", "title": "7. X", "minutes": 45, "exercises": {"attend": {"points": 4}}}
+    release(home.parent, {**FIRST, PRINTS: json.dumps(prints).encode(), INDEX: start_page("first")})
+    course = find_workspace()
+    update_lessons(course)
+    course.index.with_name("progress.json").write_text('{"07_x": {"attend": "passed"}}')
+    update_lessons(course)
+    shown = json.loads(course.index.read_text())["cells"][1]["outputs"][0]["data"]
+    assert "✓ attend passed" in shown["text/plain"]
+    assert "attend</a> passed" in shown["text/html"]
+    assert update_lessons(course) == []
+
+
+def test_on_a_hub_nobody_else_reads_what_a_student_has(home: Path, started: list[list[str]], monkeypatch) -> None:
+    (home / STUDENT_FOLDER).mkdir(mode=0o755)
+    assert main(["hub"]) == 0
+    for folder in (home / STUDENT_FOLDER, home.parent / "data" / "nbgrader_cache"):
+        assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_an_instructors_course_is_left_alone(home: Path) -> None:

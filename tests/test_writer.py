@@ -1,8 +1,10 @@
 """The gradebook's rows, however they came there: `make grade`, `nbgrader autograde`, nbgrader's own preprocessors."""
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
 from autograder.paths import CONFIG_NAME, Course, Lesson
 
+from .accounts import accounts, acting_as, needs_accounts
 from .conftest import LESSON, copy_course, needs_sandbox
 
 pytestmark = needs_sandbox
@@ -393,3 +396,20 @@ def test_what_the_exchange_finds_feedback_by_goes_with_the_graded_notebook(scrat
     write_notebook(scratch, lesson, "ada", "{}")
     graded = scratch.graded_notebook(lesson, "ada")
     assert [graded.with_name(name).read_text() for name in names] == [f"of {name}" for name in names]
+
+
+@needs_accounts
+def test_what_formgraders_button_has_made_read_only_is_graded_again_by_its_owner() -> None:
+    with tempfile.TemporaryDirectory() as folder, accounts("prof") as (prof,):
+        course = Course(Path(folder))
+        lesson = Lesson(LESSON, course.root)
+        for path in (course.submission(lesson, "ada"), course.graded_notebook(lesson, "ada")):
+            path.parent.mkdir(parents=True)
+            for name in (path.name, "timestamp.txt", "submission_secret.txt"):
+                path.with_name(name).write_text("")
+                path.with_name(name).chmod(0o444)  # as nbgrader leaves them
+        for path in (course.root, *course.root.rglob("*")):
+            os.chown(path, prof.uid, prof.gid)
+        with acting_as(prof):
+            write_notebook(course, lesson, "ada", "{}")
+        assert course.graded_notebook(lesson, "ada").read_text() == "{}"

@@ -34,6 +34,7 @@ from .notebook import notebook_text
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 
 SEED, SEEDS = 20260101, 20
+STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
 HEADING = re.compile(r"^#+ .*$", re.M)
 FORBIDS = re.compile(r"not allowed|not PyTorch's|without PyTorch|write it yourself|alone\b", re.I)
 ATTENTION, JACOBIAN, NUMPY_ALONE = "attention", "Jacobian", "NumPy alone"
@@ -250,8 +251,21 @@ def solved_and_released_problems(package: LessonPackage, solved: Notebook, relea
     for cell in released["cells"]:
         for output in cell.get("outputs", []):
             if output["output_type"] == "error":
-                first = "".join(cell["source"]).splitlines()[0]
-                yield f"the released notebook stops at `{first}` with {output['ename']}: use PyTorch's function there"
+                yield stop_problem("".join(cell["source"]), output)
+
+
+def stop_problem(source: str, output: Mapping[str, Any]) -> str:
+    """Return what to say of a cell of the released notebook that stopped, and what may help.
+
+    Args:
+        source: the cell's.
+        output: its error.
+    """
+    where = f"the released notebook stops at `{source.splitlines()[0]}`"
+    if output["ename"] == STOPPED:
+        return f"{where}: {output['evalue']}"
+    unsolved = output["ename"] in ("NameError", "NotImplementedError")
+    return f"{where} with {output['ename']}: {PYTORCHS if unsolved else output['evalue']}"
 
 
 def verdict_in(notebook: Notebook, exercise: str) -> Mapping[str, Any]:

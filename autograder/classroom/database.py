@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from nbgrader.api import InvalidEntry
@@ -21,8 +22,10 @@ from sqlalchemy.pool import NullPool
 from tornado.log import app_log
 
 from ..errors import CourseError, one_line
+from ..paths import replace_text
 
 VARIABLE, PASSWORD = "GRADEBOOK_URL", "PGPASSWORD"
+LAST_GRADEBOOK = ".gradebook_url"  # in coursework/
 POSTGRESQL, SQLITE = "postgresql", "sqlite"
 LOCK = 8041  # all graders of a course have to name the same number, and nobody else this one
 CONNECT_SECONDS = "10"
@@ -31,17 +34,23 @@ EXAMPLE = "postgresql+psycopg://name@host/database"
 UNUSABLE = (OperationalError, InternalError, ProgrammingError, InterfaceError)
 
 
-def gradebook_url(default: str) -> str:
+def gradebook_url(default: str, last: Path | None = None) -> str:
     """Return where the gradebook is: what GRADEBOOK_URL says, without its password.
 
     nbgrader prints the URL and writes it to files. The password goes where PostgreSQL's library looks for one.
 
     Args:
         default: where it is if nobody has said.
+        last: the file in which `remember` has written which one was used last.
 
     Raises:
-        CourseError: what GRADEBOOK_URL says is no URL of a database.
+        CourseError: what GRADEBOOK_URL says is no URL of a database, or it says nothing and did so before.
     """
+    if last and last.is_file() and not os.environ.get(VARIABLE):
+        raise CourseError(
+            f"{VARIABLE} is not set here, and the last run used {last.read_text(encoding='utf-8').strip()}. "
+            f"Set it to that; or delete {last} to go on with SQLite."
+        )
     try:
         url = make_url(os.environ.get(VARIABLE) or default)
     except (ArgumentError, ValueError):
@@ -55,6 +64,13 @@ def gradebook_url(default: str) -> str:
     if password:
         os.environ[PASSWORD] = str(password)
     return url.create(url.drivername, url.username, None, url.host, url.port, url.database, query).render_as_string()
+
+
+def remember(url: str, last: Path) -> None:
+    """Write down which gradebook was used, where GRADEBOOK_URL names it."""
+    said = os.environ.get(VARIABLE)
+    if said and url == gradebook_url(said) and not (last.is_file() and last.read_text(encoding="utf-8").strip() == url):
+        replace_text(last, url + "\n")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ..errors import CourseError
 from ..grading.package import LessonPackage, ReleasedCell
 from ..judging.cell_metadata import is_locked, nbgrader_metadata
 from ..paths import Course
-from .database import alone, as_course_error, connect
+from .database import LAST_GRADEBOOK, alone, as_course_error, connect, remember
 
 GRADE, COMMENT = api.Grade.__table__, api.Comment.__table__
 SUBMISSION, NOTEBOOK = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
@@ -54,6 +54,7 @@ def open_gradebook(course: Course) -> Iterator[Gradebook]:
     with as_course_error():
         with alone(connect(config.db_url)):
             gradebook = Gradebook(config.db_url, config.course_id)
+        remember(config.db_url, course.coursework / LAST_GRADEBOOK)
         with gradebook:
             yield gradebook
 

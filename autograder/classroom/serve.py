@@ -41,6 +41,7 @@ from .attempts import (
     read_attempts,
     write_attempts,
 )
+from .changed import graded_earlier
 from .database import UNUSABLE
 from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Exchange, Files, Inbox, next_turn
 from .exchange import open_exchange
@@ -98,6 +99,7 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         with workers(None, jobs) as pool:
             service = Service(course, pool, jobs, options, say)
             say(f"Watching {service.exchange.inbound} and {course.inbox}/; Ctrl-C ends it.")
+            service.regrade()
             with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
                 while not until():
                     service.look()
@@ -181,6 +183,14 @@ class Service:
             self._config_changed = changed
             load_config.cache_clear()
         return load_config(self.course.root)
+
+    def regrade(self) -> None:
+        """Begin to grade again what counts of lessons that have changed since, or were graded by hand."""
+        for lesson in self.course.lessons():
+            if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
+                rules = self._rules(lesson.name)
+                for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
+                    self._begin(delivered, rules)
 
     def look(self) -> None:
         """Note what has arrived."""

@@ -19,9 +19,10 @@ def lab_command(course: Course, options: argparse.Namespace) -> int:
 
 def hub_command(course: Course, options: argparse.Namespace) -> int:
     """Start the server of a JupyterHub's user, with the lessons put in place first."""
-    from .workspace import serve_hub, update_lessons
+    from .workspace import close_to_others, serve_hub, update_lessons
 
     try:
+        close_to_others(course)
         print("\n".join(update_lessons(course)), flush=True)
     except OSError as error:  # such as a full disk, which the student can only clear in a server that runs
         print(f"The lessons were not brought up to date: {error}", file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from ..errors import CourseError, command
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_solution
 from ..paths import Course, Lesson, packed_lessons, progress_file
 from .progress import changing_progress
+from .release_record import forget_newer
 
 STUB, BLANK = "raise NotImplementedError", "YOUR ANSWER HERE"
 
@@ -96,6 +97,7 @@ def reset(course: Course, lesson: Lesson) -> list[str]:
         lines.append(f"Your work is in {lesson.shown(kept)}.")
     path.write_bytes(original)
     forget_progress(lesson)
+    forget_newer(course.release_record, lesson.name)
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -14,10 +14,12 @@ from urllib.parse import quote
 from filelock import FileLock
 from IPython.display import display
 
+from ..errors import command
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
-from ..paths import progress_file, released_prints
-from .graded import Graded, latest_feedback
+from ..paths import RECORD_NAME, progress_file, released_prints
+from .graded import Graded, feedback_to_fetch, latest_feedback
+from .release_record import TAKES, read_release_record
 from .sharing import Note, notice
 
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
@@ -73,6 +75,7 @@ class LessonProgress:
         minutes: how long it takes.
         exercises: name, points and state of each.
         graded: what the latest feedback says, where some was fetched.
+        news: sentences about what the student may not know.
     """
 
     name: str
@@ -80,6 +83,7 @@ class LessonProgress:
     minutes: int
     exercises: tuple[tuple[str, int, str], ...]
     graded: Graded | None = None
+    news: tuple[str, ...] = ()
 
     @property
     def next(self) -> str:
@@ -107,13 +111,16 @@ class LessonProgress:
 
 
 def lesson_progress(
-    prints: Mapping[str, Any], states: Mapping[str, Mapping[str, str]], graded: Graded | None = None
+    prints: Mapping[str, Any],
+    states: Mapping[str, Mapping[str, str]],
+    graded: Graded | None = None,
+    news: Sequence[str] = (),
 ) -> LessonProgress:
     """Join a lesson's fingerprints.json with what was recorded here, and with what was graded."""
     lesson, known = str(prints["lesson"]), prints["exercises"]
     mine = states.get(lesson, {})
     exercises = tuple((name, int(data["points"]), mine.get(name, NOT_STARTED)) for name, data in known.items())
-    return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises, graded)
+    return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises, graded, tuple(news))
 
 
 class Overview:
@@ -175,10 +182,11 @@ def row_text(lesson: LessonProgress) -> str:
     """Return one lesson's line as text."""
     exercises = ", ".join(map(describe_exercise, lesson.exercises))
     line = f"{lesson.title} ({lesson.minutes} min) {bar(lesson.earned, lesson.points)} {earned(lesson)}: {exercises}"
-    if lesson.graded is None:
-        return line
-    points = ", ".join(f"{name} {points}" for name, points in lesson.graded.points.items())
-    return f"{line}\n    {lesson.graded.about} {points}".rstrip()
+    further = list(lesson.news)
+    if lesson.graded is not None:
+        points = ", ".join(f"{name} {points}" for name, points in lesson.graded.points.items())
+        further.insert(0, f"{lesson.graded.about} {points}".strip())
+    return "\n    ".join([line, *further])
 
 
 def row_html(lesson: LessonProgress) -> str:
@@ -189,6 +197,7 @@ def row_html(lesson: LessonProgress) -> str:
     )
     if lesson.graded is not None:
         exercises += graded_html(lesson.graded)
+    exercises += "".join(Note(words)._repr_html_() for words in lesson.news)
     cells = (
         link(lesson.address(), lesson.title),
         f"{lesson.minutes} min",
@@ -210,10 +219,39 @@ def bar(part: int, whole: int) -> str:
     return "█" * filled + "░" * (BAR - filled)
 
 
-def progress() -> None:
-    """Show all lessons with what `check` has recorded here, and what comes next."""
-    path = progress_file()
+def news_of(lesson: str, newer: Collection[str], waiting: Collection[str]) -> list[str]:
+    """Return what a student may not know about a lesson.
+
+    Args:
+        lesson: its name.
+        newer: the lessons that have a newer version than the student's.
+        waiting: those with feedback to fetch.
+    """
+    swap = command(f"reset --lesson {lesson}")
+    return [
+        *[f"There is a new version of this lesson: `{swap}`, in a terminal, {TAKES}."] * (lesson in newer),
+        *["New feedback: fetch it in the menu Nbgrader, Assignment List, and run this cell again."]
+        * (lesson in waiting),
+    ]
+
+
+def overview(here: Path | None = None) -> Overview:
+    """Return all lessons with what is known about them.
+
+    Args:
+        here: the start page's folder, or a lesson's; by default the working directory.
+    """
+    path, waiting = progress_file(here), feedback_to_fetch()
     states = read_progress(path) if path else {}
-    found = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints()}
-    lessons = [lesson_progress(prints, states, latest_feedback(folder)) for folder, prints in found.items()]
-    display(Overview(lessons, notice()))
+    newer = read_release_record(path.with_name(RECORD_NAME))[1] if path else set[str]()
+    found = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(here)}
+    lessons = [
+        lesson_progress(prints, states, latest_feedback(folder), news_of(folder.name, newer, waiting))
+        for folder, prints in found.items()
+    ]
+    return Overview(lessons, notice())
+
+
+def progress() -> None:
+    """Show all lessons with what `check` has recorded here, what was graded, and what comes next."""
+    display(overview())

@@ -13,8 +13,21 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from jupyter_core.paths import jupyter_data_dir
+
 from ..errors import CourseError, command
-from ..paths import CONFIG_NAME, STUDENT_FOLDER, Course, Lesson, find_course, packed_lessons
+from ..paths import (
+    CONFIG_NAME,
+    INDEX_NAME,
+    PROGRESS_NAME,
+    STUDENT_FOLDER,
+    Course,
+    Lesson,
+    find_course,
+    packed_lessons,
+    replace_text,
+)
+from .release_record import TAKES, read_release_record, write_release_record
 
 LAB_CONFIG = Path(__file__).parent / "lab"
 CONFIG, CONFIG_MARK = "ipython_config.py", "Installed into the environment's etc/ipython"
@@ -53,41 +66,60 @@ def update_lessons(course: Course) -> list[str]:
     """
     if not packed_lessons().is_file() or (course.root / CONFIG_NAME).is_file():
         return []
-    before = read_release_record(course.release_record)
+    before, newer = read_release_record(course.release_record)
     after, lines = dict[str, str](), []
     with zipfile.ZipFile(packed_lessons()) as archive:
         for name in archive.namelist():
             content, path = archive.read(name), course.root / name
-            after[name] = checksum(content)
+            after[name] = version_of(path, content)
             if is_mine(path, before.get(name)) and path.read_bytes() != content:
-                lines += new_version(course, path) if before.get(name, after[name]) != after[name] else []
-            elif not path.is_file() or path.read_bytes() != content:
+                if before.get(name, after[name]) != after[name] and path != course.index:
+                    newer.add(path.stem)
+                    lines.append(new_version(course, path))
+                continue
+            newer.discard(path.stem)
+            if not path.is_file() or path.read_bytes() != content:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
-    course.release_record.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
+    write_release_record(course.release_record, after, newer)
+    refresh_start_page(course.index)
     return [*lines, f"The lessons are in {course.index.parent}."] if after != before else lines
 
 
 def is_mine(path: Path, released: str | None) -> bool:
     """Say whether a file is a notebook that is no longer what was released, as far as anybody knows."""
-    return path.is_file() and path.suffix == ".ipynb" and checksum(path.read_bytes()) != released
+    return path.is_file() and path.suffix == ".ipynb" and version_of(path, path.read_bytes()) != released
 
 
-def new_version(course: Course, path: Path) -> list[str]:
-    """Return what to say of a notebook with a new version; nothing of the start page, which shows what is recorded."""
-    if path == course.index:
-        return []
+def version_of(path: Path, content: bytes) -> str:
+    """Return what tells versions of a file apart: its checksum, of the start page that of the text in its cells."""
+    if path.name == INDEX_NAME:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            sources = ["".join(cell["source"]) for cell in json.loads(content)["cells"]]
+            return checksum(json.dumps(sources).encode())
+    return checksum(content)
+
+
+def new_version(course: Course, path: Path) -> str:
+    """Return what to say of a notebook that has a new version."""
     name = path.relative_to(course.root).as_posix()
     swap = command(f"reset --lesson {path.stem}")
-    return [f"{name} has a new version. Yours was not changed; `{swap}` takes the new one and keeps yours."]
+    return f"{name} has a new version. You have worked in the old one, which stays; `{swap}` {TAKES}."
 
 
-def read_release_record(path: Path) -> dict[str, str]:
-    """Return each file's checksum as it was last released; nothing where the file is missing or damaged."""
-    try:
-        return {str(name): str(value) for name, value in dict(json.loads(path.read_text(encoding="utf-8"))).items()}
-    except (OSError, ValueError, TypeError):
-        return {}
+def refresh_start_page(index: Path) -> None:
+    """Have the start page show what is recorded now, and not what it showed when it was last saved."""
+    if not index.with_name(PROGRESS_NAME).is_file():
+        return
+    from .progress import overview  # takes a second
+
+    with contextlib.suppress(ValueError, KeyError, TypeError):  # it is not as it was released
+        page = json.loads(index.read_bytes())
+        (cell,) = (each for each in page["cells"] if each["cell_type"] == "code")
+        shown = overview(index.parent)
+        data = {"text/plain": repr(shown), "text/html": shown._repr_html_()}
+        cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": data}]
+        replace_text(index, json.dumps(page, indent=1, ensure_ascii=False) + "\n")
 
 
 def checksum(content: bytes) -> str:
@@ -133,6 +165,13 @@ def open_lab(course: Course, lesson: Lesson | None, arguments: Sequence[str]) ->
 
     page = [f"--LabApp.default_url=/lab/tree/{lesson.name}/{lesson.notebook_name}"] if lesson else []
     main(argv=[f"--ServerApp.root_dir={course.index.parent}", *page, *arguments])
+
+
+def close_to_others(course: Course) -> None:
+    """Let nobody else read a user's work, what was handed in of it, and its feedback: some systems' homes are open."""
+    for folder in (course.root, Path(jupyter_data_dir(), "nbgrader_cache")):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
 
 
 def serve_hub(arguments: Sequence[str]) -> None:
