@@ -169,7 +169,7 @@ def test_the_front_page_lists_the_lessons_and_says_where_to_start(pages) -> None
 
 def test_the_front_page_shows_the_card_that_its_sentence_points_at(site: Path, pages) -> None:
     card = pages["index.html"].find("article").find("img")
-    assert card.find_previous("p").get_text().endswith("which mistake you made:")
+    assert card.parent.find_previous("p").get_text().endswith("which mistake you made:")
     assert (site / card["src"]).is_file()
 
 
