@@ -48,6 +48,9 @@ c.ExchangeFactory.collect = CollectPlainFiles
 c.HandIn.time_zone = "UTC"
 c.HandIn.lessons = {}
 
+# Questions that a person grades, such as ["R1", "R2", "R3"]: the others are optional then; [] for all of them
+c.Questions.graded = []
+
 # Grading: a submission is repaired, run and judged by one function, and its rows are written by another
 c.Autograde.sanitize_preprocessors = [GradeSubmission]
 c.Autograde.autograde_preprocessors = [SaveGrades]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.report import make_report
@@ -106,6 +106,20 @@ def test_a_question_is_graded_with_its_rubric_in_view(page: Page, formgrader: st
     box.fill("2")
     box.blur()
     wait_until(page, lambda: sum(score for score, _ in rows(handed_in).values()) == before + 2)
+
+
+def test_a_rubrics_line_gives_its_points_and_writes_the_comment(page: Page) -> None:
+    answer = page.locator(".cell:has(input.score)").last
+    lines = page.locator("tr:has(button)")
+    wrong = lines.filter(has_text="sounds right").last
+    wrong.get_by_role("button").click()
+    points = wrong.get_by_role("button").inner_text()
+    expect(answer.locator("input.score")).to_have_value(points)
+    expect(answer.locator("textarea")).to_have_value(wrong.locator("td").last.inner_text())
+    lines.first.get_by_role("button").click()
+    expect(answer.locator("input.score")).to_have_value(str(int(points) + 1))
+    page.reload()
+    expect(answer.locator("input.score")).to_have_value(str(int(points) + 1))
 
 
 def test_feedback_is_made_and_shows_no_rubric(page: Page, formgrader: str, handed_in: Course, package) -> None:

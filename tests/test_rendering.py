@@ -1,5 +1,6 @@
 """No page takes minutes, wherever it is rendered: texts share an allowance, and what a lesson holds is far below it."""
 
+import re
 import time
 
 import pytest
@@ -12,6 +13,7 @@ from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom.rendering import ALLOWANCE, CUT, KEY
 from autograder.grading.cells import BUDGET
+from autograder.grading.grade import RUBRIC_TAG
 from autograder.grading.outputs import LONGEST
 from autograder.paths import Course
 
@@ -117,3 +119,28 @@ def test_every_lesson_costs_less_than_a_third_of_the_allowance(course: Course, f
     for lesson in course.lessons():
         _, left, _ = page_of(formgrader, list(read_notebook(lesson.solved_ipynb).cells))
         assert ALLOWANCE - left < ALLOWANCE / 3, lesson.name
+
+
+RUBRIC = """**For the grader only**
+
+| points | for |
+|---|---|
+| 1 | Keys decide how much |
+
+| points | an answer that is not right | what to write below it |
+|---|---|---|
+| 0 | "K = V" | That is the query. |
+"""
+
+
+def test_a_rubrics_points_are_buttons(formgrader: HTMLExporter) -> None:
+    cell = new_markdown_cell(RUBRIC, metadata={"tags": [RUBRIC_TAG]})
+    text, _, _ = page_of(formgrader, [cell])
+    assert re.findall(r"<button[^>]*>(\d)</button></td>", text) == ["1", "0"]
+    assert "document.currentScript" in text
+
+
+def test_a_table_of_a_student_has_none(formgrader: HTMLExporter) -> None:
+    text, _, _ = page_of(formgrader, [new_markdown_cell(RUBRIC)])
+    assert "Keys decide how much" in text
+    assert "document.currentScript" not in text

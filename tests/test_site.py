@@ -135,7 +135,8 @@ def test_a_lesson_has_its_figures_with_their_texts(lesson: Lesson, pages) -> Non
         o.metadata["image/png"]["alt"] for c in free for o in c.get("outputs", []) if "image/png" in o.get("data", {})
     ]
     assert texts
-    assert [img["alt"] for img in article(pages, lesson).find_all("img")] == texts
+    shown = [img for img in article(pages, lesson).find_all("img") if not img.find_parent("figure")]
+    assert [img["alt"] for img in shown] == texts
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
@@ -164,6 +165,12 @@ def test_the_front_page_lists_the_lessons_and_says_where_to_start(pages) -> None
         f"lessons/{lesson.name}.html" for lesson in LESSONS
     ]
     assert "documents/students.html" in links
+
+
+def test_the_front_page_shows_the_card_that_its_sentence_points_at(site: Path, pages) -> None:
+    card = pages["index.html"].find("article").find("img")
+    assert card.parent.find_previous("p").get_text().endswith("which mistake you made:")
+    assert (site / card["src"]).is_file()
 
 
 def test_the_front_page_says_what_the_license_calls_itself(small: Course) -> None:
@@ -360,6 +367,47 @@ def test_no_page_is_wider_than_a_telephone(page: Page, site: Path, pages) -> Non
         if page.evaluate("document.documentElement.scrollWidth") > 390:
             wide.append(name)
     assert wide == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_slider_moves_a_figure_without_a_kernel(page: Page, site: Path, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{site.as_uri()}/lessons/04_softmax.html")
+    slider, frame = page.get_by_role("slider", name="temperature"), page.locator("figure.moving .frame")
+    assert "temperature 1:" in page.locator("figure.moving [role=status]").inner_text()
+    before = frame.screenshot()
+    slider.focus()
+    page.keyboard.press("End")
+    page.get_by_text("temperature 32: the weight is most on score 2 (0.34).").wait_for()
+    assert slider.get_attribute("aria-valuetext") == "32"
+    assert frame.screenshot() != before
+    assert frame.bounding_box()["width"] < 390
+    assert not page.locator(".moves > img").is_visible()
+    found = Axe().run(page, context="figure.moving").response["violations"]
+    assert [v["id"] for v in found if v["impact"] in SERIOUS] == []
+
+
+@needs_chromium
+def test_two_sliders_choose_a_head_and_a_query(page: Page, site: Path) -> None:
+    page.goto(f"{site.as_uri()}/lessons/06_multi_head_attention.html")
+    page.get_by_role("slider", name="head").fill("3")
+    page.get_by_role("slider", name="query").fill("1")
+    status = page.locator("figure.moving [role=status]").inner_text()
+    assert status.startswith("Head 3, query 1:")
+    assert page.locator("figure.moving img").get_attribute("alt") == status
+
+
+@needs_chromium
+def test_without_a_script_three_frames_are_there(site: Path, page: Page) -> None:
+    context = page.context.browser.new_context(java_script_enabled=False)
+    quiet = context.new_page()
+    quiet.goto(f"{site.as_uri()}/lessons/04_softmax.html")
+    picture = quiet.get_by_role("img", name="temperature 0.176777").first
+    assert picture.is_visible()
+    assert not quiet.locator("figure.moving").is_visible()
+    context.close()
 
 
 @needs_chromium

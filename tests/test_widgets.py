@@ -1,11 +1,14 @@
 """Figures that move: each frame is another picture with words of its own."""
 
+import base64
+import io
 import re
 
 import ipywidgets
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.image import imread
 
 from autograder import plot
 from autograder.plot import widgets
@@ -98,9 +101,63 @@ def test_heads_and_queries_can_be_chosen(shown) -> None:
     assert words(shown[-1]) == "Head 1, query x: most on z (1.00)."
 
 
-def test_without_a_kernel_one_sentence_stands_there(capsys) -> None:
+@pytest.fixture
+def outputs(monkeypatch) -> list[tuple[dict, dict]]:
+    """What was displayed, as the data and the metadata of an output."""
+    kept: list[tuple[dict, dict]] = []
+    monkeypatch.setattr(widgets, "show_data", lambda *output: kept.append(output))
+    return kept
+
+
+def window() -> None:
+    plot.slide(lambda w: (2 - torch.arange(3) < w) / w, ["a", "b", "c"], name="window", low=1, high=3, start=2)
+
+
+def test_without_a_kernel_three_frames_stand_there(outputs) -> None:
+    window()
+    data, metadata = outputs[0]
+    assert data["text/plain"] == "A figure that moves with the window; here are three of its frames."
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+    alt = metadata["image/png"]["alt"]
+    assert [f"window {n}: the weight is" in alt for n in (1, 2, 3)] == [True] * 3
+
+
+def test_a_reader_does_not_wait_for_frames_that_nobody_sees(outputs) -> None:
+    window()
+    assert "frames" not in outputs[0][1]["image/png"]
+
+
+def test_a_build_keeps_every_frame_and_the_same_bytes_each_time(outputs, monkeypatch) -> None:
+    monkeypatch.setenv("LESSONS_FRAMES", "all")
+    window()
+    window()
+    (_, first), (_, second) = outputs
+    assert first == second
+    frames = first["image/png"]["frames"]
+    assert frames["controls"] == [{"name": "window", "labels": ["1", "2", "3"], "start": 1}]
+    assert frames["words"][0] == "window 1: the weight is most on c (1.00)."
+    assert size(frames["webp"]) == (576, 3 * 243)
+
+
+def test_two_controls_give_a_column_for_each_value_of_the_first(outputs, monkeypatch) -> None:
+    monkeypatch.setenv("LESSONS_FRAMES", "all")
+    plot.explore(torch.eye(3).expand(2, 3, 3), ["x", "y", "z"])
+    frames = outputs[0][1]["image/png"]["frames"]
+    assert frames["words"][3] == "Head 1, query x: most on x (1.00)."
+    assert size(frames["webp"]) == (2 * 576, 3 * 243)
+
+
+def test_a_mask_has_frames_that_hide_key_after_key(outputs, monkeypatch) -> None:
+    monkeypatch.setenv("LESSONS_FRAMES", "all")
     plot.click_mask(masked, ["a", "b", "c"])
-    assert "Here a figure moves with the mask, where a kernel runs." in capsys.readouterr().out
+    frames = outputs[0][1]["image/png"]["frames"]
+    assert frames["controls"] == [{"name": "hidden from b", "labels": ["nothing", "a", "a, b"], "start": 0}]
+    assert "b may look at nothing, its weights are nan" in frames["words"][2]
+
+
+def size(webp: str) -> tuple[int, ...]:
+    """Return the width and the height of a picture in base64."""
+    return imread(io.BytesIO(base64.b64decode(webp)), format="webp").shape[1::-1]
 
 
 def test_in_plain_python_a_figure_is_its_text(monkeypatch, capsys) -> None:

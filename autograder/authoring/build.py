@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -101,7 +102,7 @@ def execute(lesson: Lesson, cells: list[LessonCell]) -> Any:
             resources={"metadata": {"path": str(beside)}},
         )
         try:
-            client.execute()
+            client.execute(env={**os.environ, "LESSONS_FRAMES": "all"})  # as plot.frames expects it
         except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             raise LessonError(*stopped(lesson, cells, notebook, error)) from error
     return tidy(notebook)

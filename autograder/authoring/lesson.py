@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 import jupytext
@@ -13,6 +13,7 @@ from ..errors import LessonError
 from ..judging.answer_key import LessonSource
 from ..judging.card import number
 from ..paths import Lesson
+from .nbgrader_course import graded_questions
 
 Kind = Literal["prose", "demo", "measured", "setup", "exercise", "check", "hints", "question"]
 NAMED = ("exercise", "check", "hints", "question")
@@ -29,7 +30,7 @@ class LessonCell:
             depend on the computer); without a header prose or demo.
         name: the exercise or question that the cell belongs to.
         text: the cell's content.
-        points: of a question, which a person grades.
+        points: of a question, which a person grades; 0 where it is optional.
         line: where its header is in lesson.py, from 1; 0 where that is not known.
     """
 
@@ -41,7 +42,10 @@ class LessonCell:
 
 
 def read_lesson(lesson: Lesson) -> list[LessonCell]:
-    """Return a lesson's cells. Raises LessonError for the first thing that does not fit together."""
+    """Return a lesson's cells, with the questions that do not count made optional.
+
+    Raises LessonError for the first thing that does not fit together.
+    """
     text = lesson.lesson_py.read_text(encoding="utf-8")
     notebook, headers = jupytext.reads(text, fmt="py:percent"), header_lines(text)
     if len(headers) != len(notebook.cells):
@@ -50,7 +54,19 @@ def read_lesson(lesson: Lesson) -> list[LessonCell]:
     cells = [parse_cell(cell, where, line) for cell, line in zip(notebook.cells, headers, strict=True)]
     for line, problem, remedy in misfits(cells):
         raise LessonError(at_line(where, line), problem, remedy)
-    return cells
+    graded = graded_questions(lesson.root)
+    optional = [cell.name for cell in cells if cell.kind == "question" and cell.name not in graded]
+    return [with_optional(cell, optional) for cell in cells] if graded and optional else cells
+
+
+def with_optional(cell: LessonCell, optional: list[str]) -> LessonCell:
+    """Return a cell as it is where these questions carry no points: the prose says so."""
+    if cell.kind == "question" and cell.name in optional:
+        return replace(cell, points=0)
+    if cell.kind == "prose":
+        pattern = rf"(\*\*Question ({'|'.join(map(re.escape, optional))})\*\*) \([^)]*\)"
+        return replace(cell, text=re.sub(pattern, r"\1 (optional, without points)", cell.text))
+    return cell
 
 
 def misfits(cells: list[LessonCell]) -> Iterator[tuple[int, str, str]]:

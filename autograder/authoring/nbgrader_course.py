@@ -25,6 +25,13 @@ def load_config(root: Path) -> Config:
     return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
 
 
+def graded_questions(root: Path) -> list[str]:
+    """Return the names of the questions that count, as `c.Questions.graded` lists them; nothing where all do."""
+    if not (root / CONFIG_NAME).is_file():
+        return []
+    return list(load_config(root).get("Questions", {}).get("graded", []))
+
+
 def open_nbgrader(course: Course, **settings: str) -> Any:
     """Return nbgrader's API for a course.
 

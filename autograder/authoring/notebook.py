@@ -109,7 +109,7 @@ def source_cell(cell: LessonCell, points: dict[str, int]) -> Any:
         notebook_cell.metadata["tags"] = ["raises-exception"]
     elif cell.kind == "question":
         notebook_cell.metadata["nbgrader"] = nbgrader_data(
-            QUESTION_PREFIX + cell.name, grade=True, solution=True, points=cell.points
+            QUESTION_PREFIX + cell.name, grade=cell.points > 0, solution=True, points=cell.points or None
         )
     return notebook_cell
 

@@ -39,6 +39,8 @@ def make_site(course: Course) -> Path:
         path = course.site_source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    for picture in pictures(course):
+        shutil.copy(picture, course.site_source / DOCUMENTS)
     shutil.rmtree(course.site, ignore_errors=True)
     run_sphinx(course)
     return course.site / "index.html"
@@ -81,13 +83,18 @@ def pages(course: Course) -> dict[str, str]:
 
 
 def addresses(course: Course) -> dict[str, str]:
-    """Return where on the site each file of the course is that has a page, by its path."""
+    """Return where on the site each file of the course is that has a page, or is a picture, by its path."""
     site_paths = {"README.md": FRONT}
     for lesson in course.lessons():
         path = (lesson.released_dir / lesson.notebook_name).relative_to(course.root)
         site_paths[path.as_posix()] = f"{LESSONS}/{lesson.notebook_name}"
-    site_paths |= {path.relative_to(course.root).as_posix(): f"{DOCUMENTS}/{path.name}" for path in documents(course)}
-    return site_paths
+    beside = [*documents(course), *pictures(course)]
+    return site_paths | {path.relative_to(course.root).as_posix(): f"{DOCUMENTS}/{path.name}" for path in beside}
+
+
+def pictures(course: Course) -> list[Path]:
+    """Return the pictures in docs/."""
+    return sorted(course.documents.glob("*.png"))
 
 
 def documents(course: Course) -> list[Path]:
@@ -111,7 +118,7 @@ def heading(text: str) -> str:
 
 
 def front_page(course: Course, site_paths: dict[str, str]) -> str:
-    """Return the front page: title, first paragraph and table of lessons from the README, and where to go next.
+    """Return the front page: title, first paragraph, card and table of lessons from the README, and where to go next.
 
     Raises LessonError where the README has no such table.
     """
@@ -126,7 +133,7 @@ def front_page(course: Course, site_paths: dict[str, str]) -> str:
         .read_text(encoding="utf-8")
         .format(
             title=heading(text),
-            introduction=text.split("\n\n")[1],
+            introduction="\n\n".join(text.split("\n\n")[1:3]),
             lessons=table[0],
             license=license_line(course),
             lesson_pages="\n".join(page for page in site_paths.values() if page.startswith(LESSONS)),

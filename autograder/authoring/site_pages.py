@@ -14,6 +14,7 @@ from nbformat.v4 import new_output
 from ..errors import LessonError, command
 from ..paths import Lesson
 from .lesson import LessonCell, exercises_in, read_lesson
+from .moving_figure import moving_figure
 from .notebook import Notebook, join_cells, read_notebook, released_notebook, solved_cell
 
 DEMONSTRATIONS = ("demo", "measured")
@@ -43,7 +44,7 @@ def lesson_page(lesson: Lesson, site_paths: Mapping[str, str], setting_up: str) 
     for cell, page_cell, outputs in zip(cells, released.cells, unsolved_outputs(lesson, cells), strict=True):
         page_cell.metadata = page_metadata(cell, outputs)
         if page_cell.cell_type == "code":
-            page_cell.outputs = outputs
+            page_cell.outputs = [*outputs, *moving_figures(outputs)]
         else:
             page_cell.source = relinked(page_cell.source, own, site_paths)
     to_read = TO_READ.format(posixpath.relpath(site_paths[setting_up], posixpath.dirname(site_paths[own])))
@@ -56,6 +57,13 @@ def page_metadata(cell: LessonCell, outputs: list[Any]) -> dict[str, Any]:
     """Return what the style sheet tells cells apart by, and the alternative text of a cell's figure."""
     texts = [o.metadata["image/png"]["alt"] for o in outputs if "alt" in o.get("metadata", {}).get("image/png", {})]
     return {"tags": [cell.kind], **({"mystnb": {"image": {"alt": " ".join(texts)}}} if texts else {})}
+
+
+def moving_figures(outputs: list[Any]) -> Iterator[Any]:
+    """Yield as HTML each figure that moves. The three frames before it are for paper, and where no script runs."""
+    for output in outputs:
+        if frames := output.get("metadata", {}).get("image/png", {}).get("frames"):
+            yield new_output("display_data", {"text/html": moving_figure(frames)})
 
 
 def unsolved_outputs(lesson: Lesson, cells: list[LessonCell]) -> Iterator[list[Any]]:

@@ -21,6 +21,7 @@ CELLS, EXERCISES = (40, 100), (3, 6)
 HINT_WORDS = (18, 55)
 SETUP_LINES, MEDIAN_LINES, MOST_LINES_OF_NINE_IN_TEN, MOST_LINES = 12, 5, 15, 60
 PARAGRAPH_WORDS, MESSAGE_CHARACTERS = 110, 210
+WRONG_ANSWERS = 4  # three that people write, and one that sounds right
 SETUP_CALLS = ("manual_seed(", "set_num_threads(1)", "set_flush_denormal(True)")
 FILLER = r"\b(simply|just|basically|obviously|of course|note that|important to note|dive in|let's|let us now)\b"
 PICTURES_AND_CRIES = r"[\U0001F300-\U0001FAFF]|!(?!\[)"
@@ -125,9 +126,17 @@ def exercise_problems(cells: list[LessonCell], _number: int) -> Iterator[Problem
         if cell.kind == "check" and after and not after.text.startswith("#"):
             yield after.line, "what follows an exercise has a heading of its own"
         if cell.kind == "question":
-            levels = [int(points) for points in re.findall(r"^\| (\d) \|", cell.text, re.M)]
-            if len(levels) != 3 or levels[0] != cell.points or levels[-1] != 0:
-                yield cell.line, f"{header_of(cell)} has a rubric of three rows, from {cell.points} points to 0"
+            yield from rubric_problems(cell)
+
+
+def rubric_problems(cell: LessonCell) -> Iterator[Problem]:
+    """Yield what the person lacks who grades a question."""
+    tables = [re.findall(r"^\| (\d) \|", table, re.M) for table in re.split(r"\n\s*\n", cell.text) if "|---" in table]
+    earned, wrong = tables if len(tables) == 2 else ([], [])
+    if set(earned) != {"1"} or cell.points not in (0, len(earned)):
+        yield cell.line, f"{header_of(cell)} has a table with one row for each of its {cell.points} points"
+    if len(wrong) < WRONG_ANSWERS:
+        yield cell.line, f"{header_of(cell)} has a table of {WRONG_ANSWERS} answers that are not right"
 
 
 def hint_problems(cell: LessonCell) -> Iterator[Problem]:

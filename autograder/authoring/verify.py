@@ -115,7 +115,7 @@ def missing_part_problems(key: AnswerKey, cells: list[LessonCell]) -> Iterator[s
             if not any(map(target.tells_apart, target.mistakes)):
                 yield f"{exercise}: no mistake fails {target.name}, so nobody needs it: add the mistake that it is for"
     asks = any(re.search(r"^## Questions$", cell.text, re.M) for cell in cells if cell.kind == "prose")
-    if asks and not any(cell.kind == "question" and cell.points > 0 for cell in cells):
+    if asks and not any(cell.kind == "question" for cell in cells):
         yield "there is no question for a person to grade: add `# %% question NAME [markdown] points=2` to lesson.py"
 
 

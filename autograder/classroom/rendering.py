@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 from typing import Any
 
 from jinja2 import pass_context
@@ -18,6 +19,7 @@ from nbconvert.filters.ansi import ansi2html
 from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from ..grading.grade import RUBRIC_TAG
 from .sanitize import clean_html, clean_rendered
 
 ALLOWANCE = 3_000_000  # six seconds, at worst
@@ -31,6 +33,9 @@ OF_A_FORMULA, OF_ITS_CHARACTERS = 200, 15  # a third of a millisecond for the sh
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
 highlight = Highlight2HTML(pygments_lexer="ipython3")
 TAG = re.compile(r"<[^<>]*>")
+POINTS = re.compile(r"<td>(\d)</td>")
+BUTTON = r'<td><button type="button" class="btn btn-default btn-sm">\1</button></td>'
+RUBRIC_SCRIPT = (Path(__file__).parent / "pages" / "rubric.js").read_text(encoding="utf-8")
 
 
 @pass_context  # type: ignore[untyped-decorator]
@@ -66,7 +71,9 @@ def render_formulas(page: Any, text: str) -> str:
     nbgrader's page passes rendered markdown through the filter `strip_files_prefix` and through no other. What that
     one does is not done: no lesson has such links, and it takes time with the square of a text's length.
     """
-    return clean_rendered(text, lambda formula: spent(page, OF_A_FORMULA + OF_ITS_CHARACTERS * len(formula)))
+    clean = clean_rendered(text, lambda formula: spent(page, OF_A_FORMULA + OF_ITS_CHARACTERS * len(formula)))
+    is_rubric = RUBRIC_TAG in page.get("cell", {}).get("metadata", {}).get("tags", [])  # a submission's cells have none
+    return POINTS.sub(BUTTON, clean) + f"<script>{RUBRIC_SCRIPT}</script>" if is_rubric else clean
 
 
 def plain_text(page: Any, text: str) -> str:

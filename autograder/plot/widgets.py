@@ -1,7 +1,7 @@
 """Figures that move: a slider, a mask to click, heads to choose. A static figure beside each makes the same point.
 
 ipywidgets and matplotlib only. Every frame carries its own alternative text, which is also shown under it, so nothing
-is told by the picture alone. Without a live kernel the page shows one sentence in its place.
+is told by the picture alone. Without a live kernel three frames stand in its place, and the website shows all of them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 import ipywidgets
 import torch
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from torch import Tensor
 
 from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites, label, png, show_data
+from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
-DPI = 90
+MOST_FRAMES = 100  # where no kernel runs
+MOST_CHARACTERS = 30  # along an axis
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
 
 
@@ -54,15 +55,17 @@ def slide(
         value=2.0**start if doubling else start, min=low, max=high, step=step, readout_format="g", **base, **layout
     )
 
-    def draw(figure: Figure) -> str:
-        weights = weights_of(slider.value).detach()
-        panels = figure.subplots(1, 2 if arrows else 1, squeeze=False)[0]
+    def draw(panels: Sequence[Axes], value: float) -> str:
+        weights = weights_of(value).detach()
         if arrows:
-            draw_arrows(panels[0], *arrows(slider.value), keys)
+            draw_arrows(panels[0], *arrows(value), keys)
         draw_bars(panels[-1], weights, keys)
-        return f"{name} {slider.value:g}: the weight is {favorites(weights, keys)}."
+        return f"{name} {value:g}: the weight is {favorites(weights, keys)}."
 
-    moving([slider], draw, name)
+    values = [low + i * step for i in range(round((high - low) / step) + 1)]
+    numbers = [2.0**value for value in values] if doubling else values
+    choices = {name: {f"{number:g}": number for number in numbers}}
+    moving([slider], lambda: (slider.value,), draw, choices, [round((start - low) / step)], panels=2 if arrows else 1)
 
 
 def click_mask(weights_of: Callable[[Tensor], Tensor], tokens: Sequence[str]) -> None:
@@ -76,20 +79,27 @@ def click_mask(weights_of: Callable[[Tensor], Tensor], tokens: Sequence[str]) ->
     causal = torch.ones(size, size, dtype=torch.bool).tril()
     buttons = [[button(bool(causal[i, j]), q, k) for j, k in enumerate(tokens)] for i, q in enumerate(tokens)]
 
-    def draw(figure: Figure) -> str:
-        mask = torch.tensor([[b.value for b in row] for row in buttons])
+    def draw(panels: Sequence[Axes], mask: Tensor) -> str:
         weights = weights_of(mask)
-        axes = figure.subplots()
-        draw_matrix(axes, weights, "weights", mask)
-        label(axes, tokens, tokens)
-        axes.set_xlabel("keys")
-        axes.set_ylabel("queries")
+        draw_matrix(panels[0], weights, "weights", mask)
+        label(panels[0], tokens, tokens)
+        panels[0].set_xlabel("keys")
+        panels[0].set_ylabel("queries")
         rows = zip(tokens, weights, mask, strict=True)
         return "; ".join(f"{q} {describe_row(row, seen, tokens)}" for q, row, seen in rows) + "."
 
+    def read() -> tuple[Tensor]:
+        return (torch.tensor([[b.value for b in row] for row in buttons]),)
+
+    middle, choices = size // 2, {}
+    for n in range(middle + 2):
+        mask = causal.clone()
+        mask[middle, :n] = False
+        choices[", ".join(tokens[:n]) or "nothing"] = mask
     rows = [ipywidgets.HBox([caption(q), *row]) for q, row in zip(tokens, buttons, strict=True)]
     head = ipywidgets.HBox([caption("may look at"), *map(caption, tokens)])
-    moving([b for row in buttons for b in row], draw, "mask", ipywidgets.VBox([head, *rows]))
+    controls = [b for row in buttons for b in row]
+    moving(controls, read, draw, {f"hidden from {tokens[middle]}": choices}, [0], shown=ipywidgets.VBox([head, *rows]))
 
 
 def describe_row(row: Tensor, seen: Tensor, tokens: Sequence[str]) -> str:
@@ -112,53 +122,74 @@ def explore(weights: Tensor, tokens: Sequence[str]) -> None:
     query = ipywidgets.SelectionSlider(options=list(zip(tokens, range(len(tokens)), strict=True)), value=0, **layout)
     query.description = "query"
 
-    def draw(figure: Figure) -> str:
-        panels = figure.subplots(1, 2)
-        chosen = weights[head.value].detach()
+    def draw(panels: Sequence[Axes], chosen_head: int, row: int) -> str:
+        chosen = weights[chosen_head].detach()
         panels[0].imshow(chosen.numpy(), **WEIGHTS)
-        panels[0].axhline(query.value, color=PAPER, linestyle=":", linewidth=2)
+        panels[0].axhline(row, color=PAPER, linestyle=":", linewidth=2)
         label(panels[0], tokens, tokens)
-        panels[0].tick_params(labelsize=8)
-        draw_bars(panels[1], chosen[query.value], tokens)
-        return f"Head {head.value}, query {tokens[query.value]}: {favorites(chosen[query.value], tokens)}."
+        panels[0].tick_params(labelsize=6)
+        panels[0].tick_params(axis="x", rotation=90 if crowded(tokens) else 0)
+        draw_bars(panels[1], chosen[row], tokens)
+        return f"Head {chosen_head}, query {tokens[row]}: {favorites(chosen[row], tokens)}."
 
-    moving([head, query], draw, "heads")
+    every = -(-weights.shape[0] * weights.shape[1] // MOST_FRAMES)  # of so many queries one has frames
+    queries = {token: i for i, token in enumerate(tokens) if i % every == 0}
+    choices = {"head": {str(h): h for h in range(len(weights))}, "query": queries}
+    moving([head, query], lambda: (head.value, query.value), draw, choices, [0, 0], panels=2)
 
 
 def moving(
-    controls: Sequence[Any], draw: Callable[[Figure], str], name: str, shown: ipywidgets.Widget | None = None
+    controls: Sequence[Any],
+    read: Callable[[], tuple[Any, ...]],
+    draw: Draw,
+    choices: Choices,
+    start: Sequence[int],
+    *,
+    panels: int = 1,
+    shown: ipywidgets.Widget | None = None,
 ) -> None:
-    """Draw a frame at once and after each change of a control."""
+    """Draw a frame at once and after each change of a control.
+
+    Args:
+        controls: the widgets that choose a frame.
+        read: returns what they have chosen.
+        draw: draws it.
+        choices: what can be chosen where no kernel runs.
+        start: which of it is chosen at first.
+        panels: how many panels a frame has.
+        shown: what holds the controls, if they do not just follow each other.
+    """
     picture = ipywidgets.HTML()
 
-    def frame(_change: object = None) -> None:
-        picture.value = frame_html(draw)
+    def update(_change: object = None) -> None:
+        figure, words = frame(draw, read(), panels)
+        text = escape(words, quote=True)
+        picture.value = f'<img src="data:image/png;base64,{png(figure, DPI)}" alt="{text}"><p role="status">{text}</p>'
 
     for control in controls:
-        control.observe(frame, names="value")
-    frame()
+        control.observe(update, names="value")
+    update()
     box = ipywidgets.VBox([shown] if shown else list(controls))
     view = dict(ipywidgets.VBox([box, picture])._repr_mimebundle_() or {})
-    view["text/plain"] = f"Here a figure moves with the {name}, where a kernel runs."
-    show_data(view)
-
-
-def frame_html(draw: Callable[[Figure], str]) -> str:
-    """Return one frame: the picture and its words."""
-    figure = Figure(figsize=(6.4, 2.7))
-    words = escape(draw(figure), quote=True)
-    figure.tight_layout()
-    return f'<img src="data:image/png;base64,{png(figure, DPI)}" alt="{words}"><p role="status">{words}</p>'
+    view["image/png"], alt = stills(draw, choices, panels)
+    view["text/plain"] = f"A figure that moves with the {' and the '.join(choices)}; here are three of its frames."
+    frames = all_frames(draw, choices, panels, start)
+    show_data(view, {"image/png": {"alt": alt} | ({"frames": frames} if frames else {})})
 
 
 def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str]) -> None:
     """Draw one bar per key with its number."""
     bars = axes.bar(range(len(keys)), weights.tolist(), color=BAR)
     if len(keys) <= NUMBERED:
-        axes.bar_label(bars, fmt="%.2f", fontsize=9)
-    axes.set_xticks(range(len(keys)), keys, fontsize=8)
+        axes.bar_label(bars, fmt="%.2f", fontsize=9 if len(keys) < 6 else 7)
+    axes.set_xticks(range(len(keys)), keys, fontsize=8, rotation=90 if crowded(keys) else 0)
     axes.set_ylim(0, 1.12)
     axes.set_ylabel("weight")
+
+
+def crowded(names: Sequence[str]) -> bool:
+    """Say whether labels would overlap if they were written along an axis."""
+    return sum(map(len, names)) >= MOST_CHARACTERS
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:

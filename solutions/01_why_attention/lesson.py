@@ -454,11 +454,17 @@ recap()
 #
 # A state of 640 dimensions would push the limit to longer sequences (there is more room to keep words apart, so a code is easier to find), at the cost of more computation at every step. It would not remove the limit. There is still one vector of fixed size, and a text twice as long reaches the limit again. Attention keeps one vector per word, so what it remembers grows with the text.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Says that learning a code for many words in one vector is the problem rather than the bits (learning to store and retrieve is near enough), and that a larger state moves the limit without removing it |
-# | 1 | One of the two |
-# | 0 | "64 numbers are too few", or no reason |
+# | 1 | Learning a code for many words in one vector is the problem, not the number of bits (learning to store and to retrieve is near enough) |
+# | 1 | A larger state moves the limit to longer sequences and does not remove it, because it is still one vector of fixed size |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "64 numbers are too few for 16 words." | The question counts the bits: 2048 are there and 58 are needed. What is hard is to learn a code that uses them. |
+# | 1 | "It cannot learn to pack 16 words into one vector. With 640 dimensions any length will do, because there is always room." | Right about learning. A state ten times as large still has a fixed size, so a longer text reaches its limit too. |
+# | 1 | "The gradient does not survive 16 steps. A larger state would only move the limit, because it is still one vector." | Right about the limit. But four words followed by twelve blanks take as many steps and are mostly repeated, so the number of steps is not what stops it. |
+# | 0 | "A vector of fixed size cannot hold a sequence of any length, so it must fail, and a larger one would fail too." (sounds right) | That is true of sequences without a limit. Sixteen words need 58 bits and fit, so the argument does not explain why the model fails at 16, or what more room would change. |
 
 # %% [markdown]
 # ## Further reading

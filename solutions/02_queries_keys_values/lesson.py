@@ -500,11 +500,17 @@ recap()
 #
 # Task: "repeat the word after each name". The position has to be *found* by what comes before it, a name, whatever its own word is, and has to *pass on* that word. If all entries are needed for the word, a query that finds the position must resemble the word itself, which is exactly what the model does not know yet. If some are set aside for "follows a name", fewer are left for the word.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Separates "how much" (keys) from "what" (values) **and** gives a task with a concrete cost of K = V: content disturbs the scores, addresses end up in the output, or both must share the dimension |
-# | 1 | Either the separation or a plausible task, but the cost is asserted, not explained |
-# | 0 | Restates definitions, confuses keys with queries, or claims that K = V can never work |
+# | 1 | Separates *how much* (keys, by which a token is found) from *what* (values, which it passes on) |
+# | 1 | A task with a concrete cost of K = V: the content disturbs the scores, the address ends up in the output, or both must share the dimension |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "The key is what a token looks for, and the value is what it contains." | The query looks for something. A key is what a token is found by. |
+# | 0 | "With K = V every token attends to itself, so nothing can be learned." | Lesson 1's translator used each encoder state as key and value, and it worked. Queries still come from another vector, so nothing makes a token choose itself. |
+# | 1 | "Keys are for finding and values are for passing on. In translation K = V would be worse, because there are fewer parameters." | Right about the two jobs. Fewer parameters are a cost in any task. What goes wrong in yours? |
+# | 0 | "Both come from the same token and hold the same information, so K = V saves memory and costs nothing." (sounds right) | They come from the same token through two matrices, and each matrix keeps what its job needs. With K = V one vector has to do both jobs: what does that do to the scores, and to the output? |
 
 # %% [markdown]
 # ## Further reading

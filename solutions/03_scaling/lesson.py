@@ -580,11 +580,17 @@ recap()
 # %% question R3 [markdown] points=2
 # Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of them make 4% of the squared gradient. With steps that move the scores no further than in the scaled model, half of the early favorites stay; with the usual rate they change, but only about half are right in the end.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Two measured numbers that point in different directions (Jacobian smaller, first gradient larger; gradient larger, loss stuck; or gradient larger, decided queries nearly silent), with what each one shows |
-# | 1 | One number used correctly, or two numbers without a word on what they show |
-# | 0 | Repeats the slogan, or cites numbers that are not from the notebook |
+# | 1 | One measured number, with what it shows (the Jacobian is smaller without scaling, or the loss is stuck, or the decided queries are nearly silent) |
+# | 1 | A second measured number that points in the other direction (the first gradient of the query matrix is larger without scaling), with what it shows, so that the sentence is corrected |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 1 | "True: at d = 1024 the Jacobian's mean norm is 0.05 without scaling and 0.31 with it." | The number is right, and softmax does respond less. But the gradient of the query matrix also has the factor that scaling divides by. How large is it at the first step? |
+# | 1 | "False: the first gradient is 1.79 without scaling and 0.45 with it." | Right about the first step. Which queries does this gradient come from? Those that have decided contribute almost nothing, so the sentence is half true. |
+# | 0 | "True: softmax saturates, and then its derivative p(1 − p) is almost 0." | That is the argument for the sentence. The question asks for two numbers from your own runs, and one of them contradicts it. |
+# | 0 | "True: without scaling the loss stays high, so its gradients must have vanished." (sounds right) | A loss can be stuck while its gradient is large, and here it is: measure the gradient. What does the step do to queries that have already decided? |
 
 # %% [markdown]
 # ## Further reading

@@ -371,11 +371,17 @@ recap()
 #
 # Learning it makes sense where the model cannot change the norms of queries and keys itself, for instance when they are normalized (cosine attention): then no matrix can make a query insistent, and a learned temperature per head makes up for that. Where the projections are free, a learned temperature adds nothing that queries of larger norm could not do.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Same operation, different purposes (undoing a known spread, setting a desired sharpness), and a case for learning, with a reason |
-# | 1 | Either the difference in purpose, or a sensible case for learning without a reason |
-# | 0 | "They are the same" or "they are different" without a reason |
+# | 1 | The same operation for different purposes: $\sqrt{d_k}$ undoes the growth of the scores' spread with the dimension, and a temperature sets how concentrated attention is to be |
+# | 1 | A case in which learning makes sense, with a reason (where queries and keys are normalized, their norms cannot make a query insistent) |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "They are the same, because both divide the scores by a positive number." | The operation is the same. What is each for? One follows from the dimension, and the other is chosen. |
+# | 1 | "$\sqrt{d_k}$ keeps the variance at 1, a temperature sets the sharpness. One should learn both, because learning beats a constant." | Right about the purposes. Where the projections are free, a query of larger norm already does what a learned factor would do. When can it not? |
+# | 1 | "There is no difference. In cosine attention one learns it, because scores between −1 and 1 leave softmax almost uniform." | A good case with the right reason. It shows that there is a difference: what is $\sqrt{d_k}$ for, which is not learned? |
+# | 0 | "$\sqrt{d_k}$ is for training, and the temperature is for generating, where it makes the text more random or less." (sounds right) | That temperature divides the logits at a model's output. The one of this lesson divides attention scores, as $\sqrt{d_k}$ does, in training and after it. |
 
 # %% [markdown]
 # ## Further reading

@@ -621,11 +621,17 @@ recap()
 # %% question R5a [markdown] points=2
 # In nn.MultiheadAttention True means "hide"; in scaled_dot_product_attention it means "may look". Both accept a boolean tensor of the same shape, so nothing can complain. After the move each token sees its future and not its past (the causal mask is inverted), so the next token is there to be copied: the loss falls, but when the model writes, there is no future to copy from. The fix is ~mask. The leak test shows it: change the last token and compare all earlier outputs. They must not move.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | The opposite meaning of True, why that is a leak (or why no error), and the leak test or an equivalent one |
-# | 1 | The opposite meaning, without a test or without explaining the falling loss |
-# | 0 | Neither, or "the mask was wrong" without saying how |
+# | 1 | True means the opposite in the two functions, with why nothing complained (same dtype and shape) or why the loss falls (each token sees its future) |
+# | 1 | The leak test, or an equivalent one: change the last token, compare all earlier outputs, and they must not move |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "The new function trains better, and the text is nonsense because the model overfits." | A model that overfits writes text like that of its training. Which tokens can each position see after the move? |
+# | 1 | "True means the opposite now, so each token sees its future. I would print the mask." | Right about the cause. The mask itself looks as it did for a year. Test what the model does with it: change the last token and compare all earlier outputs. |
+# | 1 | "Something leaks: change the last token and compare the earlier outputs. The new function wants a float mask, and ours was boolean." | The test is right. A boolean mask is accepted by both functions, so its type is not the cause. What does True mean in each? |
+# | 0 | "Without `is_causal=True` the function ignores the mask, so nothing was hidden." (sounds right) | It uses `attn_mask` without `is_causal`. Compare what True means in its documentation with what it means in `nn.MultiheadAttention`. |
 
 # %% [markdown]
 # **Question R5b** (2 points, graded by a person). Padding could be handled in three places: hide it as keys, set the *outputs* at padding to 0, or leave its positions out of the loss. Which of the three are necessary in a model that stacks several attention layers and has no causal mask, and what does each of the others change?
@@ -635,11 +641,17 @@ recap()
 #
 # Setting the outputs to 0: not necessary. What comes out at a padding position is never seen by real tokens, because it is hidden as a key in the next layer, and it does not count in the loss. Nor would it be enough for an average over positions: the zeros still count in the denominator.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Keys and loss, with a reason for each, and why the outputs need nothing |
-# | 1 | Keys with a reason, but one of the other two wrong or without a reason |
-# | 0 | No reason, or outputs instead of keys |
+# | 1 | Hiding padding as keys is necessary, in every layer, with a reason (otherwise real tokens mix it into their outputs) |
+# | 1 | Leaving padding out of the loss is necessary and setting its outputs to 0 is not, with a reason for each |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "Set the outputs to 0, because zeros add nothing in the next layer." | A key that is 0 gets the score 0, and $e^0$ is 1, so it still takes weight from the real tokens. |
+# | 0 | "Hide it as keys in the first layer. After that nothing of the padding is left." | A padding position has an output too, which is a key of the second layer. It must be hidden in every layer. |
+# | 1 | "As keys in every layer, because real tokens would mix it in. In the loss it does no harm, because padding is easy to predict." | Right about the keys. What is easy to predict makes the loss look better than the model is, and it is still trained on. |
+# | 0 | "All three, to be safe, because each keeps padding out." (sounds right) | The question asks which are necessary. Where would an output at a padding position be seen, once it is hidden as a key and left out of the loss? |
 
 # %% [markdown]
 # ## Further reading

@@ -693,11 +693,18 @@ recap()
 #
 # Experiment for "head 0 looks back because of the places, not the digits": replace all digits with the same one, or shuffle the place vectors, and measure the mean weight of head 0 on the place before. If the line below the diagonal stays when the place vectors are shuffled, or goes when only the digits change, the claim is refuted. Other experiments: change only the digit at place i - 1, and count how often the answer "before" at i follows it. Or try a sequence of another length, and see whether the line continues.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 3 | Patterns named, uses read off the table (including that of the smeared head), and an experiment with a result that would refute the claim |
-# | 2 | Two of the three |
-# | 0 | Patterns only, or "head 0 looks at X because it matters" without a test |
+# | 1 | The pattern of each head (one back, first column, one ahead, smeared) |
+# | 1 | What the layer uses each head for, read off the figure of what is lost, and the smeared head is among them |
+# | 1 | An experiment other than switching the head off: what is changed, what is measured, and which result would refute the claim |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 1 | "One back, the start, one ahead, everywhere. To test the first, I would remove head 0 and see whether 'before' gets worse." | The patterns are right. The lesson has switched that head off already: read the uses off its figure, and find an experiment of another kind. |
+# | 2 | "… Head 3 is spread evenly, so it is used for nothing. I would shuffle the place vectors: if head 0 still looks back, I am wrong." | Patterns and experiment are right. Look at what is lost without head 3. An average can hide a head that goes by the digit. |
+# | 2 | "… Head 0 looks back because training made its loss small that way." | Patterns and uses are right. Every head could be explained like this, so no result would refute it. What would have to happen if you were wrong? |
+# | 2 | "… If I train again with another seed and the same patterns appear, I am right." (sounds right) | Patterns and uses are right. Another seed shows whether a pattern is stable, and not whether the head goes by places or by digits. Which result would refute your claim? |
 
 # %% [markdown]
 # ## Further reading

@@ -595,11 +595,17 @@ recap()
 #
 # Not shown: real text, real lengths, several layers. In our task the answer is usually a few places back, so large distances hardly mattered. A task that needs a distance of 70 would be new to a rotary model too. And reversing shows that a relative scheme can be the wrong choice altogether.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Untrained rows named, relative against absolute supported by numbers (rotary at 32, or its fall at 64), and a limit of the experiment |
-# | 1 | Two of the three |
-# | 0 | "Rotary is better" without numbers |
+# | 1 | Names rows 50 to 99 as never trained, and supports the comparison by numbers of the lesson (at twice the length the table and the sinusoids fall and rotary positions do not, or rotary positions fall at four times) |
+# | 1 | One thing that the numbers do not show (real text, real lengths, several layers, a task that needs large distances) |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "Rotary positions would have helped, because all modern models use them." | Which numbers of this lesson say so, and at which length do they stop saying so? |
+# | 1 | "Rows 50 to 99 are still random. Rotary positions have 99% at twice the length and the table about 80%, so they work at any length." | Right about the rows and about twice the length. What happened at four times, and which task did these numbers come from? |
+# | 1 | "The last rows were trained too little. Rotary positions would have helped. Our task is not real text, though." | A fair limit of the experiment. Rows 50 to 99 were not trained at all, and the comparison needs its numbers. |
+# | 0 | "Sinusoids are defined at every length, so they would have worked." (sounds right) | The vectors exist, but the projections have never met these combinations. In the lesson the sinusoids had about 75% at twice the length, no more than the table. |
 
 # %% [markdown]
 # ## Further reading

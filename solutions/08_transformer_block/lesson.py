@@ -512,11 +512,17 @@ recap()
 #
 # Swapped, there is one query per position *read*, so the result is (B, S, E) instead of (B, L, E). Adding it to the stream (B, L, E) fails if S and L differ. If they are equal (or one of them is 1, and broadcasts) nothing complains: position i of the output then gets what input position i found among the written characters. The mask for the memory's padding would also be applied to the wrong axis. And the written characters would be read *without a causal mask*, so that training looks perfect and the model cannot write.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | All three sources right, the shape (B, S, E), and the silent case S = L (or: no causal mask hides later characters, so training looks perfect) |
-# | 1 | Sources right, shape or silent case missing |
-# | 0 | Sources confused |
+# | 1 | The sources of all three: what is read, what has been written, and queries from the decoder's stream with keys and values from the memory |
+# | 1 | Swapped: the shape (B, S, E), so that adding it to the stream fails, and the silent case S = L (or no causal mask hides later characters, so that training looks perfect) |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "In cross-attention the memory asks, because the encoder comes first." | Whoever wants to know something asks. The decoder is about to write, and it looks things up in the memory. |
+# | 1 | "[Sources right.] Swapped, the shape is (B, L, E) as before, because attention does not change shapes." | The sources are right. Attention returns one row for each query. How many queries are there now? |
+# | 1 | "[Sources right.] Swapped, it is (B, S, E), and adding it raises an error, so one would notice." | Right for S and L that differ. What happens where they are equal, and what can each position then see? |
+# | 1 | "[Sources right.] Swapping changes nothing, because a dot product does not care which vector comes first." (sounds right) | The scores are only transposed. But softmax runs over the keys, and the values are now what was written: who gets a row of the result, and what is mixed into it? |
 
 # %% [markdown]
 # ## Further reading

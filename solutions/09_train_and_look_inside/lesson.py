@@ -666,11 +666,19 @@ recap()
 #
 # In the large model copying stays at 100% without head 1.0, because 1.3 and 2.2 do the same. The claim needs the ablation of the group, and of a group of other heads for comparison.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 4 | What each of the three shows and leaves open (for the ablation: compared with zero or with a mean), a counterfactual with a result that would refute, and the twins |
-# | 2 | Evidence read correctly, but no refutable counterfactual, or no twins |
-# | 0 | "The map shows that it copies" |
+# | 1 | Map and score: where the head looks, in one sequence and in many, and that neither shows what is done with it |
+# | 1 | Ablation: the model needs the head, and what that leaves open (the head of layer 0 is needed too, or a mean in place of zero could answer otherwise) |
+# | 1 | A counterfactual: the input is changed, with what is measured and which result would refute the claim |
+# | 1 | The twins: the large model copies without head 1.0, because other heads do the same, so a group has to be switched off, and another group for comparison |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "The map shows that it copies, because its weight is in the right place." | The map shows where the head looks in one sequence. What is done with what it finds there? |
+# | 2 | "[Evidence read right.] For a counterfactual I would switch off the head of layer 0 as well." | The evidence is read right. That changes the model. Change a token of the input: which one, what should the model then write, and which result would refute you? |
+# | 3 | "[Evidence and counterfactual right.] One ablation is not enough, because the result depends on the seed." | Three parts are right. Without head 1.0 the large model goes on copying, whatever the seed. Which other heads could do its work? |
+# | 1 | "Without the head 7% are right instead of 100%, so this is the head that copies." (sounds right) | The model needs the head. Without the head of layer 0 hardly more are right, so needing a head does not show that it copies alone. And what do map and score leave open? |
 
 # %% [markdown]
 # ## Further reading

@@ -520,11 +520,17 @@ recap()
 #
 # Eight sets are the usual choice: five times as many users, at little loss of quality. A single set saves more, but loses more. For either, the model must have been trained, or converted and trained further. To measure: quality on the task with each variant, and tokens per second with many users, because reading the cache from memory is what limits decoding.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Three numbers right, a choice with a reason, and a measurement of quality or speed |
-# | 1 | All numbers right but the reason or the measurement missing, or a reasoned choice with at least one number right |
-# | 0 | Anything else |
+# | 1 | All three numbers: 3, 15 and about 120 users (17.2, 4.3 and 0.54 GB for each) |
+# | 1 | A choice with a reason, and a measurement of quality or of speed that could change it |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 1 | "8.6, 2.1 and 0.27 GB, so 7, 30 and 245 users. I take 8 sets, which cost little quality, and measure it on our task." | A good choice. Both keys and values are kept, so each user needs twice as much. |
+# | 1 | "3, 15 and 122 users. I take one set, because it serves the most." | The numbers are right. What does a single set cost in quality, and how would you find out? |
+# | 0 | "80 GB are enough for 4, 18 and 149 users, and I take the largest number." | Of the 80 GB the parameters take 14. And what would you measure before you give up that many keys and values? |
+# | 1 | "3, 15 and about 120 users. I take 8 sets, because attention then computes a quarter, so nothing has to be measured." (sounds right) | The numbers are right. Each query head still scores every token, so it computes as much. What is saved is memory, and the time to read it: measure speed and quality. |
 
 # %% [markdown]
 # ## Further reading

@@ -623,11 +623,19 @@ recap()
 #
 # `masked_fill` wants the entries to be hidden, so `~mask` is missing in one place. Please also add two tests: one with a mask in which hidden and visible keys have different values, and one that changes everything hidden and expects no change. The second also catches leaks. A line in the docstring that says what `True` means would have prevented the mix-up; `nn.MultiheadAttention` means the opposite, so people will come with either.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 4 | Names the bug, shows it by an example with numbers that anyone can repeat, says why the old test passed, and proposes a test or a written convention that prevents it (3 where one of these is missing or vague) |
-# | 2 | The bug is right, with an example or a preventive test, not both (1 without any evidence) |
-# | 0 | Anything else |
+# | 1 | Names the bug: True hides in Cleo's mask, and `~mask` is missing in one place |
+# | 1 | An example with numbers that anyone can repeat |
+# | 1 | Why their own test passed: it has no mask |
+# | 1 | A test with a mask, or a written convention, that keeps the bug from coming back |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 1 | "Your mask is the wrong way around. Please correct it." | The bug is right. A colleague who believes in their test needs an example with numbers, and the reason why the test passed. |
+# | 2 | "The mask is inverted: with two equal scores, the values 1 and 2 and the mask `[True, False]` the result is 2 and not 1." | Bug and example are right. Why did their own test pass, and what keeps this from coming back? |
+# | 3 | "[Bug, example and reason right.] Please be more careful with masks." | Three parts are right. Nobody can check care. Which test or which line in the docstring would have caught it? |
+# | 2 | "The mask is inverted. Your test passed because its tolerance is too large. Add one with a mask." (sounds right) | Bug and test are right. An inverted mask is larger than any tolerance. Does their test have a mask at all? And show the bug by an example. |
 
 # %% [markdown]
 # ## Further reading

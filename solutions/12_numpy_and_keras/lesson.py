@@ -451,11 +451,17 @@ recap()
 #
 # Then the masks: which convention, and what happens in empty rows; differences in some rows only point here. Ordinary rounding comes last: it explains 1e-6, or 1e-4 after many blocks, and not 3e-3. On a GPU, though, one of the first questions is whether `float32` products are really computed in float32: TF32, which some frameworks use by default, makes about 1e-3 here (`torch.set_float32_matmul_precision("highest")`, and the equivalent in Keras's backend, rule it out).
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | Cheap checks that invalidate others come first; layer by layer; at least three concrete causes with a reason for their place; does not blame ordinary float32 rounding (TF32 or bfloat16 is a right answer) |
-# | 1 | Sensible causes without an order, or an order with a single cause |
-# | 0 | Anything else |
+# | 1 | An order with its reason: first what is cheap and would make the rest worthless (evaluation mode, dtype, the same input), then block by block to the first difference |
+# | 1 | At least three causes, each with why it comes where it does (weights missing or transposed, epsilon, GELU, masks, TF32), and ordinary float32 rounding is not blamed |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "Rounding errors add up over twelve blocks, so 3·10⁻³ is normal in float32." | Ordinary rounding explains 10⁻⁶ here, or 10⁻⁴ after many blocks. What makes a difference thirty times as large? |
+# | 1 | "Epsilon of the layer norms, the variant of GELU, transposed weights, masks." | Good causes. Which comes first, and why? Some checks are worth nothing as long as another one fails. |
+# | 1 | "Compare block by block and look for the bug where they first differ." | A good order. Name what you would look for in that place, and what has to be sure before you compare. |
+# | 0 | "Dropout draws other numbers in the other library, so I would set the same seed in both." (sounds right) | The same seed draws other numbers in another library. Switch dropout off, by evaluation mode on both sides, before you compare anything. |
 
 # %% [markdown]
 # ## Further reading

@@ -697,19 +697,19 @@ recap()
 #
 # If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
 #
-# One point each: an answer from what was measured, with a sample or a loss as evidence, that this is form and not knowledge; what is missing (more text or context about the word, not only more steps); a test with groups that differ in one thing only (seen, held out and invented words); and which result would speak for memory and which for form, said before the test.
-#
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 4 | All four |
-# | 2 | Form and not knowledge, with evidence, and a test, but nothing that would tell memory from form |
-# | 0 | "It knows", or "it knows nothing", from how it was trained or how it sounds |
+# | 1 | Answers from what was measured, with a sample or a loss as evidence, that this is form and not knowledge |
+# | 1 | What is missing: more text or context about the word, and not only more steps |
+# | 1 | A test with groups that differ in one thing only (seen, held out and invented words) |
+# | 1 | Which result would speak for memory and which for form, said before the test |
 #
-# Three answers that are not right:
-#
-# - "It knows nothing, because it only predicts the next token." (0 points: it argues from how the model was trained, and nothing was measured.)
-# - "The loss on unseen lines is as low as on seen ones, so it has understood plants." (1 point for the evidence: a low loss on unseen lines shows form that carries over, not knowledge. This one sounds right.)
-# - "I would ask it for words that it has seen and compare the definitions with the dictionary." (1 point for a test that finds memory, but without words that it has not seen nothing is compared.)
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "It knows nothing, because it only predicts the next token." | That argues from how the model was trained. What did you measure in this lesson? |
+# | 1 | "I would ask it for words that it has seen and compare the definitions with the dictionary." | A test that finds memory. With which words that it has not seen would you compare, and what would each result mean? |
+# | 1 | "The samples repeat pieces of training lines, so it is form. To know more, it would need more steps." | Form, with evidence. More steps on the same lines teach the same lines. What would it have to read about the word? |
+# | 1 | "The loss on unseen lines is as low as on seen ones, so it has understood plants." (sounds right) | The loss is evidence, and it counts. It shows that the form carries over to unseen lines, which a model without any knowledge of plants can do. |
 
 # %% [markdown]
 # ## Further reading

@@ -75,11 +75,17 @@ def row_means(x: Tensor) -> Tensor:
 # %% question RN [markdown] points=2
 # A good answer in three sentences.
 #
-# | points | rubric |
+# | points | for |
 # |---|---|
-# | 2 | … |
 # | 1 | … |
-# | 0 | … |
+# | 1 | … |
+#
+# | points | an answer that is not right | what to write below it |
+# |---|---|---|
+# | 0 | "…" | … |
+# | 1 | "…" | … |
+# | 1 | "…" | … |
+# | 0 | "…" (sounds right) | … |
 
 # %% [markdown]
 # ## Further reading

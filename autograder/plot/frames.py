@@ -1,0 +1,81 @@
+"""The frames of a figure that moves, for pages without a kernel: three in a row, or all of them in one picture."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+
+from .drawing import PAPER, png
+
+SIZE = (6.4, 2.7)
+DPI = 90
+STILL_WIDTH, STILL_HEIGHT = 3.2, 2.5
+Draw = Callable[..., str]  # from panels and one chosen value per control to what can be seen, in words
+Choices = Mapping[str, Mapping[str, Any]]  # by what a control is called: its values by what each is called
+
+
+def frame(draw: Draw, values: Sequence[Any], panels: int) -> tuple[Figure, str]:
+    """Return one frame as a figure, with its words."""
+    figure = Figure(figsize=SIZE, facecolor=PAPER)
+    words = draw(figure.subplots(1, panels, squeeze=False)[0], *values)
+    figure.tight_layout()
+    return figure, words
+
+
+def stills(draw: Draw, choices: Choices, panels: int) -> tuple[str, str]:
+    """Return three frames side by side, evenly spaced among all of them, as a PNG in base64, and their words."""
+    every = list(product(*(named.items() for named in choices.values())))
+    figure = Figure(figsize=(3 * STILL_WIDTH, panels * STILL_HEIGHT), layout="constrained")
+    words = []
+    for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
+        chosen = every[(2 * k + 1) * len(every) // 6]
+        words.append(draw(column, *(value for _, value in chosen)))
+        title = ", ".join(f"{name}: {text}" for name, (text, _) in zip(choices, chosen, strict=True))
+        column[0].set_title(title, fontsize=10)
+    return png(figure, DPI), " ".join(words)
+
+
+def all_frames(draw: Draw, choices: Choices, panels: int, start: Sequence[int]) -> dict[str, Any] | None:
+    """Return every frame where the lesson is being built, and nothing where a reader runs it: they take seconds.
+
+    The frames are one lossless WebP, in which equal parts of them cost next to nothing. They lie below each other in
+    the order of the last control's values, with a column for each combination of the others'.
+
+    Args:
+        draw: draws one frame.
+        choices: the values of each control.
+        panels: how many panels a frame has.
+        start: which value of each control comes first.
+    """
+    if os.environ.get("LESSONS_FRAMES") != "all":
+        return None
+    every = list(product(*(named.values() for named in choices.values())))
+    drawn = [pixels(*frame(draw, values, panels)) for values in every]
+    rows = len(list(choices.values())[-1])
+    columns = [numpy.concatenate([image for image, _ in drawn[i : i + rows]]) for i in range(0, len(drawn), rows)]
+    buffer = io.BytesIO()
+    imsave(buffer, numpy.concatenate(columns, axis=1), format="webp", pil_kwargs={"lossless": True, "method": 6})
+    return {
+        "webp": base64.b64encode(buffer.getvalue()).decode(),
+        "controls": [
+            {"name": name, "labels": list(named), "start": first}
+            for (name, named), first in zip(choices.items(), start, strict=True)
+        ],
+        "words": [words for _, words in drawn],
+    }
+
+
+def pixels(figure: Figure, words: str) -> tuple[Any, str]:
+    """Return a figure as an array `(height, width, 3)` of bytes, and its words unchanged."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="rgba", dpi=DPI)
+    width, height = (round(inches * DPI) for inches in SIZE)
+    return numpy.frombuffer(buffer.getvalue(), numpy.uint8).reshape(height, width, 4)[..., :3], words
