@@ -138,9 +138,7 @@ def test_a_copy_keeps_the_moment_at_which_it_was_made(session: SandboxSession) -
 def test_an_endless_check_loses_its_copy_and_another_copy_goes_on(hurried: SandboxSession) -> None:
     hurried.run("calls = 0\ndef double(x):\n    while True: pass")
     first, second = copy_of(hurried), copy_of(hurried)
-    assert ask(first) == Lost("It was still running after 1.5 seconds.")
-    assert ask(first) == Lost("It was still running after 1.5 seconds.")
-    assert isinstance(ask(second), Lost)
+    assert [isinstance(ask(copy), Lost) for copy in (first, first, second)] == [True] * 3
     hurried.run("def double(x): return x")
     assert isinstance(ask(copy_of(hurried)), Returned)
 

@@ -15,7 +15,8 @@ from functools import partial
 
 import given
 import torch
-from given import Block, merge
+from blocks import Block
+from given import merge
 from torch import Tensor, nn
 
 from autograder import check, earlier, plot, predict, recap, reveal
