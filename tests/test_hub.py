@@ -1,9 +1,13 @@
 """A JupyterHub as docs/hub.md sets it up: two students and a teacher, from the first page to the feedback."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,10 +15,11 @@ from playwright.sync_api import Page
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
+from autograder.classroom.attempts import read_attempts
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
-from autograder.paths import Course
+from autograder.paths import CONFIG_NAME, Course
 
 from .browser import chromium, needs_chromium
 from .conftest import LESSON, copy_course, needs_sandbox
@@ -244,6 +249,48 @@ def test_everybody_gets_their_own_feedback(returned: Users, places: Places, clon
     for name in ("ada", "bob"):
         (page,) = (places.home(name) / FOLDER / "feedback").glob("*/*.html")
         assert page.read_bytes() == clone.feedback_page(lesson, name).read_bytes()
+
+
+@contextmanager
+def grading_at_hand_in(places: Places, clone: Course) -> Iterator[None]:
+    """Run `lessons serve` as the page's service does, without the pause between two attempts."""
+    with (clone.root / CONFIG_NAME).open("a", encoding="utf-8") as config:
+        config.write("c.HandIn.pause = 0\n")
+    command = [str(places.environment / "bin" / "python"), "-m", "autograder", "serve", "--jobs", "1"]
+    variables = {**os.environ, "HOME": str(places.home("teacher"))}
+    with (places.root / "serve.log").open("w") as log:
+        service = subprocess.Popen(command, cwd=clone.root, env=variables, stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            service.terminate()
+            service.wait(60)
+
+
+def start_page(user: User) -> str:
+    code = "from autograder import progress\nprogress()"
+    return user.run("attention-lessons/notebooks/index.ipynb", [code])[0]
+
+
+def test_what_is_handed_in_again_comes_back_graded_by_itself(
+    returned: Users, places: Places, clone: Course, package, right: dict[str, str]
+) -> None:
+    bob = returned["bob"]
+    assert "New feedback" not in start_page(bob)
+    with grading_at_hand_in(places, clone):
+        save(bob, submission(package, right))
+        assert bob.ask("POST", "assignments/submit", data=ASSIGNMENT).json()["success"]
+        for _ in range(120):
+            time.sleep(1)
+            if len(read_attempts(clone, clone.lesson(LESSON), "bob")) == 2:
+                break
+        assert "New feedback: fetch it in the menu Nbgrader" in start_page(bob)
+        assert bob.ask("POST", "assignments/fetch_feedback", data=ASSIGNMENT).json()["success"]
+    shown = start_page(bob)
+    assert "New feedback" not in shown
+    assert "It counts, being the best so far." in shown
+    *_, better = sorted((places.home("bob") / FOLDER / "feedback").glob("*/*.html"))
+    assert better.read_text(encoding="utf-8").count("all checks passed") == len(package.key.exercises)
 
 
 def test_the_page_shows_every_file_that_the_test_wrote() -> None:

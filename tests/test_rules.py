@@ -10,9 +10,11 @@ from traitlets.config import Config
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempts
+from autograder.classroom.board_messages import Catalog
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
+from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
-from autograder.classroom.report import make_report
+from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_of
 from autograder.classroom.run import register
 from autograder.classroom.writer import GradebookWriter
@@ -61,6 +63,18 @@ def test_hidden_checks_are_explained_when_it_is_due_for_everybody() -> None:
     assert found.explains_hidden(NOON + timedelta(days=3))
     assert not rules().explains_hidden(NOON)
     assert rules(hidden_checks="explained").explains_hidden(NOON)
+
+
+def test_every_page_says_when_it_is_due_and_for_whom_it_is_later(key) -> None:
+    assert rules().due_in_words() == ""
+    assert rules(**BERLIN).due_in_words() == "due Mon 30 Nov 2026, 23:59 CET"
+    later = rules(**BERLIN, extensions={"ada": "2026-12-02 23:59"})
+    assert later.due_in_words() == "due Mon 30 Nov 2026, 23:59 CET, for 1 student at another time"
+    assert times_of(later, "ada", None, 0.0) == ["Due Wed 2 Dec 2026, 23:59 CET."]
+    catalog = Catalog({LESSON: {"title": "2. X"}, "03_y": {"title": "3. Y"}}, {LESSON: later.due_in_words()})
+    assert [lesson["title"] for lesson in catalog.titles()] == [f"2. X · {later.due_in_words()}", "3. Y"]
+    html = html_of(Lesson(LESSON, Path()), key, [], exercises_of(key, []), (), later)
+    assert "at another time: ada, Wed 2 Dec 2026, 23:59 CET.</p>" in html
 
 
 def test_after_twenty_attempts_the_pause_doubles() -> None:
@@ -145,7 +159,7 @@ def test_the_start_page_shows_what_was_graded_beside_what_passes(reported: Cours
     page.parent.mkdir(parents=True)
     page.write_text(reported.feedback_page(reported.lesson(LESSON), "two_mistakes").read_text())
     graded = latest_feedback(folder)
-    assert graded.about.startswith("Graded ")
+    assert " Graded " in graded.about
     assert graded.points["project_qkv"] == "2 of 2"
     assert graded.points["attend"].startswith("0 of")
     prints = {"lesson": LESSON, "title": "2. X", "minutes": 5, "exercises": {"attend": {"points": 4}}}

@@ -7,12 +7,14 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from ..authoring.nbgrader_course import load_config
 from ..paths import Course
 from .board_state import Try, told
 from .board_store import Told
+from .rules import rules_of
 
 MOST_TRIES = 50  # of one request
 MOST_CODE = 8_000  # characters
@@ -29,9 +31,11 @@ class Catalog:
 
     Args:
         lessons: the content of each one's fingerprints.json, by name.
+        due: when each is due, in words.
     """
 
     lessons: Mapping[str, Mapping[str, Any]]
+    due: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, course: Course) -> Catalog:
@@ -39,14 +43,16 @@ class Catalog:
         found = {
             lesson.name: lesson.fingerprints_json for lesson in course.lessons() if lesson.fingerprints_json.is_file()
         }
-        return cls({name: json.loads(path.read_text(encoding="utf-8")) for name, path in found.items()})
+        due = {name: rules_of(load_config(course.root), name).due_in_words() for name in found}
+        return cls({name: json.loads(path.read_text(encoding="utf-8")) for name, path in found.items()}, due)
 
     def __contains__(self, lesson: str) -> bool:
         return lesson in self.lessons
 
     def titles(self) -> list[dict[str, str]]:
-        """Return each lesson's name and title."""
-        return [{"name": name, "title": str(lesson["title"])} for name, lesson in self.lessons.items()]
+        """Return each lesson's name, and its title with the date at which it is due."""
+        heads = {name: (str(lesson["title"]), self.due.get(name, "")) for name, lesson in self.lessons.items()}
+        return [{"name": name, "title": " · ".join(filter(None, head))} for name, head in heads.items()]
 
     def exercises(self, lesson: str) -> list[str]:
         """Return the names of a lesson's exercises, in order; none where there is no such lesson."""

@@ -79,10 +79,10 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
                 notebook = gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
                 waiting = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
                 handed_in = notebook.assignment
-                words += times_of(rules, handed_in.timestamp, handed_in.total_seconds_late)
+                words += times_of(rules, place["student"], handed_in.timestamp, handed_in.total_seconds_late)
         else:
             waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
-            words += times_of(rules, own.when, 0.0)
+            words += times_of(rules, place["student"], own.when, 0.0)
         words.append(f"Graded {rules.shown(now_utc())}.")
         nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting)), place["late_penalty"], words))
         resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))
@@ -122,15 +122,18 @@ def explains_hidden(config: Any, place: Any) -> bool:
     return rules.explains_hidden(now_utc()) or (rules.due is None and not served)
 
 
-def times_of(rules: Rules, handed_in: datetime.datetime | None, late: float) -> list[str]:
+def times_of(rules: Rules, student: str, handed_in: datetime.datetime | None, late: float) -> list[str]:
     """Return what to say of when something was handed in.
 
     Args:
         rules: with the course's time zone.
+        student: whose it is.
         handed_in: when, UTC, where that is known.
         late: seconds after it was due.
     """
+    due = rules.due_for(student)
+    until = [f"Due {rules.shown(due)}."] if due else []
     if handed_in is None:
-        return []
+        return until
     behind = f", {duration(late)} late" if late > 0 else ""
-    return [f"Handed in {rules.shown(handed_in)}{behind}."]
+    return [*until, f"Handed in {rules.shown(handed_in)}{behind}."]

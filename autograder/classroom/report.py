@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from ..authoring.lesson_package import package_of
+from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
@@ -21,7 +22,7 @@ from .board_store import BoardStore
 from .exports import harmless
 from .gradebook import Standing, open_gradebook, standings_by_student
 from .report_plots import points_plot, solved_plot
-from .rules import duration
+from .rules import Rules, duration, rules_of
 from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
@@ -97,8 +98,10 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     exercises = exercises_of(key, students)
     for exercise in exercises:
         exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
+    with open_gradebook(course) as gradebook:
+        rules = rules_of(load_config(course.root), lesson.name, gradebook)
     helped = messages_that_helped(BoardStore.of(course).every_try(lesson.name))
-    page.write_text(html_of(lesson, key, students, exercises, helped), encoding="utf-8")
+    page.write_text(html_of(lesson, key, students, exercises, helped, rules), encoding="utf-8")
     write_csv(table, key, students)
     return [page, table]
 
@@ -165,6 +168,7 @@ def html_of(
     students: Sequence[Student],
     exercises: Sequence[Exercise],
     helped: Sequence[Helped] = (),
+    rules: Rules | None = None,
 ) -> str:
     """Return the page."""
     messages = {e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises}
@@ -173,6 +177,8 @@ def html_of(
     most = max((s.of for s in graded), default=1.0)
     page: str = pages.get_template("report.html").render(
         lesson=lesson.name,
+        due=rules.due_in_words() if rules else "",
+        extensions={s: rules.shown(when) for s, when in sorted(rules.extensions.items())} if rules else {},
         drafting=command(f"mistake --lesson {lesson.name} --exercise … --from student"),
         with_code=with_code,
         students=students,

@@ -18,6 +18,7 @@ from traitlets import Dict, Enum, Int, TraitError, Unicode
 from traitlets.config import Config, Configurable
 
 from ..errors import CourseError
+from ..judging.card import number
 from ..paths import CONFIG_NAME
 
 BEST, LAST = "best", "last"
@@ -69,6 +70,11 @@ class Rules:
     def due_for(self, student: str) -> datetime.datetime | None:
         """Return when it is due for a student, UTC; None where it never is."""
         return self.extensions.get(student, self.due)
+
+    def due_in_words(self) -> str:
+        """Return when it is due, and for how many it is due at another time; '' where it never is."""
+        other = f", for {number(len(self.extensions), 'student')} at another time" if self.extensions else ""
+        return f"due {self.shown(self.due)}{other}" if self.due else ""
 
     def pause_after(self, attempts: int) -> datetime.timedelta:
         """Return how long a student waits after so many attempts until the next one is graded."""
