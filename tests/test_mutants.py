@@ -8,14 +8,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.mutants import definition, mutants_of, mutations, one_slip
 from autograder.judging.sentences import ANSWERS, SLIPS
 from autograder.judging.verdict import Verdict
-from autograder.paths import Course
 from autograder.student.check import ReleasedChecks
 
+from .answer_keys import key_of
 from .honest_variants import VARIANTS
 
 SOLUTION = '''
@@ -124,8 +123,8 @@ def as_graded(key: AnswerKey, exercise: str, work: object, seed: int = 77) -> Ve
 
 
 @pytest.fixture(scope="module")
-def scores_key(course: Course) -> AnswerKey:
-    return package_of(course.lesson("01_why_attention")).key
+def scores_key() -> AnswerKey:
+    return key_of("01_why_attention")
 
 
 def weights_reshaped(query: Tensor, key: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
@@ -150,10 +149,10 @@ def test_no_known_mistake_is_told_to_be_a_slip(key: AnswerKey) -> None:
         assert verdict.failure.relation != "slip", mistake.name
 
 
-def test_an_honest_answer_is_told_nothing(course: Course) -> None:
+def test_an_honest_answer_is_told_nothing() -> None:
     for variant in VARIANTS:
         if variant.lesson in ("02_queries_keys_values", "05_masking"):
-            verdict = as_graded(package_of(course.lesson(variant.lesson)).key, variant.exercise, variant.work)
+            verdict = as_graded(key_of(variant.lesson), variant.exercise, variant.work)
             assert verdict.passed, variant.name
 
 

@@ -67,6 +67,15 @@ def test_an_honest_answer_is_accepted_at_home_and_under_every_seed(work, count: 
     assert len(list(accepts_everywhere(key_with(GOOD), "double", work, (1, 2)))) == count
 
 
+def test_a_right_answer_is_computed_once_per_seed(monkeypatch) -> None:
+    key, calls = key_with(GOOD), []
+    double = key.reference["double"]
+    monkeypatch.setitem(key.reference, "double", lambda x: (calls.append(x), double(x))[1])
+    for _ in range(3):
+        assert list(accepts_everywhere(key, "double", double, (1, 2))) == []
+    assert len(calls) == 3  # at home, and with two seeds
+
+
 def test_the_derived_answers_of_arrays_are_arrays() -> None:
     arrays = HEAD + SYMMETRIC.replace("torch.ones(2, 2)", "torch.ones(2, 2).numpy()")
     key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, arrays, HEAD, mistakes=MISTAKES))

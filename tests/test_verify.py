@@ -53,8 +53,10 @@ def test_a_proof_is_kept_until_anything_changes_that_goes_into_it(scratch: Cours
     assert not is_proved(lesson)
 
 
-def test_a_proof_follows_the_machinery_and_the_tests_that_keep_it(scratch: Course) -> None:
+def test_a_proof_follows_the_layers_that_prove_and_the_tests_that_keep_it() -> None:
+    """`test_architecture` sees to it that these layers import nothing of the one that is left out."""
     names = {path.relative_to(ROOT).as_posix() for path in machinery()}
+    assert "autograder/classroom/run.py" not in names
     assert {"autograder/judging/compare.py", "autograder/authoring/verify.py", "constraints.txt"} <= names
     assert {"tests/test_verify.py", "tests/proofs_kept.py", "pyproject.toml"} <= names
 

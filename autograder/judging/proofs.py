@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .answer_key import AnswerKey
+from .answer_key import AnswerKey, once
 from .check import Check
 from .compare import equal
 from .fingerprint import fingerprint, same
@@ -78,7 +78,6 @@ class Rights:
 
     def __init__(self, key: AnswerKey, seed: int) -> None:
         self._key, self._seed = key, seed
-        self._right: dict[str, Outcome] = {}
 
     def outcome(self, check: Check, work: Any) -> Outcome:
         """Run a check on a piece of work."""
@@ -86,9 +85,9 @@ class Rights:
 
     def accepts(self, check: Check, work: Any) -> bool:
         """Say whether work passes a check."""
-        if check.name not in self._right:
-            self._right[check.name] = self.outcome(check, self._key.reference[check.exercise])
-        return equal(self.outcome(check, work), self._right[check.name], check.tolerance)
+        reference = self._key.reference[check.exercise]
+        right = once(self._key.cache.right, (check.name, self._seed), lambda: self.outcome(check, reference))
+        return equal(self.outcome(check, work), right, check.tolerance)
 
     def passed(self, exercise: str, work: Any) -> list[Check]:
         """Return the checks that work passes."""
