@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
+from autograder.judging.proofs import Rights
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
 
@@ -16,6 +17,12 @@ SEED = 4242
 def key_of(lesson: str) -> AnswerKey:
     """Return a lesson's answer key."""
     return package_of(find_course(Path(__file__).parent).lesson(lesson)).key
+
+
+@cache
+def rights_of(lesson: str, seed: int) -> Rights:
+    """Return a lesson's right answers on inputs drawn from a seed."""
+    return Rights(key_of(lesson), seed)
 
 
 @cache

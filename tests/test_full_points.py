@@ -9,9 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from autograder.judging.answer_key import AnswerKey
-from autograder.judging.proofs import Rights
 
-from .answer_keys import key_of
+from .answer_keys import key_of, rights_of
 
 SEEDS = (3, 4)
 WRONG: list[tuple[str, str, str, Callable[[AnswerKey], Any]]] = []
@@ -247,5 +246,5 @@ def result_kept_for_the_next_call(key: AnswerKey) -> Any:
 def test_a_wrong_answer_loses_points(lesson: str, exercise: str, name: str, make: Callable[[AnswerKey], Any]) -> None:
     key = key_of(lesson)
     for seed in SEEDS:
-        passed = Rights(key, seed).passed(exercise, make(key))
+        passed = rights_of(lesson, seed).passed(exercise, make(key))
         assert sum(check.points for check in passed) < key.points()[exercise], f"{name} has full points"

@@ -127,7 +127,6 @@ class AnswerCache:
         self.reference: dict[str, dict[str, Any]] = {}
         self.targets: dict[tuple[str, int], list[Target]] = {}
         self.slips: dict[str, list[Mutant]] = {}
-        self.right: dict[tuple[str, int], Outcome] = {}
 
 
 def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
