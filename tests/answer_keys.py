@@ -1,4 +1,4 @@
-"""A lesson's answer key, and what a student has of it."""
+"""A lesson's answer key, and what a student has of it, each made once."""
 
 import json
 from functools import cache
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
+from autograder.judging.proofs import Rights
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
 
@@ -13,8 +14,19 @@ SEED = 4242
 
 
 @cache
-def lesson(name: str) -> tuple[AnswerKey, ReleasedChecks]:
-    """Return both, by the lesson's name."""
-    key = package_of(find_course(Path(__file__).parent).lesson(name)).key
-    released = json.loads(json.dumps(key.fingerprints()))["exercises"]
-    return key, ReleasedChecks(key.visible, released, key.shortcuts)
+def key_of(lesson: str) -> AnswerKey:
+    """Return a lesson's answer key."""
+    return package_of(find_course(Path(__file__).parent).lesson(lesson)).key
+
+
+@cache
+def rights_of(lesson: str, seed: int) -> Rights:
+    """Return a lesson's right answers on inputs drawn from a seed."""
+    return Rights(key_of(lesson), seed)
+
+
+@cache
+def released(lesson: str) -> ReleasedChecks:
+    """Return what a student has, whose fingerprints take seconds to calculate."""
+    key = key_of(lesson)
+    return ReleasedChecks(key.visible, json.loads(json.dumps(key.fingerprints()))["exercises"], key.shortcuts)

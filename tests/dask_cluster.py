@@ -4,13 +4,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 from distributed import Client
 
-PATIENCE = 120.0  # far more than anything takes; a slow computer decides nothing
+from .waiting import wait_until
+
+PATIENCE = 120.0  # seconds, far more than anything takes
 
 
 class Cluster:
@@ -67,10 +68,3 @@ def end_all(*processes: psutil.Process) -> None:
             for child in below:
                 child.kill()
             psutil.wait_procs([process, *below])
-
-
-def wait_until(done: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

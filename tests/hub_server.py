@@ -7,7 +7,6 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -24,6 +23,7 @@ import requests
 import websocket
 
 from .browser import end
+from .waiting import free_port
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "hub.md"
@@ -242,12 +242,3 @@ def wait_until(answers: Callable[[], bool], hub: subprocess.Popen) -> None:
                 return
         time.sleep(0.2)
     raise AssertionError(f"the hub or a server did not answer: {hub.args}")
-
-
-def free_port() -> int:
-    """Return a port below those that a system takes for outgoing connections: nobody takes it before the hub does."""
-    while True:
-        port = 10_000 + secrets.randbelow(20_000)
-        with socket.socket() as found, contextlib.suppress(OSError):
-            found.bind(("127.0.0.1", port))
-            return port

@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -16,6 +15,8 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+
+from .waiting import free_port
 
 OWNER, PASSWORD = "teacher", "open-sesame"
 START_SECONDS = 60.0
@@ -117,9 +118,3 @@ def as_somebody() -> list[str]:
     user = somebody()
     ids = ["--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--clear-groups"]
     return ["setpriv", *ids, "--pdeathsig", "INT", "--"]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -21,6 +21,10 @@ def test_loading_a_reference_leaves_the_process_as_it_was(course: Course) -> Non
     assert repr(torch.tensor([1 / 3])) == "tensor([0.3333])"
 
 
+def test_copies_of_a_lesson_share_an_answer_key(package: LessonPackage, scratch: Course) -> None:
+    assert package_of(scratch.lesson(LESSON)).key is package.key
+
+
 def test_points_are_the_sum_of_the_checks(key: AnswerKey) -> None:
     assert key.points() == {"project_qkv": 2, "attention_scores": 3, "attend": 4, "copy_previous_qk": 3}
 

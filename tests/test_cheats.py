@@ -14,7 +14,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from autograder.judging.check import checks_in, load_module
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
+from .waiting import wait_until
 
 pytestmark = needs_sandbox
 CHEATS = {
@@ -60,13 +60,6 @@ def line(name: str, key: str) -> str:
 def having(*controls: str) -> list[str]:
     """Return the cheats whose control is one of these."""
     return [name for name in CHEATS if line(name, "control").startswith(controls)]
-
-
-def wait_until(done, seconds: float = 60.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def listening() -> socket.socket:

@@ -28,7 +28,8 @@ import dask  # noqa: E402 - only where Dask is
 
 from autograder.classroom import cluster  # noqa: E402
 
-from .dask_cluster import PATIENCE, Cluster, end_all, wait_until  # noqa: E402
+from .dask_cluster import PATIENCE, Cluster, end_all  # noqa: E402
+from .waiting import wait_until  # noqa: E402
 
 pytestmark = [needs_sandbox, pytest.mark.slow]
 SEED = {"seed": 11}

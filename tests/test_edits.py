@@ -4,7 +4,10 @@ import pytest
 
 from autograder.authoring.lesson_package import package_of
 from autograder.errors import LessonError
+from autograder.judging import syntax
+from autograder.judging.answer_key import load_answer_key
 from autograder.judging.edits import EditError, Solution, edited, replaced_once, sources_of, without
+from autograder.judging.syntax import Code
 
 REFERENCE = '''
 def halve(x, dim=-1):
@@ -21,7 +24,7 @@ def halve(x, dim=-1):
 def sources(*edits: str, also_without: tuple[str, ...] = (), mistakes: str = "", **options: object) -> dict[str, str]:
     halve = Solution("halve", also_without)
     halve.mutant("wrong", *edits, says="Wrong.", **options)
-    return dict(sources_of(halve, halve.declared[0], REFERENCE, mistakes))
+    return dict(sources_of(halve, halve.declared[0], REFERENCE, Code(mistakes)))
 
 
 def test_an_edit_is_made_where_its_text_is_however_it_is_spaced() -> None:
@@ -97,3 +100,10 @@ def test_an_edit_that_does_not_fit_names_its_line(scratch) -> None:
 def test_students_get_no_mistakes(course) -> None:
     for lesson in course.lessons():
         assert lesson.mistakes_py not in lesson.released_files
+
+
+def test_a_lessons_mistakes_are_read_once_for_all_of_them(package, monkeypatch) -> None:
+    read, real = [], syntax.read_statements
+    monkeypatch.setattr(syntax, "read_statements", lambda text: (read.append(text), real(text))[1])
+    assert len(load_answer_key(package.source).mistakes) > 20
+    assert read.count(package.source.mistakes) == 1

@@ -1,7 +1,6 @@
 """Wrong answers that once earned full points: each loses some when graded, under every seed."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import pytest
@@ -9,10 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
-from autograder.judging.proofs import Rights
-from autograder.paths import find_course
+
+from .answer_keys import key_of, rights_of
 
 SEEDS = (3, 4)
 WRONG: list[tuple[str, str, str, Callable[[AnswerKey], Any]]] = []
@@ -21,11 +19,6 @@ WRONG: list[tuple[str, str, str, Callable[[AnswerKey], Any]]] = []
 def wrong(lesson: str, exercise: str) -> Callable[[Callable[[AnswerKey], Any]], None]:
     """Register what makes a wrong answer from a lesson's solutions."""
     return lambda make: WRONG.append((lesson, exercise, make.__name__, make))
-
-
-@cache
-def key_of(lesson: str) -> AnswerKey:
-    return package_of(find_course().lesson(lesson)).key
 
 
 @wrong("04_softmax", "temperature_softmax")
@@ -253,5 +246,5 @@ def result_kept_for_the_next_call(key: AnswerKey) -> Any:
 def test_a_wrong_answer_loses_points(lesson: str, exercise: str, name: str, make: Callable[[AnswerKey], Any]) -> None:
     key = key_of(lesson)
     for seed in SEEDS:
-        passed = Rights(key, seed).passed(exercise, make(key))
+        passed = rights_of(lesson, seed).passed(exercise, make(key))
         assert sum(check.points for check in passed) < key.points()[exercise], f"{name} has full points"

@@ -21,6 +21,7 @@ from autograder.classroom.writer import GradebookWriter
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
+from .waiting import wait_until
 
 pytestmark = [needs_sandbox, pytest.mark.slow]
 COMMAND = [sys.executable, "-m", "autograder", "grade", "--lesson", LESSON, "--jobs", "2", "--seed", "11"]
@@ -69,13 +70,6 @@ def held_midway(course: Course) -> subprocess.Popen[str]:
 
 def graded_files(course: Course) -> list[Path]:
     return sorted(course.autograded.glob(f"*/{LESSON}/{LESSON}.ipynb"))
-
-
-def wait_until(done, seconds: float = 300.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def below(process: subprocess.Popen[str]) -> list[psutil.Process]:

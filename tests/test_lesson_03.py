@@ -4,16 +4,16 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
-from autograder.paths import Course
+
+from .answer_keys import key_of
 
 WIDTHS = (4, 16, 64, 256, 1024)
 
 
 @pytest.fixture(scope="module")
-def scaling(course: Course) -> AnswerKey:
-    return package_of(course.lesson("03_scaling")).key
+def scaling() -> AnswerKey:
+    return key_of("03_scaling")
 
 
 @pytest.mark.parametrize("scale", [None, 0.0, 0.3])

@@ -25,11 +25,11 @@ from autograder.authoring.sample_submissions import solutions, submission
 from autograder.grading.grade import RECORD, Submission, grade, ran
 from autograder.grading.repair import repair_submission
 from autograder.judging.check import Check
-from autograder.judging.proofs import Rights
 from autograder.judging.values import Returned
 from autograder.judging.verdict import Verdict
 from autograder.paths import find_course
 
+from .answer_keys import rights_of
 from .conftest import needs_sandbox
 from .honest_variants import VARIANTS
 
@@ -428,7 +428,7 @@ def graded(source: str, seed: int) -> Verdict:
 
 @pytest.mark.parametrize("look", LOOKS)
 def test_unstopped_a_tester_that_looks_instead_of_testing_earns_all_hidden_points(look: str) -> None:
-    passed = Rights(KEY, 5).passed("find_bugs", defined(by_source(look))["find_bugs"])
+    passed = rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_source(look))["find_bugs"])
     assert set(HIDDEN) <= set(passed)
 
 
@@ -439,7 +439,7 @@ def test_a_tester_that_looks_instead_of_testing_earns_no_hidden_points(look: str
 
 
 def test_unstopped_a_tester_that_knows_the_order_earns_all_hidden_points() -> None:
-    assert set(HIDDEN) <= set(Rights(KEY, 5).passed("find_bugs", hidden_only(by_order(5))))
+    assert set(HIDDEN) <= set(rights_of("11_bug_hunt", 5).passed("find_bugs", hidden_only(by_order(5))))
 
 
 def hidden_only(source: str) -> Any:
@@ -491,7 +491,7 @@ def find_bugs(attention):
 
 
 def test_unstopped_a_table_of_names_earns_the_points_that_students_see() -> None:
-    assert len(Rights(KEY, 5).passed("find_bugs", defined(by_name())["find_bugs"])) == 2
+    assert len(rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_name())["find_bugs"])) == 2
 
 
 @needs_sandbox

@@ -26,6 +26,7 @@ CHANGES = {
     "error_elsewhere": ("notebooks", '"keys @ q"', '"keys @ qq"'),
 }
 SITE = "site_shows_another_number"  # a lesson whose solved notebook, which the website shows, says what is not so
+STALE = "not_built_since"  # a lesson whose solved notebook is another one's
 Outcomes = dict[str, list[ET.Element]]
 
 
@@ -58,6 +59,17 @@ def place_lesson(course: Course, root: Path) -> None:
     lesson.solved_ipynb.write_text(notebook_text(solved))
 
 
+def place_stale(course: Course, root: Path) -> None:
+    """Put a released lesson whose text has changed since its notebooks were made."""
+    lesson = Lesson(STALE, root)
+    shutil.copytree(root / "solutions" / SITE, lesson.folder)
+    (lesson.folder / f"{SITE}.ipynb").rename(lesson.solved_ipynb)
+    lesson.released_dir.mkdir()
+    shutil.copy(root / "notebooks" / SITE / f"{SITE}.ipynb", lesson.released_dir / lesson.notebook_name)
+    with lesson.lesson_py.open("a", encoding="utf-8") as text:
+        text.write("\n# %%\n2.5\n")
+
+
 @pytest.fixture(scope="module")
 def outcomes(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """Run nbval once over all variants under the project's rules; return each one's cells."""
@@ -65,6 +77,7 @@ def outcomes(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Outcom
     for variant in CHANGES:
         place(course, root, variant)
     place_lesson(course, root)
+    place_stale(course, root)
     (root / "conftest.py").write_text('pytest_plugins = ["tests.nbval_rules"]\n')
     (root / "tests").mkdir()
     for name in ("__init__.py", "nbval_rules.py"):
@@ -72,7 +85,7 @@ def outcomes(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Outcom
     command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "--junitxml=cells.xml"]
     done = subprocess.run([*command, "solutions", "notebooks"], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout
-    found: Outcomes = {variant: [] for variant in (*CHANGES, SITE)}
+    found: Outcomes = {variant: [] for variant in (*CHANGES, SITE, STALE)}
     for cell in ET.parse(root / "cells.xml").iter("testcase"):
         found[cell.attrib["classname"].split(".")[1]].append(cell)
     return found
@@ -107,3 +120,9 @@ def test_a_solved_notebook_is_green(outcomes: Outcomes) -> None:
 def test_what_is_wrong_is_red_and_nothing_else(outcomes: Outcomes, variant: str, reason: str) -> None:
     (failed,) = messages(outcomes[variant], "failure")
     assert reason in failed
+
+
+def test_a_lesson_that_was_not_built_again_is_red_and_stops_no_other(outcomes: Outcomes) -> None:
+    errors = list(messages(outcomes[STALE], "error"))
+    assert errors
+    assert all("this is not what the lesson says now" in error for error in errors)

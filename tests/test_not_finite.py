@@ -7,20 +7,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.authoring.lesson_package import package_of
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.compare import equal
 from autograder.judging.fingerprint import fingerprint, same
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.values import Returned
-from autograder.paths import find_course
+
+from .answer_keys import key_of
 
 INF = torch.inf
 
 
 @pytest.fixture(scope="module")
 def masks_key() -> AnswerKey:
-    return package_of(find_course().lesson("12_numpy_and_keras")).key
+    return key_of("12_numpy_and_keras")
 
 
 def reversed_table(table: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from autograder.judging.shortcuts import ran_in, record_is_odd
 from autograder.judging.values import Returned
 from autograder.paths import find_course
 
-from .answer_keys import SEED, lesson
+from .answer_keys import SEED, key_of, released
 
 HIDDEN_WAYS = sorted((Path(__file__).parent / "hostile" / "ready_made").glob("*.py"))
 LESSONS = find_course(Path(__file__).parent).lessons()
@@ -26,7 +26,7 @@ def ran(path: Path) -> Any:
     """Run the graded checks on an answer whose source nobody can read; return what is forbidden and ran."""
     source = path.read_text(encoding="utf-8")
     _, name, exercise = source.splitlines()[0].split()
-    key, _ = lesson(name)
+    key = key_of(name)
     names = {**key.reference, "torch": torch, "F": torch.nn.functional, "nn": torch.nn}
     exec(source, names)
     outcomes = [check.values(names[exercise], SEED, record=True) for check in key.checks_of(exercise)]
@@ -42,7 +42,7 @@ def test_a_ready_made_function_is_seen_to_run(path: Path) -> None:
 
 @pytest.mark.parametrize("name", [found.name for found in LESSONS])
 def test_right_answers_run_nothing_forbidden(name: str) -> None:
-    key, _ = lesson(name)
+    key = key_of(name)
     for exercise in {ban.exercise for ban in key.shortcuts}:
         outcomes = [c.values(key.reference[exercise], SEED, record=True) for c in key.checks_of(exercise)]
         assert all(isinstance(outcome, Returned) for outcome in outcomes)
@@ -53,7 +53,7 @@ def test_right_answers_run_nothing_forbidden(name: str) -> None:
 def test_a_student_is_told_at_home_what_ran() -> None:
     names: dict[str, Any] = {"torch": torch}
     exec("def stable_softmax(x, dim=-1): return torch.nn.functional.softmin(-x, dim=dim)", names)
-    verdict, _ = lesson("04_softmax")[1].judge("stable_softmax", names["stable_softmax"])
+    verdict, _ = released("04_softmax").judge("stable_softmax", names["stable_softmax"])
     assert verdict.points == 0
     assert verdict.failure
     assert "Your code uses softmax" in verdict.failure.message

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
-from autograder.judging.proofs import accepts_everywhere, derived_answers_fail, same_points_under_seeds
+from autograder.judging.proofs import Rights, accepts_everywhere, derived_answers_fail, same_points_under_seeds
 
 REFERENCE = "import torch\ndef double(x):\n    return 2 * x\n"
 HEAD = "import torch\nfrom autograder.checks import check\n"
@@ -64,7 +64,8 @@ def test_what_an_author_declares_to_make_no_difference_is_left_out() -> None:
 
 @pytest.mark.parametrize(("work", "count"), [(lambda x: x + x, 0), (lambda x: 2.1 * x, 2), (lambda x: 2 * x + 1e-9, 0)])
 def test_an_honest_answer_is_accepted_at_home_and_under_every_seed(work, count: int) -> None:
-    assert len(list(accepts_everywhere(key_with(GOOD), "double", work, (1, 2)))) == count
+    key = key_with(GOOD)
+    assert len(list(accepts_everywhere(key, "double", work, [Rights(key, 1), Rights(key, 2)]))) == count
 
 
 def test_the_derived_answers_of_arrays_are_arrays() -> None:

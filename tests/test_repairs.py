@@ -1,23 +1,15 @@
 """A repair: what the student's own code passes with. It is run, it says the line, and not what to write instead."""
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from autograder.authoring.lesson_package import package_of
-from autograder.judging.answer_key import AnswerKey
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.repairs import Repair, Search
 from autograder.judging.trial import NO_TIME_LEFT, Trials
-from autograder.paths import find_course
 
-
-@cache
-def key_of(lesson: str) -> AnswerKey:
-    return package_of(find_course(Path(__file__).parent).lesson(lesson)).key
+from .answer_keys import key_of
 
 
 def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0) -> Repair | None:

@@ -12,7 +12,7 @@ from autograder.judging.mutant import Mutant
 from autograder.judging.trial import Trials
 from autograder.judging.verdict import Verdict
 
-from .answer_keys import SEED, lesson
+from .answer_keys import SEED, key_of, released
 
 SAMPLE = 40
 LESSON = "01_why_attention"
@@ -41,11 +41,11 @@ def told(verdict: Verdict) -> str:
 
 @pytest.mark.slow
 def test_the_same_words_come_out_at_home_and_when_graded() -> None:
-    key, released = lesson(LESSON)
+    key = key_of(LESSON)
     for wrong in sample(key):
         exercise, names = wrong.exercise, dict(key.reference)
         work = in_a_notebook(wrong, names)
-        home = released.judge(exercise, work, names)[0]
+        home = released(LESSON).judge(exercise, work, names)[0]
         outcomes = [check.values(work, SEED) for check in key.checks_of(exercise)]
         graded = key.verdict(exercise, SEED, outcomes, wrong.source, Trials(names, exercise).run)
         if home.failure and graded.failure and home.failure.title == graded.failure.title:

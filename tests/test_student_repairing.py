@@ -11,17 +11,21 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.authoring.lesson_package import package_of
 from autograder.judging.inputs import PUBLIC_SEED
+from autograder.judging.target import Target
 from autograder.judging.values import Outcome
-from autograder.paths import find_course
 from autograder.student import repairing
 from autograder.student.repairing import defining_cell, last_line_of_copy, repair_in_copy
 
-KEY = package_of(find_course(Path(__file__).parent).lesson("03_scaling")).key
+from .answer_keys import key_of
+
+KEY = key_of("03_scaling")
 CHECKS = [check for check in KEY.visible if check.exercise == "scale_scores"]
-TARGETS = KEY.targets("scale_scores", PUBLIC_SEED)[: len(CHECKS)]
 TWICE = "def scale_scores(scores, d_k):\n    return scores / math.sqrt(2 * d_k)\n"
+
+
+def targets() -> list[Target]:
+    return KEY.targets("scale_scores", PUBLIC_SEED)[: len(CHECKS)]
 
 
 def defined(cell: str, names: dict[str, Any]) -> Any:
@@ -36,7 +40,7 @@ def told(cell: str, names: dict[str, Any] | None = None) -> str:
     names = {**KEY.reference, **(names or {})}
     work = defined(cell, names)
     outcomes: list[Outcome] = [check.values(work, PUBLIC_SEED) for check in CHECKS]
-    return repair_in_copy(defining_cell(work), CHECKS, TARGETS, outcomes, names)
+    return repair_in_copy(defining_cell(work), CHECKS, targets(), outcomes, names)
 
 
 def test_a_repair_is_told() -> None:
@@ -51,7 +55,7 @@ def test_the_cell_is_that_of_a_class_too() -> None:
 def test_what_no_cell_defines_is_left_alone() -> None:
     assert defining_cell(told) == ""
     assert defining_cell(torch.add) == ""
-    assert repair_in_copy("", CHECKS, TARGETS, [], {}) == ""
+    assert repair_in_copy("", CHECKS, targets(), [], {}) == ""
 
 
 def test_where_processes_cannot_be_forked_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +74,7 @@ def test_nothing_remains_of_the_trials(tmp_path: Path, capfd: pytest.CaptureFixt
     outcomes = [check.values(work, PUBLIC_SEED) for check in CHECKS]
     capfd.readouterr()
     before = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
-    words = repair_in_copy(cell, CHECKS, TARGETS, outcomes, names | KEY.reference)
+    words = repair_in_copy(cell, CHECKS, targets(), outcomes, names | KEY.reference)
     after = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
     del torch.Tensor.extra
     assert words.startswith("Without `2 *` in line 7")

@@ -6,9 +6,10 @@ import pytest
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.sample_submissions import linked_exercises
+from autograder.authoring.sample_submissions import linked_exercises, solutions
 from autograder.authoring.verify import (
     distinctness_problems,
+    graded_submission_problems,
     judged_mistake_problems,
     missing_part_problems,
     public_message_problems,
@@ -53,8 +54,10 @@ def test_a_proof_is_kept_until_anything_changes_that_goes_into_it(scratch: Cours
     assert not is_proved(lesson)
 
 
-def test_a_proof_follows_the_machinery_and_the_tests_that_keep_it(scratch: Course) -> None:
+def test_a_proof_follows_the_layers_that_prove_and_the_tests_that_keep_it() -> None:
+    """`test_architecture` sees to it that these layers import nothing of the one that is left out."""
     names = {path.relative_to(ROOT).as_posix() for path in machinery()}
+    assert "autograder/classroom/run.py" not in names
     assert {"autograder/judging/compare.py", "autograder/authoring/verify.py", "constraints.txt"} <= names
     assert {"tests/test_verify.py", "tests/proofs_kept.py", "pyproject.toml"} <= names
 
@@ -113,19 +116,19 @@ def test_a_message_that_reaches_nobody_is_found(scratch: Course) -> None:
     assert "softmax_over_queries is told 'Twin.' at home" in problems
 
 
-def test_a_solution_that_does_not_earn_its_points_is_found(scratch: Course, monkeypatch) -> None:
-    lesson = scratch.lesson(LESSON)
-    monkeypatch.setattr("autograder.authoring.verify.solutions", lambda cells: {"attend": "attend = None"})
-    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
-    problems = "".join(verify(lesson, seeds=1))
-    assert "attend: the solution earns 0 of 4 points" in problems
+def graded(lesson: Lesson, right: dict[str, str] | None = None) -> str:
+    """Return what is wrong with the solved and the released notebook, graded with the lesson's own cells."""
+    right = right or solutions(read_lesson(lesson))
+    return "".join(graded_submission_problems(package_of(lesson), right, [], 1, demonstrations=True))
 
 
-def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course, monkeypatch) -> None:
+def test_a_solution_that_does_not_earn_its_points_is_found(course: Course) -> None:
+    assert "attend: the solution earns 0 of 4 points" in graded(course.lesson(LESSON), {"attend": "attend = None"})
+
+
+def test_a_demonstration_that_needs_an_exercise_is_found(scratch: Course) -> None:
     lesson = spoil(scratch, "lesson.py", r"shares \* norms\n", "attend(q2, k3, v3)\n")
-    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
-    problems = "".join(verify(lesson, seeds=1))
-    assert "with NotImplementedError: use PyTorch's function there" in problems
+    assert "with NotImplementedError: use PyTorch's function there" in graded(lesson)
 
 
 def test_an_exercise_that_is_only_named_in_a_docstring_is_not_used() -> None:
@@ -133,11 +136,10 @@ def test_an_exercise_that_is_only_named_in_a_docstring_is_not_used() -> None:
     assert linked_exercises(code) == {"f", "g"}
 
 
-def test_a_demonstration_may_read_what_students_are_given(scratch: Course, monkeypatch) -> None:
+def test_a_demonstration_may_read_what_students_are_given(scratch: Course) -> None:
     lesson = spoil(scratch, "lesson.py", r"shares \* norms\n", "open('tale.txt').read()\n")
     (lesson.folder / "tale.txt").write_text("Once upon a time")
-    monkeypatch.setattr("autograder.authoring.verify.one_mistake_each", lambda package, right: [])
-    assert "FileNotFoundError" not in "".join(verify(lesson, seeds=1))
+    assert "FileNotFoundError" not in graded(lesson)
 
 
 def test_a_ban_that_its_exercise_does_not_state_is_named(course: Course) -> None:

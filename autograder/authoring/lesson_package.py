@@ -11,6 +11,8 @@ from ..paths import Lesson, digest
 from .lesson import lesson_source, read_lesson
 from .notebook import notebook_text, released_notebook
 
+load_once = lru_cache(maxsize=16)(load_answer_key)  # copies of a lesson share one answer key
+
 
 def package_of(lesson: Lesson) -> LessonPackage:
     """Read a lesson once, and again when its files have changed.
@@ -26,10 +28,10 @@ def package_of(lesson: Lesson) -> LessonPackage:
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _package(lesson: Lesson, _digest: str) -> LessonPackage:
     cells = read_lesson(lesson)
-    key = load_answer_key(lesson_source(lesson, cells))
+    key = load_once(lesson_source(lesson, cells))
     released = notebook_text(released_notebook(cells, key.points()))
     rubrics = {QUESTION_PREFIX + cell.name: cell.text for cell in cells if cell.kind == "question"}
     return LessonPackage(key, released, rubrics, {path.name: path.read_bytes() for path in lesson.data_files})

@@ -34,6 +34,7 @@ from .names import names_in
 from .relations import facts_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
+from .syntax import Code
 from .target import Target
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
@@ -200,10 +201,10 @@ class AnswerKey:
 
     def mutants_in(self, mistakes: Sequence[Solution]) -> list[Mutant]:
         """Return what mistakes.py declares. Raises LessonError where an edit does not fit."""
-        mutants = []
+        mutants, text = [], Code(self.source.mistakes)
         for solution, wording in ((s, w) for s in mistakes for w in s.declared):
             try:
-                for name, source in sources_of(solution, wording, self.source.reference, self.source.mistakes):
+                for name, source in sources_of(solution, wording, self.source.reference, text):
                     mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
             except EditError as error:
                 where = f"{self.source.folder}/mistakes.py:{wording.line}"

@@ -13,11 +13,12 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from types import ModuleType
 
 from .mutant import VARIANT
-from .syntax import definition, imports_and_helpers
+from .syntax import Code, definition, imports_and_helpers
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 DECLARED = "__solutions__"  # where a module's namespace keeps what `solution` returned in it
@@ -119,7 +120,7 @@ def solutions_in(module: ModuleType) -> list[Solution]:
     return list(vars(module).get(DECLARED, []))
 
 
-def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: str) -> Iterator[tuple[str, str]]:
+def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: Code) -> Iterator[tuple[str, str]]:
     """Yield a mistake's name and source: once, and once more without each of the statements that may be missing.
 
     Args:
@@ -131,14 +132,11 @@ def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: s
     Raises:
         EditError: the text of an edit is not there exactly once, or what comes out is no Python.
     """
-    right = definition(declared.spelled or reference, declared.exercise)
-    if right is None:
-        raise EditError(f"there is no solution of {declared.exercise}")
-    text, number = ast.unparse(right), 1
+    text, number = text_of(declared.exercise, declared.spelled or reference), 1
     for count in range(len(declared.also_without) + 1):
         for guards in combinations(declared.also_without, count):
             try:
-                source = edited(without(text, guards), wording)
+                source = edited(without(text, guards) if guards else text, wording)
             except EditError:
                 if not count:
                     raise
@@ -147,6 +145,15 @@ def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: s
             name = wording.name if number == 1 else f"{wording.name}{VARIANT}{number}"
             number += 1
             yield name, "\n\n".join([*helpers, source])
+
+
+@lru_cache(maxsize=64)
+def text_of(exercise: str, reference: str) -> str:
+    """Return a solution in the one spelling. Raises EditError where there is none."""
+    right = definition(reference, exercise)
+    if right is None:
+        raise EditError(f"there is no solution of {exercise}")
+    return ast.unparse(right)
 
 
 def edited(text: str, wording: Wording) -> str:

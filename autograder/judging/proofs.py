@@ -51,14 +51,13 @@ def derived_answers_fail(key: AnswerKey, seed: int) -> Iterator[str]:
                 yield f"{exercise}: the right result, {name}, passes every check: add one that it fails"
 
 
-def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, seeds: Sequence[int]) -> Iterator[str]:
-    """Check that an honest answer passes every check, at home and under every seed."""
-    runs = [(seed, Rights(key, seed)) for seed in seeds]
+def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, rights: Sequence[Rights]) -> Iterator[str]:
+    """Check that an honest answer passes every check, at home and wherever it is compared with the right one."""
     for target, check in zip(key.targets(exercise, PUBLIC_SEED), key.checks_of(exercise), strict=True):
         at_home = not target.hidden and as_released_accepts(target, check.summarize(check.values(work, PUBLIC_SEED)))
         if not (at_home or target.hidden):
             yield f"{exercise}: {check.name} fails at home"
-        failed = [seed for seed, rights in runs if not rights.accepts(check, work)]
+        failed = [right.seed for right in rights if not right.accepts(check, work)]
         if failed:
             yield f"{exercise}: {check.name} fails when graded with seed {failed[0]}"
 
@@ -77,12 +76,12 @@ class Rights:
     """
 
     def __init__(self, key: AnswerKey, seed: int) -> None:
-        self._key, self._seed = key, seed
+        self._key, self.seed = key, seed
         self._right: dict[str, Outcome] = {}
 
     def outcome(self, check: Check, work: Any) -> Outcome:
         """Run a check on a piece of work."""
-        return check.summarize(check.values(work, self._seed))
+        return check.summarize(check.values(work, self.seed))
 
     def accepts(self, check: Check, work: Any) -> bool:
         """Say whether work passes a check."""

@@ -188,15 +188,15 @@ def definition(source: str, name: str) -> Definition | None:
     return None
 
 
-def imports_and_helpers(module: str, source: str) -> list[str]:
+def imports_and_helpers(module: Code, source: str) -> list[str]:
     """Return what some code needs of a module's imports, functions, classes and values, directly or not."""
-    code, whole = as_code(source), as_code(module)
+    code = Code(source)
     waiting, needed = list(code.statements), set()
     own = top_level_names(code)
-    statements = [s for s in whole.statements if not is_ours(s) and not isinstance(s, ast.Expr)]
+    statements = {s: bound_by(s) - own for s in module.statements if not is_ours(s) and not isinstance(s, ast.Expr)}
     for node in waiting:  # grows while it is read
-        for statement in statements:
-            if id(statement) not in needed and (bound_by(statement) - own) & wanted_by(node):
+        for statement, bound in statements.items():
+            if id(statement) not in needed and bound & wanted_by(node):
                 needed.add(id(statement))
                 waiting.append(statement)
     return [ast.unparse(s) for s in statements if id(s) in needed]
