@@ -92,6 +92,20 @@ def test_queries_that_have_decided_hardly_contribute_to_the_gradient(scaling: di
     assert float(squares[decided].sum() / squares.sum()) < 0.1
 
 
+def test_matrices_of_a_quarter_with_a_quarter_of_the_rate_take_the_steps_of_the_scaled_model(
+    scaling: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Quarter(scaling["Lookup"]):
+        def __init__(self, scale: float) -> None:
+            super().__init__(scale)
+            for layer in (self.q_proj, self.k_proj):
+                layer.weight.data.div_(4)
+
+    monkeypatch.setitem(scaling["train"].__globals__, "Lookup", Quarter)
+    _, losses, _ = scaling["train"](1.0, 1e-3 / 4)
+    assert losses == pytest.approx(scaling["runs"]["over √d"][1], abs=1e-3)
+
+
 def test_a_default_linear_layer_has_a_third_of_the_variance() -> None:
     torch.manual_seed(1)
     outputs = torch.nn.Linear(256, 256)(torch.randn(10_000, 256)).detach()
@@ -125,6 +139,20 @@ def test_one_head_of_four_goes_by_the_digits(seed: int) -> None:
     assert float(by_digit.amax(dim=-1).mean()) > 0.5  # the asking digit decides on a place
     assert float(smeared.mean(dim=0).amax(dim=-1).mean()) < 0.4  # the average map does not show it
     assert float(smeared.diagonal(dim1=-2, dim2=-1).mean()) < 0.3  # and it hardly looks at itself
+    layer, head = names["layer"].requires_grad_(False), int(moved.argmax())
+    digit, place = layer.digit(digits), layer.place.weight
+    of_values = (layer.attention.in_proj_weight.chunk(3)[2], layer.attention.in_proj_bias.chunk(3)[2])
+
+    def here(carried: torch.Tensor) -> float:
+        """Return how often the own digit is named if the values of this head carry something else than all."""
+        given = (torch.nn.functional.linear(x, *of_values) for x in (digit + place, carried.expand_as(digit)))
+        values, other = (x.unflatten(-1, (4, 8)).transpose(1, 2).clone() for x in given)
+        values[:, head] = other[:, head]
+        mixed = layer.attention.out_proj((weights @ values).transpose(1, 2).flatten(2))
+        return float((layer.out(mixed)[..., 30:].argmax(dim=-1) == digits).double().mean())
+
+    assert here(place + digit.mean(dim=(0, 1))) > 0.75  # the place that comes back says which digit asked
+    assert here(digit + place.mean(dim=0)) < 0.6
 
 
 def test_empty_rows_are_what_the_lessons_say_of_this_version() -> None:
