@@ -4,7 +4,8 @@ import importlib
 import itertools
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -549,3 +550,54 @@ def test_a_row_of_the_recipe_is_measured_again(measure: Any) -> None:
     for way in ("everything", "no warm-up"):
         loss = measure.loss_after(text, measure.Recipe(steps=measure.STEPS, **measure.RECIPES[way]), {})
         assert loss == pytest.approx(measure.table("recipe")[way][0], abs=0.03)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[tuple[Any, Any, Any]]:
+    """Lesson 13's module, its text and its model."""
+    with chdir(COURSE.lesson("13_gpt").folder), module("13_gpt", "given") as given:
+        text = given.Dictionary()
+        model = given.GPT(len(text.tokens), **given.LARGE)
+        given.load(model)
+        yield given, text, model
+
+
+@pytest.mark.parametrize("first", [0, 7, 31])
+def test_the_tail_after_a_hundred_tokens_has_an_eighth_of_the_probability(shipped: Any, first: int) -> None:
+    _, text, model = shipped
+    tails = []
+    for line in text.unseen[first::40]:
+        row = text.row(line)[:-1]
+        with torch.no_grad():
+            shares = model(torch.tensor([row]))[0, row.index(text.tokens.index(":")) :].softmax(dim=-1)
+        tails.append(1 - shares.topk(100).values.sum(dim=-1))
+    assert 0.1 < float(torch.cat(tails).mean()) < 0.14
+
+
+@pytest.mark.parametrize("first", [0, 27, 53])
+def test_the_shipped_model_quotes_no_more_than_new_definitions_do_unless_it_is_cold(shipped: Any, first: int) -> None:
+    given, text, model = shipped
+    real, quotations = text.unseen[first::80], given.Quotations(text.seen)
+    words = [line.partition(":")[0] for line in real]
+
+    def quoted(heat: float) -> float:
+        define = partial(given.define, model, text, probabilities=partial(given.softmax, heat=heat))
+        return float(quotations.shares([define(word, seed=first + n) for n, word in enumerate(words)])[1])
+
+    assert quoted(0.1) > 0.6
+    assert quoted(1.0) < float(quotations.shares(real)[1]) + 0.02
+
+
+def test_no_head_of_the_shipped_model_looks_back_or_for_repetitions(shipped: Any) -> None:
+    given, _, model = shipped
+    score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
+    for seed in range(3):
+        once = torch.randint(100, 1000, (8, 20), generator=torch.Generator().manual_seed(seed))
+        weights = given.head_weights(model, once.repeat(1, 2), given.LARGE["num_heads"])
+        assert float(score["previous_token_score"](weights).max()) < 0.35
+        assert float(score["induction_score"](weights, torch.full((8,), 20)).max()) < 0.15
+
+
+def test_definitions_have_seven_words_on_average(shipped: Any) -> None:
+    words = [len(line.partition(":")[2].split()) for line in shipped[1].seen]
+    assert sum(words) / len(words) == pytest.approx(7, abs=0.5)
