@@ -253,7 +253,7 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. The dot product is what everybody uses today, from lesson 2 on you will too, and lesson 2 says why. But it compares vectors entry by entry, so the same entry has to mean the same in both, and the decoder's state and the encoder's states come from two different networks. (Training can bring them to agree. With a dot product as its score, the translator of dates that you will meet below is right 98 times out of 100 as well, in three starts.)
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. The dot product is what everybody uses today, from lesson 2 on you will too, and lesson 2 says why. But it compares vectors entry by entry, so the same entry has to mean the same in both, and the decoder's state and the encoder's states come from two different networks. (Training can bring them to agree. With a dot product, the translator of dates below is also right 98 times out of 100, in three starts.)
 #
 # So the first attention *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions, where the two are added, $\tanh$ bends the sum, and a vector $v$ (which is not a value) turns it into one score:
 #

@@ -538,7 +538,9 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), of which the parameters take 14 GB, and you may choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but the parameters and the cache. How many users can you serve at once with each choice? Which one do you take, and what would you measure before you decide?
+# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), of which the parameters take 14 GB, and you may choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but the parameters and the cache.
+#
+# How many users can you serve at once with each choice? Which one do you take, and what would you measure before you decide?
 
 # %% question R10 [markdown] points=2
 # Per user 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 users (less in practice, since activations need room too).

@@ -377,7 +377,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. To know what to expect of a loss, note that a model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
+# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
 
 
 # %%
