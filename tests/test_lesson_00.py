@@ -16,6 +16,8 @@ from autograder.judging.verdict import Verdict
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
 
+from .test_measured import cells
+
 LESSON = find_course().lesson("00_warm_up")
 KEY: AnswerKey = package_of(LESSON).key
 REFERENCE = KEY.reference
@@ -117,3 +119,9 @@ def test_the_order_of_the_keys_and_further_keys_do_not_matter() -> None:
     assert judged(dict(reversed(RIGHT.items()))).passed
     assert judged({**RIGHT, "b.mT": (5, 4)}).passed
     assert judged({expression: torch.Size(shape) for expression, shape in RIGHT.items()}).passed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_model_counts_after_fifty_steps(seed: int) -> None:
+    names = cells("00_warm_up", "model = nn.Sequential", "question = ", "optimizer = ", seed=seed)
+    assert names["model"](names["question"]).argmax(dim=-1).equal(names["answer"])

@@ -113,3 +113,38 @@ def test_dates_are_learned_with_attention_only(
     known = look() if attends else None
     found = translator.train(translator.dates, len(translator.CHARACTERS), known, steps=200, rate=0.01, seed=seed)
     assert low <= translator.accuracy(found, translator.dates) <= high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_blanks_cost_less_than_words(translator: Any, seed: int) -> None:
+    def task(n: int, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+        x = torch.randint(0, 12, (n, 4), generator=torch.Generator().manual_seed(number))
+        return torch.cat([x, torch.full((n, 12), 12)], dim=1), x
+
+    found = translator.train(task, 13, steps=250, rate=0.005, seed=seed)
+    assert translator.accuracy(found, task) > 0.75  # 82% to 91%
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_dot_product_translates_dates_as_well(translator: Any, seed: int) -> None:
+    def dot(_: Any, state: torch.Tensor, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        weights = (states @ state[..., None]).squeeze(-1).softmax(dim=-1)
+        return weights, (weights[..., None] * states).sum(dim=1)
+
+    found = translator.train(translator.dates, len(translator.CHARACTERS), dot, steps=200, rate=0.01, seed=seed)
+    assert translator.accuracy(found, translator.dates) > 0.95
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_recurrent_networks_gradient_shrinks_with_the_distance(seed: int) -> None:
+    torch.manual_seed(seed)
+    gru, left = nn.GRU(32, 64, batch_first=True), {}
+    for length in (2, 32):
+        x = torch.randn(1, length, 32, requires_grad=True)
+        gru(x)[1].norm().backward()
+        size = x.grad[0].norm(dim=-1)
+        left[length] = float(size[0] / size[-1])
+    assert 0.4 < left[2] < 0.7
+    assert left[32] < 1e-6

@@ -10,6 +10,8 @@ from torch.nn import functional
 from autograder.authoring.lesson_package import package_of
 from autograder.paths import find_course
 
+from .test_measured import cells
+
 LESSON = find_course().lesson("05_masking")
 REFERENCE = package_of(LESSON).key.reference
 attention = REFERENCE["scaled_dot_product_attention"]
@@ -69,3 +71,23 @@ def test_the_numbers_in_the_text_are_right() -> None:
     torch.testing.assert_close(output[:, 0], torch.tensor([1.0, 3.0093, 4.7657]), rtol=0, atol=1e-4)
     assert torch.tensor([1.0, 0, 0]).softmax(-1)[0].item() == pytest.approx(0.576, abs=5e-4)
     assert (~torch.tensor([1, 0])).tolist() == [-2, -1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_without_a_mask_a_coin_is_predicted_and_with_one_it_is_not(seed: int) -> None:
+    names = cells("05_masking", "def flips", "class Guesser", "def trained", "def moved", seed=seed)
+    x, mask = names["flips"](2000, 999), torch.ones(8, 8, dtype=torch.bool).tril()
+    leaking, honest = names["trained"](None), names["trained"](mask)
+
+    def right(guesses: torch.Tensor, sides: torch.Tensor) -> float:
+        return float((guesses.argmax(dim=-1) == sides).double().mean())
+
+    assert right(leaking(x)[:, :-1], x[:, 1:]) == 1
+    assert right(leaking(x[:, :5])[:, -1], x[:, 5]) == pytest.approx(0.5, abs=0.05)
+    assert right(honest(x, mask)[:, :-1], x[:, 1:]) == pytest.approx(0.5, abs=0.03)
+    assert names["moved"](honest, mask).tolist() == [False] * 7 + [True]
+    leaking.requires_grad_(False)
+    h = leaking.side(x) + leaking.place.weight
+    weights = (leaking.q_proj(h) @ leaking.k_proj(h).mT / 4).softmax(dim=-1).mean(dim=0)
+    assert float(weights.diagonal(1).min()) > 0.8

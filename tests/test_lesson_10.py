@@ -11,7 +11,9 @@ from torch.autograd import gradcheck
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
+from autograder.authoring.lesson import read_lesson
 from autograder.judging.modules import importable
+from autograder.paths import find_course
 
 from .answer_keys import key_of
 
@@ -82,6 +84,19 @@ def test_steps_give_the_rows_of_the_whole_sequence(heads: int, steps: tuple[int,
     rows = [REFERENCE["decode_step"](mha, x_new, cache) for x_new in x.split(list(steps), dim=1)]
     whole, _ = mha(x, mask=causal(6))
     torch.testing.assert_close(torch.cat(rows, dim=1), whole, rtol=1e-10, atol=1e-10)
+
+
+def test_room_set_aside_is_a_cache_as_good_as_the_one_that_joins() -> None:
+    names: dict[str, Any] = {"torch": torch, "Tensor": torch.Tensor}
+    cells = read_lesson(find_course().lesson("10_efficient_attention"))
+    exec(next(cell.text for cell in cells if "class RoomyCache" in cell.text), names)
+    roomy, joining, mha = names["RoomyCache"](2, 3, 8, 4), REFERENCE["KVCache"](), MultiHeadAttention(12, 3)
+    for size in (3, 1, 1, 2):
+        new = torch.randn(2, size, 12)
+        with torch.no_grad():
+            rows = [REFERENCE["decode_step"](mha, new, cache) for cache in (roomy, joining)]
+        assert rows[0].equal(rows[1])
+    assert len(roomy) == len(joining) == 7
 
 
 @pytest.mark.parametrize("name", ["q_proj", "k_proj", "v_proj"])
@@ -188,3 +203,23 @@ def test_a_mask_that_is_expanded_takes_no_room() -> None:
         return torch.ones(1, dtype=torch.bool).expand(q.size(0), k.size(0))
 
     assert meter_of(expanding, 16, torch.randn(96, 4), torch.randn(128, 4)).largest == 1
+
+
+def test_in_training_a_loop_over_blocks_keeps_more_than_the_plain_computation() -> None:
+    given = [torch.randn(1, 4, 512, 32, requires_grad=True) for _ in range(3)]
+
+    def kept(work: Any) -> int:
+        sizes: dict[int, int] = {}
+
+        def note(x: torch.Tensor) -> torch.Tensor:
+            sizes[x.data_ptr()] = max(x.numel(), sizes.get(x.data_ptr(), 0))
+            return x
+
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda x: x):
+            result = work(*given)
+        assert result.requires_grad
+        return sum(sizes.values())
+
+    plain = kept(lambda q, k, v: (q @ k.mT / 32**0.5).softmax(dim=-1) @ v)
+    blocks = kept(lambda q, k, v: REFERENCE["blockwise_attention"](q, k, v, 32))
+    assert blocks > plain > 4 * 512**2

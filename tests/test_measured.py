@@ -4,7 +4,8 @@ import importlib
 import itertools
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -92,6 +93,20 @@ def test_queries_that_have_decided_hardly_contribute_to_the_gradient(scaling: di
     assert float(squares[decided].sum() / squares.sum()) < 0.1
 
 
+def test_matrices_of_a_quarter_with_a_quarter_of_the_rate_take_the_steps_of_the_scaled_model(
+    scaling: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Quarter(scaling["Lookup"]):
+        def __init__(self, scale: float) -> None:
+            super().__init__(scale)
+            for layer in (self.q_proj, self.k_proj):
+                layer.weight.data.div_(4)
+
+    monkeypatch.setitem(scaling["train"].__globals__, "Lookup", Quarter)
+    _, losses, _ = scaling["train"](1.0, 1e-3 / 4)
+    assert losses == pytest.approx(scaling["runs"]["over √d"][1], abs=1e-3)
+
+
 def test_a_default_linear_layer_has_a_third_of_the_variance() -> None:
     torch.manual_seed(1)
     outputs = torch.nn.Linear(256, 256)(torch.randn(10_000, 256)).detach()
@@ -125,6 +140,20 @@ def test_one_head_of_four_goes_by_the_digits(seed: int) -> None:
     assert float(by_digit.amax(dim=-1).mean()) > 0.5  # the asking digit decides on a place
     assert float(smeared.mean(dim=0).amax(dim=-1).mean()) < 0.4  # the average map does not show it
     assert float(smeared.diagonal(dim1=-2, dim2=-1).mean()) < 0.3  # and it hardly looks at itself
+    layer, head = names["layer"].requires_grad_(False), int(moved.argmax())
+    digit, place = layer.digit(digits), layer.place.weight
+    of_values = (layer.attention.in_proj_weight.chunk(3)[2], layer.attention.in_proj_bias.chunk(3)[2])
+
+    def here(carried: torch.Tensor) -> float:
+        """Return how often the own digit is named if the values of this head carry something else than all."""
+        given = (torch.nn.functional.linear(x, *of_values) for x in (digit + place, carried.expand_as(digit)))
+        values, other = (x.unflatten(-1, (4, 8)).transpose(1, 2).clone() for x in given)
+        values[:, head] = other[:, head]
+        mixed = layer.attention.out_proj((weights @ values).transpose(1, 2).flatten(2))
+        return float((layer.out(mixed)[..., 30:].argmax(dim=-1) == digits).double().mean())
+
+    assert here(place + digit.mean(dim=(0, 1))) > 0.75  # the place that comes back says which digit asked
+    assert here(digit + place.mean(dim=0)) < 0.6
 
 
 def test_empty_rows_are_what_the_lessons_say_of_this_version() -> None:
@@ -521,3 +550,54 @@ def test_a_row_of_the_recipe_is_measured_again(measure: Any) -> None:
     for way in ("everything", "no warm-up"):
         loss = measure.loss_after(text, measure.Recipe(steps=measure.STEPS, **measure.RECIPES[way]), {})
         assert loss == pytest.approx(measure.table("recipe")[way][0], abs=0.03)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[tuple[Any, Any, Any]]:
+    """Lesson 13's module, its text and its model."""
+    with chdir(COURSE.lesson("13_gpt").folder), module("13_gpt", "given") as given:
+        text = given.Dictionary()
+        model = given.GPT(len(text.tokens), **given.LARGE)
+        given.load(model)
+        yield given, text, model
+
+
+@pytest.mark.parametrize("first", [0, 7, 31])
+def test_the_tail_after_a_hundred_tokens_has_an_eighth_of_the_probability(shipped: Any, first: int) -> None:
+    _, text, model = shipped
+    tails = []
+    for line in text.unseen[first::40]:
+        row = text.row(line)[:-1]
+        with torch.no_grad():
+            shares = model(torch.tensor([row]))[0, row.index(text.tokens.index(":")) :].softmax(dim=-1)
+        tails.append(1 - shares.topk(100).values.sum(dim=-1))
+    assert 0.1 < float(torch.cat(tails).mean()) < 0.14
+
+
+@pytest.mark.parametrize("first", [0, 27, 53])
+def test_the_shipped_model_quotes_no_more_than_new_definitions_do_unless_it_is_cold(shipped: Any, first: int) -> None:
+    given, text, model = shipped
+    real, quotations = text.unseen[first::80], given.Quotations(text.seen)
+    words = [line.partition(":")[0] for line in real]
+
+    def quoted(heat: float) -> float:
+        define = partial(given.define, model, text, probabilities=partial(given.softmax, heat=heat))
+        return float(quotations.shares([define(word, seed=first + n) for n, word in enumerate(words)])[1])
+
+    assert quoted(0.1) > 0.6
+    assert quoted(1.0) < float(quotations.shares(real)[1]) + 0.02
+
+
+def test_no_head_of_the_shipped_model_looks_back_or_for_repetitions(shipped: Any) -> None:
+    given, _, model = shipped
+    score = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
+    for seed in range(3):
+        once = torch.randint(100, 1000, (8, 20), generator=torch.Generator().manual_seed(seed))
+        weights = given.head_weights(model, once.repeat(1, 2), given.LARGE["num_heads"])
+        assert float(score["previous_token_score"](weights).max()) < 0.35
+        assert float(score["induction_score"](weights, torch.full((8,), 20)).max()) < 0.15
+
+
+def test_definitions_have_seven_words_on_average(shipped: Any) -> None:
+    words = [len(line.partition(":")[2].split()) for line in shipped[1].seen]
+    assert sum(words) / len(words) == pytest.approx(7, abs=0.5)

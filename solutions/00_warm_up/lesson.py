@@ -278,7 +278,7 @@ swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
 swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 
 # %% [markdown]
-# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` does not move anything and only fills the new shape in memory order. A right shape with wrong contents raises no error, just as the wrong shares did not. This mistake comes back in lesson 6, so remember what it looks like.
+# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` does not move anything and only fills the new shape in memory order. A right shape with wrong contents raises no error, and neither did the wrong shares. This mistake comes back in lesson 6, so remember what it looks like.
 #
 # ### Exercise 0.3: shapes on paper
 #

@@ -437,7 +437,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# (The model over $d$ starts with an average and learns all the same. It is slower only because its steps in the scores are smaller: with sixteen times the learning rate for the two matrices it gets below 0.3 after some 30 steps. Some very wide models divide by $d$ on purpose, because trained queries and keys are no longer independent; Yang et al., below.)
+# (The model over $d$ starts with an average and learns all the same. It is slower only because its steps in the scores are smaller: with sixteen times the learning rate for the two matrices it gets below 0.3 after 30 to 40 steps. Some very wide models divide by $d$ on purpose, because trained queries and keys are no longer independent; Yang et al., below.)
 #
 # ### Two suspects and a control
 #
@@ -520,7 +520,7 @@ for name, (model, _, _) in runs.items():
 #
 # So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. The run that everybody does first has one learning rate for all parameters, and there leaving out the division has a second effect: every step moves the scores sixteen times as far.
 #
-# Dividing by $\sqrt{d_k}$ removes both troubles at once. (It is not the only way. In three starts, an unscaled model whose two matrices began at a quarter of their size and had a quarter of the rate learned as quickly as the scaled one.) All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
+# Dividing by $\sqrt{d_k}$ removes both troubles at once. (It is not the only way. If the two matrices begin at a quarter of their size and have a quarter of the rate, the unscaled model has the same scores and takes the same steps, because a quarter of a quarter is 1/16.) All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
 #
 # ## What can go wrong
 #

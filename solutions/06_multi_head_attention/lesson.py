@@ -134,7 +134,7 @@ for seed in range(5):
     print(f"start {seed}: first digit {first:4.0%} right, second digit {second:4.0%}")
 
 # %% [markdown]
-# All five starts end in the same way. One digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places, which one depends on the start, and no amount of training has talked it out of that.
+# All five starts end in the same way. One digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places, which one depends on the start, and 300 steps of training have not talked it out of that.
 #
 # ## By hand
 #
@@ -523,7 +523,7 @@ for L in (64, 1024, 16384):
     print(f"{L:6} tokens: {attention / (projections + attention):.0%} in attention")
 
 # %% [markdown]
-# The two are equal at $L = 2E$. The statement that "attention costs $O(L^2 E)$" is therefore true of its core and of long sequences, whereas for short ones the projections cost more. In memory, what grows fastest is the table of weights, `(B, H, L, S)`. And a whole transformer layer has twice as many parameters outside attention as in it, as lesson 8 will count.
+# The two are equal at $L = 2E$. The statement that "attention costs $O(L^2 E)$" is therefore true of its core and of long sequences, whereas for short ones the projections cost more. In memory, what grows fastest is the table of weights, `(B, H, L, S)`. And a whole transformer layer of the usual kind has twice as many parameters outside attention as in it, as lesson 8 will count.
 #
 # ### What do heads look at?
 #
@@ -644,7 +644,7 @@ plot.heatmap(
 #
 # It can be tested, though. If the values of this head carry only the vectors of places, "here" is still always right, and if they carry only the vectors of digits, it falls to 31%.
 #
-# The table also seems to say that "here" suffers without other heads. But setting a head to 0 is rough treatment, and with the head's mean in its place, as lesson 9 does it, at least 93% stays right. All of this is one run, and from another start the heads may divide the work less neatly.
+# The table also seems to say that "here" suffers without other heads. But setting a head to 0 is rough treatment, and with the head's mean in its place, as lesson 9 does it, at least 93% stays right. All of this is one run. Two other starts ended with such a head as well, and with the vectors of places alone "here" was right in 84% and 100% of the places, with those of digits in 49% and 12%.
 #
 # ## What can go wrong
 #

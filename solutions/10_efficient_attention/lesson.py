@@ -190,7 +190,32 @@ class KVCache:
 # %% [markdown]
 # ### Room set aside
 #
-# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives, which is fine for learning and wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does. Where the texts of many users have to share the memory without gaps, it keeps *pages* of a fixed size instead (Kwon et al., below). For a text of 1000 tokens, this is how many positions are copied in each case:
+# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives, which is fine for learning and wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does:
+
+
+# %%
+class RoomyCache:
+    def __init__(self, *shape: int) -> None:  # B, H, the room, D
+        self.kept, self.length = torch.empty(2, *shape), 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        start, self.length = self.length, self.length + key.size(-2)
+        for kept, new in zip(self.kept, (key, value), strict=True):
+            kept[..., start : self.length, :] = new
+        keys, values = self.kept[..., : self.length, :]
+        return keys, values
+
+
+cache, prompt, token = RoomyCache(1, 2, 1000, 4), torch.ones(500, 4), torch.ones(1, 4)
+before, _ = cache.append(prompt, prompt)
+after, _ = cache.append(token, token)
+before.shape, after.shape, before.data_ptr() == after.data_ptr()
+
+# %% [markdown]
+# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. The price is a largest length, and a cache that is written in place like this one is for writing text and not for training. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below). For a text of 1000 tokens, this is how many positions are copied in each case:
 
 # %%
 copied = sum(range(1, 1001))
@@ -307,7 +332,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so that everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because some of its heads rest on them, as head 2.2 of lesson 9 rested on spaces.
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so that everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because some of its heads rest on them, as a head of lesson 9 rested on spaces (Xiao et al., below).
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -513,7 +538,9 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), of which the parameters take 14 GB, and you may choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but the parameters and the cache. How many users can you serve at once with each choice? Which one do you take, and what would you measure before you decide?
+# **Question R10** (2 points, graded by a person). A model has 32 layers, 32 heads of dimension 128 (4096 together), and is to read texts of 32,768 tokens with 2 bytes per number. You have a GPU with 80 GB (1 GB is a billion bytes), of which the parameters take 14 GB, and you may choose between one set of keys and values per head, 8 sets, and 1 set. Each user has a text of that length, and you leave room for nothing but the parameters and the cache.
+#
+# How many users can you serve at once with each choice? Which one do you take, and what would you measure before you decide?
 
 # %% question R10 [markdown] points=2
 # Per user 17.2 GB, 4.3 GB and 0.54 GB. In the 66 GB that are left: 3, 15 and about 120 users (less in practice, since activations need room too).
@@ -539,6 +566,7 @@ recap()
 # - Shazeer 2019, [Fast Transformer Decoding](https://arxiv.org/abs/1911.02150): one set of keys and values for all heads.
 # - Ainslie et al. 2023, [GQA](https://arxiv.org/abs/2305.13245): grouped queries, and how to convert a trained model.
 # - Kwon et al. 2023, [Efficient Memory Management for Large Language Model Serving with PagedAttention](https://arxiv.org/abs/2309.06180): pages.
+# - Xiao et al. 2023, [Efficient Streaming Language Models with Attention Sinks](https://arxiv.org/abs/2309.17453): a window that keeps the first tokens.
 # - DeepSeek-AI 2024, [DeepSeek-V2](https://arxiv.org/abs/2405.04434): latent attention.
 # - Milakov and Gimelshein 2018, [Online normalizer calculation for softmax](https://arxiv.org/abs/1805.02867): the single pass.
 #

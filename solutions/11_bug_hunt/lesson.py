@@ -595,7 +595,7 @@ except NotImplementedError:
 #
 # **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes make rare cases more frequent, and the rarest are best made on purpose.
 #
-# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. How much that is worth depends on the questions, and you have just counted the mutants that survive them.
+# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. How much that is worth depends on the questions, and you have counted the mutants that survive them.
 #
 # ## What you learned
 #

@@ -411,7 +411,7 @@ else:
 reveal("kinds of answer", "three")
 
 # %% [markdown]
-# Keras gives zeros the first time and something else the second time: its faster path averages all five tokens, hidden or not, because inside it adds a large negative number to every score of the row, with the effect that you saw above. So neither library agrees even with itself. Where a query may look at nothing, decide the answer yourself, and test it.
+# Keras gives zeros the first time and something else the second time: its faster path averages all five tokens, hidden or not, because inside it adds a large negative number to every score of the row, with the effect that you saw above. So neither library agrees even with itself, at least in the versions that were used here, PyTorch 2.13 and Keras 3.15. Where a query may look at nothing, decide the answer yourself, and test it.
 #
 # ## What can go wrong
 #

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# A definition in a dictionary is ten words long. That is short enough for a small model to get right, so in this lesson we teach a model to write dictionary entries. The one beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
+# A dictionary explains a word in seven words or so. That is short enough for a small model to get right, so in this lesson we teach a model to write dictionary entries. The one beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
 
 # %% setup
 import itertools
@@ -49,7 +49,7 @@ for seed in range(4):
 #
 # A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the way between. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so that frequent words end up as a single token while rare ones stay in pieces.
 #
-# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pair l, o occurs in all ten words and is merged first. Write down what the three words look like then, and which pair is the most frequent one now, before you run the next cell.
+# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. Of pairs that are equally frequent, the first in the alphabet is merged first, so l, o is. Write down what the three words look like then, and which pair is the most frequent one now, before you run the next cell.
 
 # %%
 once = {word: merge(list(word), ("l", "o")) for word in ("low", "lower", "slow")}
@@ -161,7 +161,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so that the matrix that reads tokens at the bottom serves a second time at the top, where it writes them. This is called a *tied* output matrix.
 #
-# The block is that of lesson 8 with two changes that GPT-2 made in 2019. The linear layers of its attention have biases, and between the two layers of its network is a *GELU*, a smooth relative of the ReLU. You find it in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with two differences that the GPT models have had since the first of them, in 2018. The linear layers of its attention have biases, and between the two layers of its network is a *GELU*, a smooth relative of the ReLU. You find it in `blocks.py`, beside this notebook.
 #
 # ### Exercise 13.3: the model
 #
@@ -378,7 +378,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. To know what to expect of a loss, note that a model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
+# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
 
 
 # %%
@@ -419,7 +419,7 @@ best = logits.softmax(dim=-1).topk(6)
 # - *Top-k*: draw from the k most probable tokens only.
 # - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so that there are few candidates where the model is sure, and many where it is not.
 #
-# The last two exist because of the tail. Each of the 2,000 improbable tokens is harmless on its own, but together they have so much probability that one of them is drawn every few words, and a definition rarely recovers from it.
+# The last two exist because of the tail. Each token after the hundred most probable ones is harmless on its own, but together they have about an eighth of the probability, on average over unseen lines, so that one of them is drawn every few words, and a definition rarely recovers from it.
 #
 # ### Exercise 13.5: probabilities of the next token
 #
@@ -509,7 +509,7 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print(f"temperature {heat:4} {quotations.shares(lines)[1]:.2f}")
 
 # %% [markdown]
-# The numbers say which part of a definition its longest shared run is, on average over 41 words. At temperature 1 the model shares about as much with its text as real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. The model does not know its lines by heart. It has learned how definitions are made.
+# The numbers say which part of a definition its longest shared run is, on average over 41 words. At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. The model does not know its lines by heart. It has learned how definitions are made.
 #
 # ### Published weights
 #
@@ -638,7 +638,7 @@ else:
     print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
 
 # %% [markdown]
-# The shipped model has hardly any such head. In a definition of ten words nothing is repeated, so that no head had a reason to look for repetitions, whereas GPT-2, which has read whole pages, has many.
+# The shipped model has hardly any such head. In a definition of seven words nothing is repeated, so that no head had a reason to look for repetitions, whereas GPT-2, which has read whole pages, has many.
 #
 # ### GPT-2 and today
 #
@@ -653,7 +653,7 @@ longer = [torch.tensor(row) for row in given.table("longer").values()]
 print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist()])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and nobody uses them for the loss: RMSNorm and missing biases save time, and grouped queries save memory when the model writes. All five together are worth about a tenth of a nat after the full three minutes. Between your model and those of today there is little in the block, and everything in the size, in the text, and in what is done after training.
+# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and nobody uses them for the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. All five together are worth about a tenth of a nat after the full three minutes. Between your model and those of today there is little in the block, and everything in the size, in the text, and in what is done after training.
 #
 # ## What can go wrong
 #
@@ -717,6 +717,7 @@ recap()
 #
 # - Sennrich, Haddow and Birch 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): byte-pair encoding for words.
 # - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2, and byte pairs over bytes.
+# - Chowdhery et al. 2022, [PaLM](https://arxiv.org/abs/2204.02311), section 2: what one large model changed in the block, and why.
 # - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): what the tail does to a text, and top-p.
 #
 # **The end.** You began with a dictionary that answers in shares, and you end with one that answers for words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
