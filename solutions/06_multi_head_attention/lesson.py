@@ -261,7 +261,7 @@ print(f"one place in each half:      {right[differ & ~same_half].mean():.0%} rig
 print(f"both places in the same one: {right[differ & same_half].mean():.0%} right")
 
 # %% [markdown]
-# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second, and the output matrix can often tell two different pieces apart. Now do it right.
+# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second, and the output matrix can often tell two different pieces apart.
 #
 # ### Exercise 6.1: split into heads
 #
