@@ -149,6 +149,8 @@ decode.mutant("no_output_projection", "mha.out_proj(mixed", "(mixed", hint=3,
     says="out_proj was not applied: the heads are side by side but not mixed.")
 decode.mutant("scaled_by_the_model", "q.size(-1)", "x_new.size(-1)",
     says="The scores were scaled by the root of the model dimension. A dot product is within one head.")
+decode.mutant("scaled_by_the_heads", "q.size(-1)", "mha.num_heads",
+    says="The scores were scaled by the root of the number of heads. The dimension of a head makes them large.")
 decode.mutant("masked_after_softmax", ".masked_fill(hidden, -torch.inf)", "", "scores.softmax(dim=-1)",
     "scores.softmax(dim=-1).masked_fill(hidden, 0.0)",
     says="The mask came after softmax, so rows sum to less than 1. Hide the scores first.")
