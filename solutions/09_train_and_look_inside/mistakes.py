@@ -255,6 +255,9 @@ ablate.mutant("module_returned", code="ablate_head = contextmanager(lambda modul
     "ended.")
 ablate.mutant("yields_twice", "hook.remove()", "hook.remove()\nyield",
     says="There are two `yield`s. One block comes in at one place: what follows the first `yield` cleans up.")
+weights_zeroed.mutant("NewParameter", BACK, "layer.weight = torch.nn.Parameter(dict(kept)[layer.weight])", hint=3,
+    says="Afterward out_proj or its weight is a new object, which an optimizer would not know. Put back the old one, "
+    "or copy into it.")
 weights_zeroed.mutant("KeptOnTheModule", "kept = [(p, p.detach().clone()) for p in module.parameters()]",
     "kept = vars(module).setdefault('copies', [(p, p.detach().clone()) for p in module.parameters()])",
     says="Leaving an inner block switched the outer block's head on again: both blocks share one copy. Keep what "

@@ -143,6 +143,10 @@ decode.mutant("heads_behind_positions", "(mha.num_heads, -1)).transpose(1, 2)", 
 decode.mutant("not_split", ".unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)", "[:, None]", hint=2,
     says="The heads were never split: there is one head of the whole model dimension. Split queries, keys and values "
     "as in lesson 6.")
+decode.mutant("sequence_cut", ".unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)",
+    ".reshape(x_new.size(0), mha.num_heads, x_new.size(1), -1)", hint=2,
+    says="The split is wrong: view or reshape cut the sequence into heads. Split the last axis, then move the heads "
+    "forward.")
 decode.mutant("not_merged", "mixed.transpose(1, 2).flatten(2)", "mixed", hint=3,
     says="out_proj stopped: it got the heads one by one. Merge them into (B, T, E) first, as in lesson 6.")
 decode.mutant("no_output_projection", "mha.out_proj(mixed", "(mixed", hint=3,
@@ -343,6 +347,8 @@ blocks.mutant("maximum_of_this_block", "torch.maximum(highest, scores.detach().a
     "If it is far lower than before, or a block is hidden, the factor overflows. Keep the largest so far.")
 blocks.mutant("one_maximum_for_all", "amax(dim=-1, keepdim=True)", "amax()", hint=1, says="One maximum was taken over "
     "all queries. A query whose scores are far below it gets 0/0: each row has its own.")
+blocks.mutant("value_width_assumed", "value.size", "key.size", hint=1, says="It stopped: room was made for an output "
+    "as wide as the queries. It is as wide as the values, (..., L, D_v).")
 blocks.mutant("values_not_cut", "value[..., part, :]", "value", says="It stopped where weights met values: a block "
     "has few weights per query, and all values were there. Cut the values like the keys.")
 blocks.mutant("axis_one_cut", "[..., part, :]", "[:, part]", every=True, says="Plain tables were cut along axis 1, "
