@@ -101,6 +101,8 @@ block.mutant("DroppedTwice", "self.linear2(hidden)", "self.linear2(self.dropout(
     "or does the network not read the sum that dropout left?")
 block.mutant("FixedDropout", "nn.Dropout(dropout)", "nn.Dropout()", says="The branches are dropped with a fixed "
     "probability, such as nn.Dropout's default. Use the argument `dropout`.")
+block.mutant("ShareThatIsKept", "nn.Dropout(dropout)", "nn.Dropout(1 - dropout)",
+    says="dropout was used as the probability of keeping an entry. It is the probability of setting it to 0.")
 block.mutant("OneHead", "MultiHeadAttention(d_model, num_heads", "MultiHeadAttention(d_model, 1",
     says="num_heads has no effect: the attention has another number of heads than was asked for.")
 block.mutant("OverTheBatch", "self.norm1(x), mask=mask)[0]",
@@ -124,6 +126,8 @@ decoder.mutant("SelfMaskOnMemory", "mask=memory_mask", "mask=self_mask", hint=3,
     "memory: it was used in cross-attention, or combined with memory_mask. Each mask goes to its own attention.")
 decoder.mutant("MasksSwapped", "mask=self_mask", "mask=memory_mask", hint=3,
     says="The masks are swapped: self_mask is for self-attention, memory_mask for cross-attention.")
+decoder.mutant("MasksIgnored", "mask=self_mask", "mask=None", "mask=memory_mask", "mask=None", hint=3,
+    says="Neither mask had an effect. Each is passed on to its own attention.")
 decoder.mutant("BothMasksInverted", "mask=self_mask", "mask=None if self_mask is None else ~self_mask",
     "mask=memory_mask", "mask=None if memory_mask is None else ~memory_mask",
     says='The masks were inverted. True means "may attend", here and in MultiHeadAttention: pass them on as they are.')
@@ -156,6 +160,12 @@ decoder.mutant("CrossFirstWithFirstNorm", method="forward", hint=1, body=f"""
     hidden = self.linear1(self.norm3(x)).relu()
     return {NETWORK}""", says="Cross-attention came before self-attention, with norm1 in front of it. Self-attention "
     "is the first branch.")
+decoder.mutant("CrossLast", method="forward", hint=1, body=f"""
+    x = {OWN}
+    hidden = self.linear1(self.norm3(x)).relu()
+    x = {NETWORK}
+    return x + self.dropout(self.cross_attention(self.norm2(x), memory, mask=memory_mask)[0])""",
+    says="Cross-attention came last. The order is self-attention, cross-attention, feed-forward network.")
 decoder.mutant("NetworkBeforeCross", method="forward", hint=1, body=f"""
     x = {OWN}
     hidden = self.linear1(self.norm2(x)).relu()
