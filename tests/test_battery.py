@@ -97,11 +97,22 @@ def test_a_module_is_varied_with_its_parameters_and_stays_as_it_is() -> None:
     assert {"gradients", "float32", "twice"} <= {kind_of(item) for item in asked.items}
     tree = asked.values(Layer, 1).tree  # type: ignore[union-attr]
     assert tree["float32"].dtype == torch.float32
-    assert tree["gradients"][1]["weight"].shape == (2, 3)
+    assert [tuple(grad.shape) for grad in tree["gradients"][1]] == [(2,), (2, 3)]
+    renamed = asked.values(Renamed, 1).tree["gradients"]  # type: ignore[union-attr]
+    assert [grad.equal(right) for grad, right in zip(renamed[1], tree["gradients"][1], strict=True)] == [True, True]
 
 
 class Layer(torch.nn.Linear):
     """A linear layer."""
+
+
+class Renamed(Layer):
+    """The same, with its parameters under further names that come first."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.a, self.b = self.weight, self.bias
+        self._parameters = dict(sorted(self._parameters.items()))
 
 
 def test_a_promise_that_no_check_asks_is_a_problem(asked: Battery) -> None:

@@ -253,8 +253,13 @@ def gradients(call: Call, draw: Inputs) -> Any:
     outputs = [x for x in leaves if isinstance(x, Tensor) and x.requires_grad]
     torch.autograd.backward([(x * waves_like(x)).sum() for x in outputs])
     inputs = [x.grad for x in tensors_of(trained) if x.is_floating_point()]
-    parameters = dict(trained.func.named_parameters()) if isinstance(trained.func, nn.Module) else {}
-    return inputs, {name: parameter.grad for name, parameter in sorted(parameters.items())}
+    parameters = trained.func.parameters() if isinstance(trained.func, nn.Module) else ()
+    return inputs, [p.grad for p in sorted(parameters, key=what_it_holds)]
+
+
+def what_it_holds(parameter: Tensor) -> tuple[tuple[int, ...], float]:
+    """Return what orders parameters whatever they are called: a right module may have a layer under two names."""
+    return tuple(parameter.shape), float(parameter.detach().sum())
 
 
 def waves_like(tensor: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ NO_OTHER_MEMORY = shortcut(
     "tolist",
     because="What you keep can be measured in PyTorch's tensors only.",
 )
-ROOM = 12  # positions that fit into a RoomyCache
+ROOM = 700  # positions that fit into a RoomyCache
 FOLLOW = "Keys and values that follow those in a cache have their shape: (B, H, T, D)."
 
 # What attention costs
@@ -129,7 +129,8 @@ def compared(found: Any) -> Any:
         )
     if length != 0:
         raise ValueError(
-            "Nothing was appended to a cache, and its length is not 0. Another cache was appended to."
+            "Nothing was appended to a cache, and its length is not 0: it shares what another one holds. "
+            "Create what a cache holds in __init__, on `self`."
         )
     return found
 

@@ -1,5 +1,6 @@
 """The hidden checks of lesson 8. Never given to students."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from checks import (
 )
 from torch import nn
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, battery, check
 
 # The block
 
@@ -31,15 +32,6 @@ def apart(block_class: Any, names: tuple[str, ...], draw: Inputs, *inputs: Any) 
             p.add_(100.0)
     layers = [name.split(".")[0] for name in block.state_dict()]
     return before, block(*inputs), copied, [name in layers for name in names]
-
-
-def gradients_of(block: nn.Module, names: tuple[str, ...]) -> Any:
-    """Return the gradients of each documented layer's parameters."""
-    return {
-        f"{layer}.{name}": p.grad
-        for layer in names
-        for name, p in sorted(getattr(block, layer).named_parameters())
-    }
 
 
 def masks_drawn(block: nn.Module, outer: list[nn.Linear], *inputs: Any) -> int:
@@ -65,46 +57,42 @@ def share_that_is_dropped(block_class: Any, draw: Inputs) -> Any:
     return calm, without, parts, block.attention.dropout.p, masks
 
 
-@check("TransformerBlock", points=1)
+@battery("TransformerBlock", points=1)
 def learning(block_class: Any, draw: Inputs) -> Any:
-    """Gradients of every parameter, one position, one head, names for saving, and two blocks side by side."""
+    """Edge: other sizes and dtypes, gradients of every parameter, one head, names for saving, and two blocks."""
     block = filled(block_class(8, 2, 5), BLOCK, draw)
-    mask = rule(draw, 3, 7, 7)
-    mask[1, 2] = False
-    output = block(draw.normal(3, 7, 8), draw.give(mask))
-    (output * draw.normal(3, 7, 8)).sum().backward()
+    mask = rule(draw, 7, 7)
+    mask[2] = False
     single = filled(block_class(4, 1, 6), BLOCK, draw)(draw.normal(1, 1, 4))
     pair = apart(block_class, BLOCK, draw, draw.normal(2, 3, 6))
-    return output, gradients_of(block, BLOCK), single, pair
+    return partial(block, draw.normal(3, 7, 8), mask), single, pair
 
 
 # The decoder block
 
 
-@check("DecoderBlock", points=1)
+@battery("DecoderBlock", points=1)
 def everything_else(block_class: Any, draw: Inputs) -> Any:
-    """Masks of each rank, gradients of every parameter, one position, how much is dropped, and two blocks."""
+    """Edge: other sizes and dtypes, masks of each rank, gradients, one head, how much is dropped, and two blocks."""
     block = filled(block_class(8, 2, 5), DECODER, draw)
-    own, far = rule(draw, 3, 4, 4), rule(draw, 3, 2, 4, 7)
-    own[1, 2], far[0, 1, 3] = False, False
+    own, far = rule(draw, 4, 4), rule(draw, 4, 7)
+    own[2], far[3] = False, False
     x, memory = draw.normal(3, 4, 8), draw.normal(3, 7, 8)
     outputs = [
-        block(x, memory, draw.give(own), draw.give(far)),
-        block(x, memory, rule(draw, 3, 1, 1, 4), rule(draw, 4, 7)),
+        block(x, memory, rule(draw, 3, 1, 1, 4), rule(draw, 3, 2, 4, 7)),
         block(x, memory, rule(draw, 3, 2, 4, 4), rule(draw, 3, 4, 7)),
         filled(block_class(4, 1, 6), DECODER, draw)(
             draw.normal(1, 1, 4), draw.normal(1, 1, 4)
         ),
     ]
-    (outputs[0] * draw.normal(3, 4, 8)).sum().backward()
-    x, memory = draw.normal(3, 5, 6), draw.normal(3, 4, 6)
     one = filled(block_class(6, 3, 10, dropout=0.25), DECODER, draw)
     outer = [getattr(one, name).out_proj for name in ATTENTIONS] + [one.linear2]
     parts = factors(one, ATTENTIONS, outer, draw.normal(5, 8, 6), draw.normal(5, 4, 6))
     masks = masks_drawn(one, outer, draw.normal(9, 8, 6), draw.normal(9, 4, 6))
     rates = [getattr(one, name).dropout.p for name in ATTENTIONS]
-    pair = apart(block_class, DECODER, draw, x, memory)
-    return outputs, gradients_of(block, DECODER), parts, masks, rates, pair
+    pair = apart(block_class, DECODER, draw, draw.normal(3, 5, 6), draw.normal(3, 4, 6))
+    call = partial(block, x, memory, own, far)
+    return call, outputs, parts, masks, rates, pair
 
 
 # Greedy decoding

@@ -42,6 +42,8 @@ block.mutant("NoNorms", "self.norm1(x)", "x", "self.norm2(x)", "x", hint=1,
 block.mutant("NormsSwapped", "self.norm2(x)", "self.norm1(x)", "self.attention(self.norm1(x)",
     "self.attention(self.norm2(x)",
     says="norm1 and norm2 are swapped: norm1 precedes attention, norm2 the feed-forward network.")
+block.mutant("OneNormObject", "self.attention = ", "self.norm2 = self.norm1\nself.attention = ",
+    says="norm1 and norm2 are one object, so they share their weights. Make two LayerNorms.")
 block.mutant("NormsWithoutWeights", "nn.LayerNorm(d_model)", "nn.LayerNorm(d_model, elementwise_affine=False)",
     every=True, says="The norms have no parameters. nn.LayerNorm has a weight and a bias unless it is told not to.")
 block.mutant("RootMeanSquareNorm", "nn.LayerNorm", "nn.RMSNorm", every=True,
@@ -86,6 +88,8 @@ block.mutant("AddedTwice", "x = x + self", "old, x = x, x + self", NETWORK, f"ol
     says="x was added twice: once around each branch, and once more at the end.")
 block.mutant("AlwaysDropping", "self.dropout(", "nn.functional.dropout(p=self.dropout.p, input=", every=True, hint=3,
     says="Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass self.training.")
+block.mutant("NoDropoutOnBranches", "self.dropout(", "(", every=True, hint=3,
+    says="In training, dropout acts on the attention weights alone. It also acts on what each branch adds.")
 block.mutant("DroppedAfterAdding", FIRST, "self.dropout(x + self.attention(self.norm1(x), mask=mask)[0])", NETWORK,
     "self.dropout(x + self.linear2(hidden))", hint=3, says="Dropout acts on the sum, so the residual stream itself "
     "loses entries. Drop what a branch adds, before adding.")
@@ -97,6 +101,8 @@ block.mutant("DroppedTwice", "self.linear2(hidden)", "self.linear2(self.dropout(
     "or does the network not read the sum that dropout left?")
 block.mutant("FixedDropout", "nn.Dropout(dropout)", "nn.Dropout()", says="The branches are dropped with a fixed "
     "probability, such as nn.Dropout's default. Use the argument `dropout`.")
+block.mutant("ShareThatIsKept", "nn.Dropout(dropout)", "nn.Dropout(1 - dropout)",
+    says="dropout was used as the probability of keeping an entry. It is the probability of setting it to 0.")
 block.mutant("OneHead", "MultiHeadAttention(d_model, num_heads", "MultiHeadAttention(d_model, 1",
     says="num_heads has no effect: the attention has another number of heads than was asked for.")
 block.mutant("OverTheBatch", "self.norm1(x), mask=mask)[0]",
@@ -109,8 +115,19 @@ block.mutant("PyTorchsAttention", "MultiHeadAttention(d_model, num_heads, dropou
 decoder = solution("DecoderBlock")
 decoder.mutant("MemoryIgnored", "self.norm2(x), memory, mask=memory_mask", "self.norm2(x)", hint=2,
     says="The memory had no effect: in cross-attention, keys and values came from x. They come from the memory.")
+decoder.mutant("QueryFromMemory", "(self.norm2(x), memory, mask", "(memory, self.norm2(x), mask", hint=2, says="In "
+    "cross-attention, the queries came from the memory, so its output is as long as the memory and cannot be added to "
+    "x. Queries come from x.")
+decoder.mutant("ValueFromX", "memory, mask=memory_mask", "memory, self.norm2(x), mask=memory_mask", hint=2, says="In "
+    "cross-attention, the values came from x although the keys came from the memory. Both come from the memory.")
+decoder.mutant("KeyFromX", "memory, mask=memory_mask", "self.norm2(x), memory, mask=memory_mask", hint=2, says="In "
+    "cross-attention, the keys came from x although the values came from the memory. Both come from the memory.")
+decoder.mutant("SelfMaskOnMemory", "mask=memory_mask", "mask=self_mask", hint=3, says="self_mask met the length of the "
+    "memory: it was used in cross-attention, or combined with memory_mask. Each mask goes to its own attention.")
 decoder.mutant("MasksSwapped", "mask=self_mask", "mask=memory_mask", hint=3,
     says="The masks are swapped: self_mask is for self-attention, memory_mask for cross-attention.")
+decoder.mutant("MasksIgnored", "mask=self_mask", "mask=None", "mask=memory_mask", "mask=None", hint=3,
+    says="Neither mask had an effect. Each is passed on to its own attention.")
 decoder.mutant("BothMasksInverted", "mask=self_mask", "mask=None if self_mask is None else ~self_mask",
     "mask=memory_mask", "mask=None if memory_mask is None else ~memory_mask",
     says='The masks were inverted. True means "may attend", here and in MultiHeadAttention: pass them on as they are.')
@@ -143,6 +160,12 @@ decoder.mutant("CrossFirstWithFirstNorm", method="forward", hint=1, body=f"""
     hidden = self.linear1(self.norm3(x)).relu()
     return {NETWORK}""", says="Cross-attention came before self-attention, with norm1 in front of it. Self-attention "
     "is the first branch.")
+decoder.mutant("CrossLast", method="forward", hint=1, body=f"""
+    x = {OWN}
+    hidden = self.linear1(self.norm3(x)).relu()
+    x = {NETWORK}
+    return x + self.dropout(self.cross_attention(self.norm2(x), memory, mask=memory_mask)[0])""",
+    says="Cross-attention came last. The order is self-attention, cross-attention, feed-forward network.")
 decoder.mutant("NetworkBeforeCross", method="forward", hint=1, body=f"""
     x = {OWN}
     hidden = self.linear1(self.norm2(x)).relu()
@@ -196,6 +219,9 @@ decoder.mutant("AttentionsSwapped", "self.cross_attention(", "self.self_attentio
     says="self_attention and cross_attention are swapped: cross_attention is the one that reads the memory.")
 decoder.mutant("BothReadTheMemory", "self.norm1(x), mask=self_mask", "self.norm1(x), memory, mask=memory_mask", hint=1,
     says="Both attentions read the memory. In self-attention, queries, keys and values all come from x.")
+decoder.mutant("OneAttentionObject", "self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)",
+    "self.cross_attention = self.self_attention",
+    says="self_attention and cross_attention are one object, so they share their weights. Make two.")
 decoder.mutant("CrossMissing", "x + self.dropout(cross)", "x", hint=1,
     says="Nothing of the memory reached the output: cross-attention is missing, or its result was not used.")
 decoder.mutant("SelfMissing", OWN, "x", hint=1,
@@ -212,6 +238,8 @@ decoder.mutant("TupleDropped", "mask=self_mask)[0]", "mask=self_mask)", says="It
     "tuple: take the first of the two things that an attention returns.")
 decoder.mutant("DroppingInEval", "self.dropout(", "nn.functional.dropout(p=self.dropout.p, input=", every=True,
     says="Dropout acts in eval mode too: `functional.dropout` has to be told about self.training. nn.Dropout knows.")
+decoder.mutant("BranchesNotDropped", "self.dropout(", "(", every=True, says="In training, dropout acts on attention "
+    "weights alone. As in TransformerBlock, it also acts on what each branch adds.")
 decoder.mutant("SumsDropped", OWN, "self.dropout(x + self.self_attention(self.norm1(x), mask=self_mask)[0])",
     "x + self.dropout(cross)", "self.dropout(x + cross)", NETWORK, "self.dropout(x + self.linear2(hidden))",
     says="Dropout acts on the sums, so x itself loses entries. Drop what a branch adds, before it is added.")

@@ -25,6 +25,11 @@ repeating.mutant("other_periods_returned", "places), periods)", "places), period
     "another order.")
 repeating.mutant("first_period_for_tokens", "periods[:, None]", "periods[:1, None].expand(batch, 1)", says="Each row has a period of its "
     "own, but the tokens of all rows repeat with the same one. Which row's was used?")
+repeating.mutant("repeated_one_short", "periods[:, None]", "(periods[:, None] - 1).clamp(min=1)", hint=2, says="The "
+    "sequences repeat one token too early: with period P, place P has the first token again, and P - 1 does not yet.")
+repeating.mutant("seed_of_its_own", "periods = torch.randint", "generator = torch.Generator().manual_seed(0)\nperiods = "
+    "torch.randint", hint=3, says="Two calls with one generator gave the same batch: a model would see no other. Draw "
+    "from the generator itself, not from one with a seed of its own.")
 repeating.mutant("tokens_up_to_the_period", "order.gather(1, places)", "torch.stack([torch.randperm(int(p), "
     "generator=generator)[i] for p, i in zip(periods, places)])", hint=2,
     says="A row with period P has the tokens 0 to P - 1 only, shuffled. Draw its tokens from the whole vocabulary.")
@@ -59,6 +64,8 @@ previous.mutant("first_sequence", "weights.diagonal", "weights[0].diagonal", "(0
     says="Only the first sequence was counted. Average over all of them.")
 previous.mutant("all_entries", hint=1, body="return weights.tril(-1).triu(-1).mean(dim=(0, 2, 3))", says="The right "
     "entries were averaged together with zeros for all others. Divide by the number of those that count.")
+previous.mutant("everything_before", hint=1, body="return weights.tril(-1).sum(dim=-1)[..., 1:].mean(dim=(0, 2))",
+    says="This is the weight on all tokens before. Only the one directly before counts.")
 previous.mutant("mean_below_the_diagonal", hint=1, body="""
     count = torch.ones_like(weights).tril(-1).sum(dim=(0, 2, 3))
     return weights.tril(-1).sum(dim=(0, 2, 3)) / count""", says="This is the mean of all weights below the diagonal, "
@@ -193,6 +200,8 @@ ablate.mutant("UpToThisHead", PART, "slice(0, (head + 1) * size)", hint=1,
     says="The slice has no start: all earlier heads were switched off too. Head h starts at h * D.")
 ablate.mutant("OneEntry", PART, "slice(head, head + 1)", hint=1,
     says="One entry was switched off. A head has D of them, side by side.")
+ablate.mutant("OneEntryShort", PART, "slice(head * size, (head + 1) * size - 1)", hint=1,
+    says="The head's last entry is still on. A slice leaves its end out already.")
 ablate.mutant("HeadsAsSize", "module.out_proj.in_features // module.num_heads", "module.num_heads", hint=1,
     says="num_heads was taken for the size of a head. A head's dimension is out_proj's number of inputs divided by it.")
 ablate.mutant("SizeAsAFloat", "head * size", "head / size",
@@ -202,6 +211,9 @@ ablate.mutant("FewerHeads", "hook = module.out_proj.register_forward_pre_hook(si
     "fewer, larger heads. Leave it, and silence one head's part.")
 weights_zeroed.mutant("QueriesZeroed", ZERO, "module.q_proj.weight[part] = 0.0", hint=1, says="The head's queries were "
     "zeroed, in q_proj. Then it looks at all keys about equally, and its output still counts: cut it off at out_proj.")
+weights_zeroed.mutant("InputsOfTheQueries", ZERO, "module.q_proj.weight[:, part] = 0.0", hint=1, says="Columns of "
+    "q_proj were zeroed. They belong to entries of the tokens, which all heads read. The head's own part is what "
+    "out_proj reads.")
 weights_zeroed.mutant("KeysZeroed", ZERO, """
     module.k_proj.weight[part] = 0.0
     if module.k_proj.bias is not None:
@@ -243,6 +255,9 @@ ablate.mutant("module_returned", code="ablate_head = contextmanager(lambda modul
     "ended.")
 ablate.mutant("yields_twice", "hook.remove()", "hook.remove()\nyield",
     says="There are two `yield`s. One block comes in at one place: what follows the first `yield` cleans up.")
+weights_zeroed.mutant("NewParameter", BACK, "layer.weight = torch.nn.Parameter(dict(kept)[layer.weight])", hint=3,
+    says="Afterward out_proj or its weight is a new object, which an optimizer would not know. Put back the old one, "
+    "or copy into it.")
 weights_zeroed.mutant("KeptOnTheModule", "kept = [(p, p.detach().clone()) for p in module.parameters()]",
     "kept = vars(module).setdefault('copies', [(p, p.detach().clone()) for p in module.parameters()])",
     says="Leaving an inner block switched the outer block's head on again: both blocks share one copy. Keep what "

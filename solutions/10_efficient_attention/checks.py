@@ -32,7 +32,7 @@ NO_OTHER_MEMORY = shortcut(
     "tolist",
     because="What you keep can be measured in PyTorch's tensors only.",
 )
-ROOM = 12  # positions that fit into a RoomyCache
+ROOM = 700  # positions that fit into a RoomyCache
 FOLLOW = "Keys and values that follow those in a cache have their shape: (B, H, T, D)."
 
 # What attention costs

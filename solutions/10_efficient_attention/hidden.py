@@ -6,11 +6,10 @@ from typing import Any
 import torch
 from checks import (
     RoomyCache,
-    all_compared,
     attention_for,
     decoded,
-    grown,
     in_order,
+    kept,
     rule,
     sizes_inside,
 )
@@ -34,15 +33,16 @@ def long_sequences(attention_cost: Any, draw: Inputs) -> Any:
 # The cache
 
 
-@check("KVCache", points=1, summary=all_compared)
+@battery("KVCache", points=1, off={"gradients": "A model that writes does not learn."})
 def other_sizes(cache_class: Any, draw: Inputs) -> Any:
-    """Edge: growing by one and by many, single sentences and heads, caches of different lengths, half precision."""
-    return {
-        "one by one": grown(cache_class, draw, (1, 3, 2), (1, 1, 1, 1, 5)),
-        "many": grown(cache_class, draw, (4, 1, 3), (7, 2)),
-        "long": grown(cache_class, draw, (1, 1, 2), (300, 1, 1, 40)),
-        "float16": grown(cache_class, draw, (3, 2, 5), (1, 6), dtype=torch.float16),
-    }
+    """Edge: caches of every size, growing by one and by many, single sentences and heads."""
+
+    def appended(*parts: torch.Tensor) -> Any:
+        cache = cache_class()
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        return [kept(cache.append(*pair), cache) for pair in pairs], len(cache)
+
+    return partial(appended, *(draw.normal(2, 3, t, 5) for t in (4, 4, 1, 1, 4, 4)))
 
 
 # One step of decoding
@@ -57,10 +57,12 @@ class SharedCache(RoomyCache):
         return key, value
 
 
-@check("decode_step", points=1)
+@battery(
+    "decode_step", points=1, off={"gradients": "A model that writes does not learn."}
+)
 def other_modules(decode_step: Any, draw: Inputs) -> Any:
-    """Edge: biases, one head and many, a single sentence, two texts in turn, unchanged caches, float32."""
-    one, many = attention_for(draw, 4, 1, bias=True), attention_for(draw, 6, 6)
+    """Edge: texts and caches of every size, biases, one head, a single sentence, two texts in turn, float32."""
+    one = attention_for(draw, 4, 1, bias=True)
     first, second = RoomyCache(), SharedCache()
     texts = draw.normal(2, 4, 4), draw.normal(1, 6, 4)
     in_turn = [
@@ -68,14 +70,19 @@ def other_modules(decode_step: Any, draw: Inputs) -> Any:
         for text, start, stop in ((0, 0, 1), (1, 0, 3), (0, 1, 4), (1, 3, 5), (1, 5, 6))
     ]
     single = attention_for(draw, 10, 2, bias=True).float()
-    return {
-        "in turn": in_turn,
-        "lengths": [len(first), len(second)],
-        "many heads": decoded(decode_step, many, draw.normal(1, 9, 6), (2, 3, 1, 3)),
-        "float32": decoded(
-            decode_step, single, draw.normal(3, 4, 10, dtype=torch.float32), (3, 1)
-        ),
-    }
+    float32 = decoded(
+        decode_step, single, draw.normal(3, 4, 10, dtype=torch.float32), (3, 1)
+    )
+    many = attention_for(draw, 6, 6)
+
+    def step(x_new: torch.Tensor, *past: torch.Tensor) -> Any:
+        cache = RoomyCache()
+        cache.append(*past)
+        return decode_step(many, x_new, cache), len(cache)
+
+    past = draw.normal(2, 6, 5, 1), draw.normal(2, 6, 5, 1)
+    call = partial(step, draw.normal(2, 3, 6), *past)
+    return call, in_turn, len(first), len(second), float32
 
 
 # Fewer heads for keys and values
@@ -108,46 +115,24 @@ def single_rows(sliding_window_mask: Any, draw: Inputs) -> Any:
 # Block by block
 
 
-def gradients(blockwise_attention, draw):
-    """Return the gradients of queries, keys and values, with masks that hide whole blocks and whole rows."""
-    shapes = (3, 5, 4), (3, 8, 4), (3, 8, 2)
-    q, k, v = (draw.normal(*shape).requires_grad_() for shape in shapes)
-    mask = rule(draw, 5, 8)
-    mask[:, 3:6], mask[2], mask[4, 1:] = False, False, False
-    mask[4, 0] = True
-    results = [
-        blockwise_attention(q, k, v, 3),
-        blockwise_attention(q, k, v, 3, mask=draw.give(mask)),
-        blockwise_attention(q, k, v, 100, mask=mask),
-    ]
-    weights = [draw.normal(3, 5, 2) for _ in results]
-    sum((r * w).sum() for r, w in zip(results, weights, strict=True)).backward()
-    return q.grad, k.grad, v.grad, [r.isfinite().all().item() for r in results]
-
-
-@check("blockwise_attention", points=1)
+@battery("blockwise_attention", points=1)
 def edges(blockwise_attention: Any, draw: Inputs) -> Any:
-    """Edge: a single query or key, float32, inputs that are not contiguous, blocks of one, masks that broadcast or hide
-    everything; gradients; and the sizes of tensors with a mask.
+    """Edge: inputs of every size and dtype, gradients, blocks of one, masks that broadcast or hide everything; and the
+    sizes of tensors with a mask.
     """
-    turned = [draw.give(draw.normal(3, n, m).mT) for n, m in ((4, 5), (4, 7), (2, 7))]
-    single = [draw.normal(2, n, 4, dtype=torch.float32) for n in (3, 5, 5)]
-    one = draw.normal(1, 6), draw.normal(9, 6), draw.normal(9, 3)
-    nothing = draw.give(torch.zeros(5, 7, dtype=torch.bool))
-    late = rule(draw, 3, 1, 7)
-    late[..., :6], late[..., 6] = False, True
-    rising = torch.arange(9, dtype=torch.float64)[:, None] * 1000 + one[1]
+    q, k, v = draw.normal(5, 4), draw.normal(7, 4), draw.normal(7, 3)
+    mask, late = rule(draw, 5, 7), rule(draw, 5, 7)
+    mask[:, 2:4], mask[2] = False, False
+    late[:, :6], late[:, 6] = False, True
+    one = draw.normal(1, 6).abs() + 1, draw.normal(9, 3)
+    rising = torch.arange(9, dtype=torch.float64)[:, None] * 1000 + draw.normal(9, 6)
     results = [
-        blockwise_attention(*turned, 2, draw.give(rule(draw, 5, 7))),
-        blockwise_attention(*turned, 3, nothing),
-        blockwise_attention(*turned, 1, draw.give(late)),
-        blockwise_attention(*turned, 7, draw.give(rule(draw, 7))),
-        blockwise_attention(*single, 2, draw.give(rule(draw, 2, 3, 5))),
-        blockwise_attention(*one, 4),
-        blockwise_attention(*(t[:1] for t in one), 4),
-        blockwise_attention(one[0].abs() + 1, draw.give(rising), one[2], 2),
-        blockwise_attention(one[0].abs() + 1, draw.give(-rising), one[2], 2),
+        blockwise_attention(q, k, v, 3, draw.give(torch.zeros_like(mask))),
+        blockwise_attention(q, k, v, 1, draw.give(late)),
+        blockwise_attention(q, k, v, 7, draw.give(rule(draw, 7))),
+        blockwise_attention(one[0], draw.give(rising), one[1], 2),
+        blockwise_attention(one[0], draw.give(-rising), one[1], 2),
     ]
     long = draw.normal(50, 3), draw.normal(331, 3), draw.normal(331, 2)
     sizes = sizes_inside(blockwise_attention, long, 8, draw.give(rule(draw, 331)))
-    return results, gradients(blockwise_attention, draw), sizes
+    return partial(blockwise_attention, q, k, v, 2, mask), results, sizes

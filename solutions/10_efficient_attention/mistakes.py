@@ -143,12 +143,20 @@ decode.mutant("heads_behind_positions", "(mha.num_heads, -1)).transpose(1, 2)", 
 decode.mutant("not_split", ".unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)", "[:, None]", hint=2,
     says="The heads were never split: there is one head of the whole model dimension. Split queries, keys and values "
     "as in lesson 6.")
+decode.mutant("sequence_cut", ".unflatten(-1, (mha.num_heads, -1)).transpose(1, 2)",
+    ".reshape(x_new.size(0), mha.num_heads, x_new.size(1), -1)", hint=2,
+    says="The split is wrong: view or reshape cut the sequence into heads. Split the last axis, then move the heads "
+    "forward.")
 decode.mutant("not_merged", "mixed.transpose(1, 2).flatten(2)", "mixed", hint=3,
     says="out_proj stopped: it got the heads one by one. Merge them into (B, T, E) first, as in lesson 6.")
 decode.mutant("no_output_projection", "mha.out_proj(mixed", "(mixed", hint=3,
     says="out_proj was not applied: the heads are side by side but not mixed.")
+decode.mutant("last_token_only", "mixed.transpose(1, 2)", "mixed[:, :, -1:].transpose(1, 2)", hint=3,
+    says="Only the last token's output came back. With T new tokens there are T rows.")
 decode.mutant("scaled_by_the_model", "q.size(-1)", "x_new.size(-1)",
     says="The scores were scaled by the root of the model dimension. A dot product is within one head.")
+decode.mutant("scaled_by_the_heads", "q.size(-1)", "mha.num_heads",
+    says="The scores were scaled by the root of the number of heads. The dimension of a head makes them large.")
 decode.mutant("masked_after_softmax", ".masked_fill(hidden, -torch.inf)", "", "scores.softmax(dim=-1)",
     "scores.softmax(dim=-1).masked_fill(hidden, 0.0)",
     says="The mask came after softmax, so rows sum to less than 1. Hide the scores first.")
@@ -162,6 +170,8 @@ repeat.mutant("tiled", "x.repeat_interleave(n_rep, dim=1)", "x.repeat(1, n_rep, 
     "and cat tile.")
 repeat.mutant("without_an_axis", "x.repeat_interleave(n_rep, dim=1)", "x.repeat_interleave(n_rep)", hint=2,
     says="All axes were flattened into one: that is what repeat_interleave does without `dim`. The heads are axis 1.")
+repeat.mutant("an_axis_too_many", hint=3, body="return x[:, :, None].expand(-1, -1, n_rep, -1, -1)",
+    says="The copies have an axis of their own, (B, G, n_rep, L, D). Join it with the heads: (B, G * n_rep, L, D).")
 repeat.mutant("copies_in_front_of_heads", hint=3, body="return x[:, None].expand(-1, n_rep, -1, -1, -1)",
     says="The copies have an axis of their own, in front of the heads. They come after it, and the two are then "
     "joined.")
@@ -172,6 +182,10 @@ repeat.mutant("rows_scrambled", hint=3, body="""
     b, g, n, d = x.shape
     return x[:, :, :, None].expand(b, g, n, n_rep, d).reshape(b, g * n_rep, n, d)""", says="The shape is right, but "
     "positions are scrambled: the copies' axis was put in the wrong place before joining. It goes next to the heads.")
+repeat.mutant("features_scrambled", hint=1, body="""
+    b, g, n, d = x.shape
+    return x.repeat_interleave(n_rep, dim=-1).reshape(b, g * n_rep, n, d)""", says="The shape is right, but the "
+    "entries of different keys are mixed up: the last axis was repeated before reshaping. Repeat heads.")
 repeat.mutant("sentences_scrambled", hint=1, body="""
     b, g, n, d = x.shape
     return x.repeat(n_rep, 1, 1, 1).reshape(b, g * n_rep, n, d)""", says="The shape is right, but sentences are "
@@ -341,6 +355,8 @@ blocks.mutant("maximum_of_this_block", "torch.maximum(highest, scores.detach().a
     "If it is far lower than before, or a block is hidden, the factor overflows. Keep the largest so far.")
 blocks.mutant("one_maximum_for_all", "amax(dim=-1, keepdim=True)", "amax()", hint=1, says="One maximum was taken over "
     "all queries. A query whose scores are far below it gets 0/0: each row has its own.")
+blocks.mutant("value_width_assumed", "value.size", "key.size", hint=1, says="It stopped: room was made for an output "
+    "as wide as the queries. It is as wide as the values, (..., L, D_v).")
 blocks.mutant("values_not_cut", "value[..., part, :]", "value", says="It stopped where weights met values: a block "
     "has few weights per query, and all values were there. Cut the values like the keys.")
 blocks.mutant("axis_one_cut", "[..., part, :]", "[:, part]", every=True, says="Plain tables were cut along axis 1, "
