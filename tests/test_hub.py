@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -256,8 +257,9 @@ def grading_at_hand_in(places: Places, clone: Course) -> Iterator[None]:
     """Run `lessons serve` as the page's service does, without the pause between two attempts."""
     with (clone.root / CONFIG_NAME).open("a", encoding="utf-8") as config:
         config.write("c.HandIn.pause = 0\n")
-    command = [str(places.environment / "bin" / "python"), "-m", "autograder", "serve", "--jobs", "1"]
-    variables = {**os.environ, "HOME": str(places.home("teacher"))}
+    command = [sys.executable, "-m", "autograder", "serve", "--jobs", "1"]  # the sandbox needs a whole environment
+    settings = str(places.environment / "etc" / "jupyter")
+    variables = {**os.environ, "HOME": str(places.home("teacher")), "JUPYTER_CONFIG_PATH": settings}
     with (places.root / "serve.log").open("w") as log:
         service = subprocess.Popen(command, cwd=clone.root, env=variables, stdout=log, stderr=log)
         try:
@@ -280,9 +282,9 @@ def test_what_is_handed_in_again_comes_back_graded_by_itself(
     with grading_at_hand_in(places, clone):
         save(bob, submission(package, right))
         assert bob.ask("POST", "assignments/submit", data=ASSIGNMENT).json()["success"]
-        for _ in range(120):
+        for _ in range(300):
             time.sleep(1)
-            if len(read_attempts(clone, clone.lesson(LESSON), "bob")) == 2:
+            if sum(attempt.released != "" for attempt in read_attempts(clone, clone.lesson(LESSON), "bob")) == 2:
                 break
         assert "New feedback: fetch it in the menu Nbgrader" in start_page(bob)
         assert bob.ask("POST", "assignments/fetch_feedback", data=ASSIGNMENT).json()["success"]

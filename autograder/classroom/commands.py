@@ -332,32 +332,33 @@ def add_options(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--from", dest="origin", required=True, help="a zip, a notebook, a folder of them, or: exchange"
         )
-    if name == "mistake":
-        parser.add_argument("--exercise", required=True, help="the exercise that the student got wrong")
-        parser.add_argument("--from", dest="student", required=True, help="the student's id")
-    if name == "explain":
+    if name in ("mistake", "explain"):
         parser.add_argument("--exercise", required=True, help="the exercise that the answer is to")
-        parser.add_argument("--from", dest="student", required=True, help="the student's id, or a notebook")
-        parser.add_argument("--seed", type=int, help="the seed recorded in the graded notebook")
-        parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
-    if name == "grade":
-        parser.add_argument("--force", action="store_true", help="grade again what is graded already")
-        parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
-        parser.add_argument("--demonstrations", action="store_true", help="run the lesson's own cells too")
-        parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
-        parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
-        parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
-        parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
-        parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
+        parser.add_argument(
+            "--from", dest="student", required=True, help="the student's id; explain takes a notebook too"
+        )
+    add_options_of_runs(name, parser)
     if name in ("grades", "canvas", "moodle"):
         parser.add_argument("--automatic", action="store_true", help="export points also where a person has to grade")
     if name == "forget":
         parser.add_argument("--student", required=True, help="the student's name on the hub")
-    if name == "serve":
-        parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
+
+
+def add_options_of_runs(name: str, parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that run submissions, or take what came of that."""
+    if name in ("grade", "serve", "explain"):
         parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
-    if name == "merge":
-        parser.add_argument("--force", action="store_true", help="take results also where others were graded here")
+    if name in ("grade", "serve"):
+        parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
+    if name in ("grade", "explain"):
+        parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
+    if name in ("grade", "merge"):
+        parser.add_argument("--force", action="store_true", help="also what is graded here already")
+    if name == "grade":
+        parser.add_argument("--demonstrations", action="store_true", help="run the lesson's own cells too")
+        parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
+        parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
+        parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
 
 
 # a command `x` is the function `x_command`

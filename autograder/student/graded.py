@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 MOST_BYTES = 20 * 2**20
 
@@ -43,30 +40,6 @@ def latest_feedback(lesson: Path) -> Graded | None:
         return None
     page = pages[-1].relative_to(lesson.parent).as_posix()
     return Graded(" ".join(reader.sentences), {row[0]: row[1] for row in reader.rows if len(row) > 1}, page)
-
-
-def feedback_to_fetch() -> set[str]:
-    """Return the lessons of which a hub has feedback that was not fetched, or has changed since it was."""
-    if "JUPYTERHUB_USER" not in os.environ:
-        return set()
-    try:
-        from nbgrader.apps import ListApp
-        from nbgrader.auth import Authenticator
-        from nbgrader.exchange import ExchangeFactory
-
-        app = ListApp(log_level=logging.CRITICAL)
-        app.initialize([])
-        own = {"coursedir": app.coursedir, "authenticator": Authenticator(parent=app), "parent": app}
-        lessons = ExchangeFactory(parent=app).List(**own, cached=True).start()
-        return {lesson["assignment_id"] for lesson in lessons if any(map(is_to_fetch, lesson["submissions"]))}
-    except (Exception, SystemExit):  # the exchange is away, or nbgrader is set up in another way: no news
-        return set()
-
-
-def is_to_fetch(submission: Mapping[str, Any]) -> bool:
-    """Say whether there is feedback for a submission that its student does not have."""
-    fetched = submission["has_local_feedback"] and not submission["feedback_updated"]
-    return submission["has_exchange_feedback"] and not fetched
 
 
 class SummaryReader(HTMLParser):

@@ -18,9 +18,10 @@ from ..errors import command
 from ..judging.card import BORDER, BOX, CELL, TEXT_COLOR, number
 from ..judging.verdict import Verdict
 from ..paths import RECORD_NAME, progress_file, released_prints
-from .graded import Graded, feedback_to_fetch, latest_feedback
+from .graded import Graded, latest_feedback
 from .release_record import TAKES, read_release_record
 from .sharing import Note, notice
+from .waiting import feedback_to_fetch
 
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
 SIGNS = {PASSED: "✓", TRIED: "✗", NOT_STARTED: "○"}
