@@ -52,14 +52,6 @@ def test_any_sound_way_of_measuring_passes(scaling: AnswerKey) -> None:
             assert target.accepts(check.summarize(check.values(drawn_in_another_order, seed)))
 
 
-def test_the_corrected_worked_example() -> None:
-    q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])
-    k = torch.tensor([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]])
-    weights = (q @ k.mT / 2).softmax(-1)
-    torch.testing.assert_close(q @ k.mT, torch.tensor([[1.37, -0.28, 1.51]]))
-    torch.testing.assert_close(weights, torch.tensor([[0.3983, 0.1745, 0.4272]]), atol=5e-5, rtol=0)
-
-
 def test_only_the_root_keeps_the_largest_weight(scaling: AnswerKey) -> None:
     def largest(d: int, factor: float) -> float:
         generator = torch.Generator().manual_seed(0)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from autograder.authoring.notebook import read_notebook
-from autograder.paths import Course, find_course
+from autograder.paths import find_course
 
 LESSONS = find_course().lessons()
 
@@ -21,10 +21,6 @@ def code(notebook) -> list:
 
 def outputs(notebook) -> list:
     return [output for cell in code(notebook) for output in cell.outputs]
-
-
-def test_there_is_a_lesson(course: Course) -> None:
-    assert course.lessons()
 
 
 def test_counts_run_from_one_to_n(solved) -> None:

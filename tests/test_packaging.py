@@ -87,7 +87,3 @@ def test_the_pages_name_every_make_target() -> None:
 def test_the_pages_name_no_target_that_does_not_exist() -> None:
     targets = make_targets()
     assert set(re.findall(r"`make ([a-z-]+)", PAGES)) <= targets
-
-
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text().splitlines()) < 70

@@ -23,7 +23,3 @@ def test_every_wall_names_a_test_that_exists() -> None:
     assert len(walls) > 5
     assert all(named)
     assert {name for names in named for name in names} <= {path.name for path in HERE.glob("test_*.py")}
-
-
-def test_the_threats_print_on_a_page() -> None:
-    assert len(THREATS.split()) < 650

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import CourseError, command
 from ..errors import options as typed
@@ -324,41 +324,47 @@ def forget_command(course: Course, options: argparse.Namespace) -> int:
     return 0
 
 
+Option = tuple[str, dict[str, Any]]
+FLAG: dict[str, Any] = {"action": "store_true"}
+UNSANDBOXED: Option = ("--allow-unsandboxed", FLAG | {"help": "go on where nothing can be isolated"})
+JOBS: Option = ("--jobs", {"type": int, "default": CORES, "help": "submissions at once"})
+AUTOMATIC: Option = ("--automatic", FLAG | {"help": "export points also where a person has to grade"})
+OPTIONS: dict[str, tuple[Option, ...]] = {  # those that a command has beside --lesson
+    "build": (("--watch", FLAG | {"help": "go on: build and prove --lesson after every save"}),),
+    "collect": (
+        ("--from", {"dest": "origin", "required": True, "help": "a zip, a notebook, a folder of them, or: exchange"}),
+    ),
+    "mistake": (
+        ("--exercise", {"required": True, "help": "the exercise that the student got wrong"}),
+        ("--from", {"dest": "student", "required": True, "help": "the student's id"}),
+    ),
+    "explain": (
+        ("--exercise", {"required": True, "help": "the exercise that the answer is to"}),
+        ("--from", {"dest": "student", "required": True, "help": "the student's id, or a notebook"}),
+        ("--seed", {"type": int, "help": "the seed recorded in the graded notebook"}),
+        UNSANDBOXED,
+    ),
+    "grade": (
+        ("--force", FLAG | {"help": "grade again what is graded already"}),
+        JOBS,
+        ("--demonstrations", FLAG | {"help": "run the lesson's own cells too"}),
+        UNSANDBOXED,
+        ("--seed", {"type": int, "help": "repeat a run: the seed recorded in its graded notebooks"}),
+        ("--executor", {"help": "a Dask scheduler's address, or `local` for a cluster on this computer"}),
+        ("--wait", {"type": float, "default": 60.0, "help": "seconds to wait for a worker of that cluster"}),
+        ("--shard", {"help": "grade one part of a class, such as 2/8; merge joins the parts"}),
+    ),
+    **dict.fromkeys(("grades", "canvas", "moodle"), (AUTOMATIC,)),
+    "forget": (("--student", {"required": True, "help": "the student's name on the hub"}),),
+    "serve": (JOBS, UNSANDBOXED),
+    "merge": (("--force", FLAG | {"help": "take results also where others were graded here"}),),
+}
+
+
 def add_options(name: str, parser: argparse.ArgumentParser) -> None:
     """Add the options that a command has beside --lesson."""
-    if name == "build":
-        parser.add_argument("--watch", action="store_true", help="go on: build and prove --lesson after every save")
-    if name == "collect":
-        parser.add_argument(
-            "--from", dest="origin", required=True, help="a zip, a notebook, a folder of them, or: exchange"
-        )
-    if name in ("mistake", "explain"):
-        parser.add_argument("--exercise", required=True, help="the exercise that the answer is to")
-        parser.add_argument(
-            "--from", dest="student", required=True, help="the student's id; explain takes a notebook too"
-        )
-    add_options_of_runs(name, parser)
-    if name in ("grades", "canvas", "moodle"):
-        parser.add_argument("--automatic", action="store_true", help="export points also where a person has to grade")
-    if name == "forget":
-        parser.add_argument("--student", required=True, help="the student's name on the hub")
-
-
-def add_options_of_runs(name: str, parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that run submissions, or take what came of that."""
-    if name in ("grade", "serve", "explain"):
-        parser.add_argument("--allow-unsandboxed", action="store_true", help="go on where nothing can be isolated")
-    if name in ("grade", "serve"):
-        parser.add_argument("--jobs", type=int, default=CORES, help="submissions at once")
-    if name in ("grade", "explain"):
-        parser.add_argument("--seed", type=int, help="repeat a run: the seed recorded in its graded notebooks")
-    if name in ("grade", "merge"):
-        parser.add_argument("--force", action="store_true", help="also what is graded here already")
-    if name == "grade":
-        parser.add_argument("--demonstrations", action="store_true", help="run the lesson's own cells too")
-        parser.add_argument("--executor", help="a Dask scheduler's address, or `local` for a cluster on this computer")
-        parser.add_argument("--wait", type=float, default=60.0, help="seconds to wait for a worker of that cluster")
-        parser.add_argument("--shard", help="grade one part of a class, such as 2/8; merge joins the parts")
+    for option, settings in OPTIONS.get(name, ()):
+        parser.add_argument(option, **settings)
 
 
 # a command `x` is the function `x_command`
