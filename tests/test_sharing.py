@@ -113,7 +113,7 @@ def test_nothing_is_told_before_the_sentence_was_shown(folder: Path, queue: Path
 
 def test_the_start_page_shows_it_too(folder: Path, queue: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(folder.parent)
-    monkeypatch.setattr(progress, "released_prints", list)
+    monkeypatch.setattr(progress, "released_prints", lambda _here: [])
     progress.progress()
     assert SENTENCES["on"] in capsys.readouterr().out
     monkeypatch.chdir(folder)
