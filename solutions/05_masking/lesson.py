@@ -301,7 +301,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. If you say this the other way round, you have the operator: a query may look at a key if the first rule allows it **and** the second one does.
+# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Said of what it may look at, this gives the operator: a query may look at a key if the first rule allows it **and** the second one does.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
