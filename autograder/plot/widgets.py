@@ -193,13 +193,14 @@ def crowded(names: Sequence[str]) -> bool:
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys from the origin, each with its name a little beyond its tip."""
+    """Draw a query and keys from the origin; keys are named beyond their tips, the query on its arrow."""
     for point, text in zip([*keys, query], [*names, "query"], strict=True):
         mine = text == "query"
         look = {"arrowstyle": "-|>" if mine else "->", "color": BAR if mine else "#7c7b78", "lw": 2.5 if mine else 1.5}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
-        beyond = point + 0.3 * torch.nn.functional.normalize(point, dim=0)
-        axes.text(float(beyond[0]), float(beyond[1]), text, ha="center", va="center", fontsize=9)
+        x, y = (point / 2 if mine else point + 0.3 * torch.nn.functional.normalize(point, dim=0)).tolist()
+        behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if mine else None
+        axes.text(x, y, text, ha="center", va="center", fontsize=9, bbox=behind)
     reach = 1.3 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
 
