@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from autograder.judging.edit_operators import Size
 from autograder.judging.neighbors import Edit, edits_of
+from autograder.judging.site import Size
 from autograder.judging.trial import definitions_in
 
 

@@ -20,7 +20,8 @@ from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
 from .mutants import one_slip
-from .recognize import AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
+from .observations import observed
+from .recognize import AMONG_OTHERS, AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
 from .relations import VAGUE, Known, Relation, relation_of
 from .sentences import ANSWERS, CHANGES, STRUCTURE
 from .sizes import form_of, is_far_too_large
@@ -32,6 +33,7 @@ HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
+PRAISE = re.compile(r"\b(?:right|correct|fine|is back|are back|works?)\b", re.IGNORECASE)
 A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
 
@@ -162,7 +164,7 @@ def too_large(case: Case) -> Explanation | None:
 
 
 def known_mistake(case: Case) -> Explanation | None:
-    """A known mistake, written by the lesson's author, gives the same values.
+    """A known mistake, written by the lesson's author, gives the same values on every check that it fails.
 
     Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
     well, if there is one.
@@ -184,9 +186,18 @@ def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
     return named(case, mutant_in_another_dtype(case, mistakes))
 
 
+def known_mistake_among_others(case: Case) -> Explanation | None:
+    """A known mistake gives the values of the first failed check, and not those of others that fail."""
+    return of_one_part(named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None)))
+
+
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    found = named(case, mutant_in_part(case, mistakes))
+    return of_one_part(named(case, mutant_in_part(case, mistakes)))
+
+
+def of_one_part(found: Explanation | None) -> Explanation | None:
+    """Return an explanation without its praise, which is about more than was compared."""
     message = of_the_wrong_part(found.message) if found else ""
     return replace(found, message=message) if found and message else None
 
@@ -194,7 +205,7 @@ def known_mistake_in_part(case: Case) -> Explanation | None:
 def of_the_wrong_part(message: str) -> str:
     """Return an author's words without the sentences about what is right: here other parts of the result are not."""
     sentences = re.split(r"(?<=[.?!])\s+", message)
-    return " ".join(sentence for sentence in sentences if not re.search(r"\bright\b", sentence, re.IGNORECASE))
+    return " ".join(sentence for sentence in sentences if not PRAISE.search(sentence))
 
 
 def mistakes(target: Target) -> Mapping[str, Fingerprint]:
@@ -229,15 +240,9 @@ def changed_in_place(case: Case) -> Explanation | None:
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
     sentence = case.repair()
-    if not sentence:
+    if not sentence or sentence.endswith(ANSWERS["in part"]):
         return None
-    message = " ".join(filter(None, [cause(case), sentence]))
-    return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
-
-
-def cause(case: Case) -> str:
-    """Return what an exception means, where it is known."""
-    return meaning(case.outcome)[1] if isinstance(case.outcome, Raised) and not case.target.hidden else ""
+    return Explanation(sentence, f"{ANSWERS['differs']} {sentence}", relation="repair")
 
 
 def slip(case: Case) -> Explanation | None:
@@ -294,6 +299,7 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake,
     known_mistake_in_another_dtype,
     repair,
+    known_mistake_among_others,
     changed_in_place,
     slip,
     known_mistake_in_part,
@@ -302,6 +308,18 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     some_right,
     what_is_there,
 )
+
+
+OPEN = (relation, exception, some_right, what_is_there)  # they leave it open what in the code is to be changed
+
+
+def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
+    """Return an explanation with an edit that makes a part right, or else with what strikes the eye in the code."""
+    more = case.repair() or observed(case.source)
+    if not more:
+        return explanation
+    unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
+    return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
@@ -313,6 +331,8 @@ def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
     case = replace(case, outcomes=short, repair=cache(case.repair))
     for explainer in EXPLAINERS:
         explanation = explainer(case)
+        if explanation and explainer in OPEN:
+            explanation = with_what_is_seen(explanation, case)
         if explanation:
             yield explainer.__name__, explanation
         if explanation and explainer is too_large:
@@ -343,7 +363,7 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
         detail, picture = what_came_out(target, case.outcome, explanation.path)
     if hidden:
         message = explanation.unseen or message
-    if explanation.complete or detail == message or is_plain(case):
+    if explanation.complete or message.startswith(detail) or is_plain(case):
         detail = ""
     unknown = ""
     if rule == too_large.__name__:

@@ -38,12 +38,12 @@ class Fit:
 
 
 Level = Callable[[Fit], bool]
-# whoever made two mistakes is told of one, unless a passed check speaks against it
 AUTHORS: tuple[Level, ...] = (
     lambda fit: fit.everywhere,
     lambda fit: fit.visible,
-    lambda fit: fit.unopposed and fit.numbers,
 )
+# whoever made two mistakes is told of one, unless a passed check speaks against it
+AMONG_OTHERS: tuple[Level, ...] = (lambda fit: fit.unopposed and fit.numbers,)
 OPERATORS: tuple[Level, ...] = (
     lambda fit: fit.everywhere and fit.unopposed and fit.telling,
     lambda fit: fit.unopposed and fit.telling,

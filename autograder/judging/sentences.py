@@ -139,6 +139,8 @@ ANSWERS: Mapping[str, str] = {
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
+    "in part": "and the rest still does not.",
+    "more right": "more of the results come out right",
     "slip": "You get exactly these numbers if {clauses}.",
 }
 
@@ -180,6 +182,13 @@ SLIPS: Mapping[str, str] = {
     "statement missing": "a whole step{names} is missing",
     "ignored": "`{name}` is ignored",
     "last steps": "the last steps are missing, and an intermediate result is returned",
+}
+
+# what strikes the eye in a student's code: `observations`
+OBSERVED: Mapping[str, str] = {
+    "unread": "Nothing in your code reads the argument `{name}`.",
+    "unread ones": "Nothing in your code reads the arguments `{names}`.",
+    "lost": "`{code}` stands alone on its line: it returns something new, and nothing keeps it.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
@@ -228,6 +237,16 @@ CHANGES: Mapping[str, str] = {
     "moved": "moved after the next statement",
     "name": "with another name for `{name}`",
     "all axes": "over all axes",
+    "unread": "with an argument in its place that nothing uses so far",
+    "factor": "with one more factor",
+    "copy kept": "with a copy of it, not a view, which changes with what it is a view of",
+    "generator": "with the generator passed on",
+    "whole axis": "with the whole axis in place of one position",
+    "new axis moved": "with the new axis in another place",
+    "tolerance": "with room for rounding",
+    "nan too": "asked so that NaN counts too: a comparison with NaN is False",
+    "elif": "as `elif`, only where the condition before it is false",
+    "pieces": "with another function: split takes the size of a piece, chunk how many there are",
 }
 
 # what an error means: `exceptions`. {0}, {1} … are what the pattern's groups found; the second sentence is for inputs
