@@ -20,14 +20,15 @@ from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
 from .mutants import one_slip
-from .observations import observed
+from .observations import has_loop, observed, strange_calls
+from .patterns import labels_seen, pattern
 from .recognize import AMONG_OTHERS, AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
 from .relations import VAGUE, Known, Relation, relation_of
-from .sentences import ANSWERS, CHANGES, STRUCTURE
+from .sentences import ANSWERS, CHANGES, OBSERVED, STRUCTURE
 from .sizes import form_of, is_far_too_large
 from .structure import structural
 from .target import Target, shows_its_own_numbers
-from .values import Leaf, Lost, Outcome, Raised, Returned
+from .values import Leaf, Lost, Outcome, Raised, Returned, plain
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
@@ -188,7 +189,8 @@ def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
     """A known mistake gives the values of the first failed check, and not those of others that fail."""
-    return of_one_part(named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None)))
+    found = named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None))
+    return None if found is None or PRAISE.search(found.message) else found
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
@@ -255,6 +257,8 @@ def slip(case: Case) -> Explanation | None:
 def relation(case: Case) -> Explanation | None:
     """The result is related to the right one: it is transposed, negated, one of several, and so on."""
     closest = related(case.target, case.outcome)
+    if closest and closest.name == "unfilled" and has_loop(case.source):
+        closest = replace(closest, message=closest.message + OBSERVED["loop"])
     return as_relation(closest) if closest else None
 
 
@@ -271,7 +275,7 @@ def exception(case: Case) -> Explanation | None:
         return None
     # the student's own text could carry hidden inputs
     unseen = f"{ANSWERS['error unseen']} {meaning(case.outcome, hidden=True)[1]}".strip()
-    name, message = meaning(case.outcome)
+    name, message = meaning(case.outcome, source=case.source)
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
@@ -315,11 +319,34 @@ OPEN = (relation, exception, some_right, what_is_there)  # they leave it open wh
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with an edit that makes a part right, or else with what strikes the eye in the code."""
-    more = case.repair() or observed(case.source)
+    more = case.repair() or seen(case)
     if not more:
         return explanation
+    if explanation.message == what_came_out(case.target, case.outcome)[0]:  # the detail says it again
+        return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
+
+
+def seen(case: Case) -> str:
+    """Return what strikes the eye: in the result, in the code, and where that is nothing, beside the solution."""
+    strange = strange_calls(case.source, case.calls) if case.calls is not None else ""
+    return " ".join(filter(None, (in_the_result(case), observed(case.source) or strange)))
+
+
+def in_the_result(case: Case) -> str:
+    """Return how a result differs as a whole from the right one; nothing about numbers that the student may not see."""
+    target, outcome = case.target, case.outcome
+    if not isinstance(outcome, Returned):
+        return ""
+    mine = {leaf.path: leaf.value for leaf in outcome.leaves() if isinstance(leaf.value, str)}
+    right = {path: leaf["plain"] for path, leaf in target.right.get("leaves", {}).items() if "plain" in leaf}
+    if mine and all(isinstance(text, str) for text in right.values()):
+        return labels_seen(mine, right)
+    if target.hidden or target.expected is None or contract(fingerprint(outcome), target.right):
+        return ""
+    found = differing(outcome, target.expected, HOME_ROUNDING)
+    return pattern(plain(found[0].value).double(), found[1]) if found and isinstance(found[0].value, Tensor) else ""
 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:

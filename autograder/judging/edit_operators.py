@@ -547,7 +547,7 @@ def other_name(site: Site) -> Iterator[Change]:
         looped = names_of_loops(site)
         for other in site.names:
             if other != node.id and (other in looped) == (node.id in looped):
-                words = CHANGES["name"].format(name=node.id)
+                words = CHANGES["argument" if other in site.arguments else "name"].format(name=node.id)
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
 
 
@@ -589,7 +589,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (wider_edits.factor_added, Size.CONSTANT),
     (wider_edits.new_axis_moved, Size.CONSTANT),
     (wider_edits.whole_axis, Size.CONSTANT),
-    (wider_edits.copy_kept, Size.OPERATION),
+    (wider_edits.copy_kept, Size.CONSTANT),
     (wider_edits.rounding_allowed, Size.OPERATION),
     (wider_edits.otherwise, Size.OPERATION),
     (none_asked_for, Size.OPERATION),

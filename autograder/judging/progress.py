@@ -10,6 +10,8 @@ from .values import Outcome, Returned
 def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
     """Return the paths of values that an edit has made right, none where it has made one wrong or nothing is told.
 
+    In their place stands "numbers" or "dtype" where only these are right now.
+
     A value is told by numbers that nobody meets by chance. The dtype alone counts where the numbers stay as they were.
 
     Args:
@@ -28,7 +30,23 @@ def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
     if not was <= now:
         return ()
     more = [path for path in theirs if path in now - was and is_telling(theirs[path])]
-    return tuple(more) if len(theirs) > 1 else ()
+    texts = [path for path in theirs if path in now - was and isinstance(theirs[path].get("plain"), str)]
+    return tuple(more or (texts if len(texts) > 1 else in_form(old, new, theirs, target.tolerance)))
+
+
+def in_form(old: Fingerprint, new: Fingerprint, theirs: Fingerprint, tolerance: float | None) -> list[str]:
+    """Return what comes out right of one tensor: its dtype, with the numbers that it had, or its numbers alone."""
+    for path in theirs:
+        was, now, right = old[path], new[path], theirs[path]
+        if not is_telling(right) or not all("dtype" in leaf for leaf in (was, now, right)):
+            continue
+        if was["dtype"] != now["dtype"] == right["dtype"] and same_leaf({**was, "dtype": now["dtype"]}, now, tolerance):
+            return ["dtype"]
+        form = {"dtype": right["dtype"]}
+        numbers = [same_leaf({**p, **form}, right, tolerance) for p in (was, now)]
+        if numbers == [False, True]:
+            return ["numbers"]
+    return []
 
 
 def is_telling(right: Fingerprint) -> bool:

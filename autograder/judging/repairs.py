@@ -25,6 +25,7 @@ from .values import Outcome, Raised
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
 MOST_LABELS = 3
+FORMS = {"numbers": "the numbers come out right", "dtype": "the dtype comes out right"}
 MOST_LINES = 4
 
 
@@ -178,6 +179,8 @@ class Search:
             return ""
         if target.hidden or len(paths) > MOST_LABELS:
             return ANSWERS["more right"]
+        if paths[0] in FORMS:
+            return FORMS[paths[0]]
         labels = [label_in(path, target.right["leaves"], target.names) for path in paths]
         return f"{' and '.join(labels)} {'comes' if len(labels) == 1 else 'come'} out right"
 

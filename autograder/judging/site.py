@@ -41,6 +41,12 @@ class Site:
     unread: tuple[str, ...] = ()
 
     @property
+    def arguments(self) -> set[str]:
+        """The parameters of the functions that it is in."""
+        functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
+        return {argument.arg for f in functions for argument in (*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs)}
+
+    @property
     def parent(self) -> ast.AST:
         """The node that it is directly in."""
         return self.parents[0]
