@@ -22,7 +22,15 @@ from .mutant import family_of
 from .mutants import one_slip
 from .observations import has_loop, observed, strange_calls
 from .patterns import labels_seen, pattern
-from .recognize import AMONG_OTHERS, AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
+from .recognize import (
+    AMONG_OTHERS,
+    AUTHORS,
+    OPERATORS,
+    WHOLE,
+    mutant_in_another_dtype,
+    mutant_in_part,
+    mutants_that_fit,
+)
 from .relations import VAGUE, Known, Relation, relation_of
 from .sentences import ANSWERS, CHANGES, OBSERVED, STRUCTURE
 from .sizes import form_of, is_far_too_large
@@ -35,6 +43,7 @@ EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 PRAISE = re.compile(r"\b(?:right|correct|fine|is back|are back|works?)\b", re.IGNORECASE)
+SENTENCES = re.compile(r"(?<=[.?!])\s+")
 A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
 
@@ -174,11 +183,14 @@ def known_mistake(case: Case) -> Explanation | None:
     explanation = named(case, name)
     if explanation is None or name is None:
         return explanation
+    if PRAISE.search(explanation.message) and name not in mutants_that_fit(case, mistakes, WHOLE):
+        return None
     target = case.target
     if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
         return explanation
     repair = case.repair()
-    proved = f" {repair}" if ANSWERS["passes"] in repair and CHANGES["number"] not in repair else ""
+    vague = CHANGES["number"] in repair or CHANGES["factor"] in repair
+    proved = f" {repair}" if ANSWERS["passes"] in repair and not vague else ""
     return replace(explanation, message=explanation.message + proved)
 
 
@@ -206,8 +218,7 @@ def of_one_part(found: Explanation | None) -> Explanation | None:
 
 def of_the_wrong_part(message: str) -> str:
     """Return an author's words without the sentences about what is right: here other parts of the result are not."""
-    sentences = re.split(r"(?<=[.?!])\s+", message)
-    return " ".join(sentence for sentence in sentences if not PRAISE.search(sentence))
+    return " ".join(sentence for sentence in SENTENCES.split(message) if not PRAISE.search(sentence))
 
 
 def mistakes(target: Target) -> Mapping[str, Fingerprint]:
@@ -244,7 +255,16 @@ def repair(case: Case) -> Explanation | None:
     sentence = case.repair()
     if not sentence or sentence.endswith(ANSWERS["in part"]):
         return None
-    return Explanation(sentence, f"{ANSWERS['differs']} {sentence}", relation="repair")
+    message = " ".join(filter(None, [cause(case), sentence]))
+    return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
+
+
+def cause(case: Case) -> str:
+    """Return what an exception means, where it is known; beside a proof nothing is asked."""
+    if not isinstance(case.outcome, Raised) or case.target.hidden:
+        return ""
+    sentences = SENTENCES.split(meaning(case.outcome, source=case.source)[1])
+    return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
 
 
 def slip(case: Case) -> Explanation | None:

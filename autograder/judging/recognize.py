@@ -41,11 +41,12 @@ class Fit:
 
 Level = Callable[[Fit], bool]
 AUTHORS: tuple[Level, ...] = (
-    lambda fit: fit.everywhere and fit.whole,
-    lambda fit: fit.visible and fit.whole,
+    lambda fit: fit.everywhere,
+    lambda fit: fit.visible,
 )
+WHOLE: tuple[Level, ...] = (lambda fit: fit.whole,)
 # whoever made two mistakes is told of one, unless a passed check speaks against it
-AMONG_OTHERS: tuple[Level, ...] = (lambda fit: fit.visible, lambda fit: fit.unopposed and fit.numbers)
+AMONG_OTHERS: tuple[Level, ...] = (lambda fit: fit.unopposed and fit.numbers,)
 OPERATORS: tuple[Level, ...] = (
     lambda fit: fit.everywhere and fit.unopposed and fit.telling,
     lambda fit: fit.unopposed and fit.telling,

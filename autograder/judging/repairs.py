@@ -221,7 +221,7 @@ class Search:
 
 def is_small(edit: Edit) -> bool:
     """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
-    return edit.size <= Size.OPERATION and edit.change != CHANGES["number"]
+    return edit.size <= Size.OPERATION and edit.change not in (CHANGES["number"], CHANGES["factor"])
 
 
 def settled(edits: Sequence[Edit]) -> list[Edit]:
