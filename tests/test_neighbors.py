@@ -162,3 +162,11 @@ def test_a_loop_is_not_left_by_a_name() -> None:
 
 def test_of_two_equal_sides_none_is_left_out() -> None:
     assert all(edit.piece != "* x" for edit in neighbors("return x * x").values())
+
+
+def test_what_is_said_in_an_error_is_not_edited_into_no_code() -> None:
+    cell = "def f(x, n):\n    if not x:\n        raise ValueError(f'{x} is not {len(x):>3}')\n    return x * 2"
+    tree = definitions_in(cell)
+    for edit in edits_of(tree, cell):
+        with edit.applied():
+            ast.unparse(tree)

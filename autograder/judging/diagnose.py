@@ -42,7 +42,7 @@ HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
-PRAISE = re.compile(r"\b(?:right|correct|fine|is back|are back|works?)\b", re.IGNORECASE)
+PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Right\b")
 SENTENCES = re.compile(r"(?<=[.?!])\s+")
 A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
@@ -200,9 +200,12 @@ def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
 
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
-    """A known mistake gives the values of the first failed check, and not those of others that fail."""
+    """A known mistake gives the values of the first failed check, not those of others, and no single edit passes."""
     found = named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None))
-    return None if found is None or PRAISE.search(found.message) else found
+    if found is None or PRAISE.search(found.message):
+        return None
+    repair = case.repair()
+    return None if ANSWERS["passes"] in repair and not repair.startswith(ANSWERS["two"]) else found
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
@@ -218,7 +221,7 @@ def of_one_part(found: Explanation | None) -> Explanation | None:
 
 def of_the_wrong_part(message: str) -> str:
     """Return an author's words without the sentences about what is right: here other parts of the result are not."""
-    return " ".join(sentence for sentence in SENTENCES.split(message) if not PRAISE.search(sentence))
+    return " ".join(sentence for sentence in SENTENCES.split(message) if not re.search(r"\bright\b", sentence, re.I))
 
 
 def mistakes(target: Target) -> Mapping[str, Fingerprint]:
@@ -322,8 +325,8 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     too_large,
     known_mistake,
     known_mistake_in_another_dtype,
-    repair,
     known_mistake_among_others,
+    repair,
     changed_in_place,
     slip,
     known_mistake_in_part,

@@ -56,7 +56,7 @@ class Repair:
     def sentence(self) -> str:
         """What a student reads. It states no more than what was run."""
         if len(self.edits) > 1:
-            return f"With two changes, {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
+            return f"{ANSWERS['two']} {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
         words = clause(self.edits[0])
         words = words[0].upper() + words[1:]
         if self.gained:

@@ -141,6 +141,7 @@ ANSWERS: Mapping[str, str] = {
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
+    "two": "With two changes,",
     "in part": "and the rest still does not.",
     "more right": "more of the results come out right",
     "slip": "You get exactly these numbers if {clauses}.",

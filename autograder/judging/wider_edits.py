@@ -25,7 +25,8 @@ def unused_argument(site: Site) -> Iterator[Change]:
     node = site.node
     if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         return
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+    text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    if text or any(isinstance(part, ast.JoinedStr) for part in (node, *site.parents)):
         return
     for name in site.unread:
         yield Change(ast.Name(name, ast.Load()), site.code(), CHANGES["unread"])
