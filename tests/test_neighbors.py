@@ -85,7 +85,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return x @ y", "return x @ y.mT", "y", "transposed"),
         ("return x * y", "return x * y.unsqueeze(-1)", "x * y", "with a new axis for `y`"),
         ("return x / y", "return x / y ** 0.5", "x / y", "with the root of `y`"),
-        ("return x * y", "return y * y", "x * y", "with another name for `x`"),
+        ("return x * y", "return y * y", "x * y", "with an argument of the function in place of `x`"),
     ],
 )
 def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, change: str) -> None:

@@ -188,6 +188,11 @@ def known_mistake(case: Case) -> Explanation | None:
     target = case.target
     if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
         return explanation
+    return with_proof(explanation, case)
+
+
+def with_proof(explanation: Explanation, case: Case) -> Explanation:
+    """Return an author's words with the edit of the student's own code that passes, where it says more than a number."""
     repair = case.repair()
     vague = CHANGES["number"] in repair or CHANGES["factor"] in repair
     proved = f" {repair}" if ANSWERS["passes"] in repair and not vague else ""
@@ -200,12 +205,11 @@ def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
 
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
-    """A known mistake gives the values of the first failed check, not those of others, and no single edit passes."""
+    """A known mistake gives the values of the first failed check, and not those of others that fail."""
     found = named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None))
     if found is None or PRAISE.search(found.message):
         return None
-    repair = case.repair()
-    return None if ANSWERS["passes"] in repair and not repair.startswith(ANSWERS["two"]) else found
+    return with_proof(found, case)
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
@@ -345,7 +349,9 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     more = case.repair() or seen(case)
     if not more:
         return explanation
-    if explanation.message == what_came_out(case.target, case.outcome)[0]:  # the detail says it again
+    if explanation.message == what_came_out(case.target, case.outcome)[0] and not is_plain(
+        case
+    ):  # the detail says it again
         return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
@@ -353,7 +359,8 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 def seen(case: Case) -> str:
     """Return what strikes the eye: in the result, in the code, and where that is nothing, beside the solution."""
-    strange = strange_calls(case.source, case.calls) if case.calls is not None else ""
+    ended = case.calls is None or isinstance(case.outcome, Raised)
+    strange = "" if ended else strange_calls(case.source, case.calls or ())
     return " ".join(filter(None, (in_the_result(case), observed(case.source) or strange)))
 
 
