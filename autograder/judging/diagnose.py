@@ -192,7 +192,7 @@ def known_mistake(case: Case) -> Explanation | None:
 
 
 def with_proof(explanation: Explanation, case: Case) -> Explanation:
-    """Return an author's words with the edit of the student's own code that passes, where it says more than a number."""
+    """Return an author's words with the edit of the student's code that passes, where it says more than a number."""
     repair = case.repair()
     vague = CHANGES["number"] in repair or CHANGES["factor"] in repair
     proved = f" {repair}" if ANSWERS["passes"] in repair and not vague else ""
