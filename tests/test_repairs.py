@@ -206,7 +206,7 @@ def attend(query, key, value, dropout=0.0):
             "02_queries_keys_values",
             "attend",
             KEYS_MIXED,
-            "Line 4, `key * 1`: with an argument in its place that nothing",
+            "Line 4, `key`: with an argument in its place that nothing",
         ),
         ("01_why_attention", "additive_scores", FIRST_SENTENCE_FOR_ALL, "With two changes, every check passes: "),
         (
