@@ -39,7 +39,12 @@ def test_the_first_explainer_that_applies_is_recorded() -> None:
 def test_every_explainer_that_applies_can_be_asked() -> None:
     case = Case([target(mistakes={"sideways": fingerprint(Returned(RIGHT.tree.mT))})], [Returned(RIGHT.tree.mT)], 0)
     case = Case(case.targets, case.outcomes, 0, {"sideways": "It lies on its side."})
-    assert [rule for rule, _ in explanations(case)] == ["known_mistake", "relation", "what_is_there"]
+    assert [rule for rule, _ in explanations(case)] == [
+        "known_mistake",
+        "known_mistake_among_others",
+        "relation",
+        "what_is_there",
+    ]
 
 
 def test_of_a_hidden_check_an_explainer_says_no_number() -> None:

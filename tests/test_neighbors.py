@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from autograder.judging.edit_operators import Size
 from autograder.judging.neighbors import Edit, edits_of
+from autograder.judging.site import Size
 from autograder.judging.trial import definitions_in
 
 
@@ -85,7 +85,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return x @ y", "return x @ y.mT", "y", "transposed"),
         ("return x * y", "return x * y.unsqueeze(-1)", "x * y", "with a new axis for `y`"),
         ("return x / y", "return x / y ** 0.5", "x / y", "with the root of `y`"),
-        ("return x * y", "return y * y", "x * y", "with another name for `x`"),
+        ("return x * y", "return y * y", "x * y", "with an argument of the function in place of `x`"),
     ],
 )
 def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, change: str) -> None:
@@ -162,3 +162,11 @@ def test_a_loop_is_not_left_by_a_name() -> None:
 
 def test_of_two_equal_sides_none_is_left_out() -> None:
     assert all(edit.piece != "* x" for edit in neighbors("return x * x").values())
+
+
+def test_what_is_said_in_an_error_is_not_edited_into_no_code() -> None:
+    cell = "def f(x, n):\n    if not x:\n        raise ValueError(f'{x} is not {len(x):>3}')\n    return x * 2"
+    tree = definitions_in(cell)
+    for edit in edits_of(tree, cell):
+        with edit.applied():
+            ast.unparse(tree)

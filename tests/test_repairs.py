@@ -136,6 +136,32 @@ def attend(query, key, value):
     weights = scores.softmax(dim=1)
     return weights @ value, weights
 """
+KEYS_MIXED = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-1)
+    return weights @ (key * 1), weights
+"""
+FIRST_SENTENCE_FOR_ALL = """
+def additive_scores(query, key, w_q, w_k, v):
+    B, L, S = len(query), query.shape[1], key.shape[1]
+    scores = torch.zeros(B, L, S)
+    for i in range(L):
+        for j in range(S):
+            scores[:, i, j] = (query[0, i] @ w_q.mT + key[0, j] @ w_k.mT).tanh() @ v
+    return scores
+"""
+PIECES = """
+def split_heads(x, num_heads):
+    if x.size(-1) % num_heads:
+        raise ValueError("no whole heads")
+    return torch.stack(x.split(num_heads, dim=-1), dim=1)
+"""
+DROPPING_ALWAYS = """
+def attend(query, key, value, dropout=0.0):
+    weights = (query @ key.mT).softmax(dim=-1)
+    weights = torch.nn.functional.dropout(weights, dropout + 0.5)
+    return weights @ value, weights
+"""
 
 
 @pytest.mark.parametrize(
@@ -176,12 +202,43 @@ def attend(query, key, value):
         ("02_queries_keys_values", "attention_scores", FLOATS, "Without `.float()` in line 3, both times,"),
         ("02_queries_keys_values", "attend", DROPOUT, "Without `torch.nn.functional.dropout(…)` in line 4,"),
         ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
+        (
+            "02_queries_keys_values",
+            "attend",
+            KEYS_MIXED,
+            "Line 4, `key`: with an argument in its place that nothing",
+        ),
+        ("01_why_attention", "additive_scores", FIRST_SENTENCE_FOR_ALL, "With two changes, every check passes: "),
+        (
+            "06_multi_head_attention",
+            "split_heads",
+            PIECES,
+            "Line 5, `x.split(num_heads, dim=-1)`: with another",
+        ),
     ],
 )
 def test_a_fault_is_told_by_the_edit_that_passes(lesson: str, exercise: str, cell: str, said: str) -> None:
     words = sentence(lesson, exercise, cell)
     assert words.startswith(said)
     assert "every check passes" in words
+
+
+def test_an_edit_that_makes_one_of_two_results_right_is_told_as_no_more() -> None:
+    words = sentence("10_efficient_attention", "attention_cost", COUNTED_TOO_LITTLE)
+    assert words == "Line 4, `2 * n`: with one more factor, mix_flops comes out right and the rest still does not."
+
+
+COUNTED_TOO_LITTLE = """
+def attention_cost(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
+    n = batch * heads * q_len * k_len
+    flops = 2 * n
+    kept = batch + heads * k_len * d_head
+    return {"score_flops": 2 * n * d_head, "mix_flops": flops, "score_bytes": 4 * n, "kv_bytes": kept // 3}
+"""
+
+
+def test_no_repair_leaves_an_argument_without_effect() -> None:
+    assert "dropout" not in sentence("02_queries_keys_values", "attend", DROPPING_ALWAYS)
 
 
 def test_nothing_is_said_where_no_edit_passes() -> None:

@@ -31,6 +31,7 @@ from .modules import LESSON_CODE, running_lesson
 from .mutant import Mutant
 from .mutants import distinct_slips, mutants_of
 from .names import names_in
+from .observations import calls_in
 from .relations import facts_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
@@ -291,7 +292,8 @@ class AnswerKey:
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
         repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
-        return judge(exercise, targets, found, messages, hints, clauses, cell, repair)
+        calls = calls_in(self.source.reference, exercise)
+        return judge(exercise, targets, found, messages, hints, clauses, cell, repair, calls)
 
     def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck) -> str:
         """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
@@ -356,6 +358,7 @@ class AnswerKey:
             "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
             "slips": {name: clause for name, (clause, _) in slips.items()},
             "names": list(self.names(exercise)),
+            "calls": calls_in(self.source.reference, exercise),
         }
 
 

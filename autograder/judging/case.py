@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .compare import Picture
@@ -22,6 +22,7 @@ class Case:
         hints: the number of the hint that fits a known mistake, where the author named one.
         clauses: returns what each slip is, by its name; asked only where one fits.
         source: the student's code, '' where that is not known.
+        calls: which meaningful functions the solution calls; None where that is not known.
         repair: looks for an edit of the student's code that passes, and returns what a student reads about it, or ''.
     """
 
@@ -32,6 +33,7 @@ class Case:
     hints: Mapping[str, int] = field(default_factory=dict)
     clauses: Callable[[], Mapping[str, str]] = dict
     source: str = ""
+    calls: Collection[str] | None = None
     repair: Callable[[], str] = str
 
     @property

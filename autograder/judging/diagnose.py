@@ -20,18 +20,30 @@ from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
 from .mutants import one_slip
-from .recognize import AUTHORS, OPERATORS, mutant_in_another_dtype, mutant_in_part, mutants_that_fit
+from .observations import has_loop, observed, strange_calls
+from .patterns import labels_seen, pattern
+from .recognize import (
+    AMONG_OTHERS,
+    AUTHORS,
+    OPERATORS,
+    WHOLE,
+    mutant_in_another_dtype,
+    mutant_in_part,
+    mutants_that_fit,
+)
 from .relations import VAGUE, Known, Relation, relation_of
-from .sentences import ANSWERS, CHANGES, STRUCTURE
+from .sentences import ANSWERS, CHANGES, OBSERVED, STRUCTURE
 from .sizes import form_of, is_far_too_large
 from .structure import structural
 from .target import Target, shows_its_own_numbers
-from .values import Leaf, Lost, Outcome, Raised, Returned
+from .values import Leaf, Lost, Outcome, Raised, Returned, plain
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 MOST_NAMES = 4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
+PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Right\b")
+SENTENCES = re.compile(r"(?<=[.?!])\s+")
 A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
 
@@ -162,7 +174,7 @@ def too_large(case: Case) -> Explanation | None:
 
 
 def known_mistake(case: Case) -> Explanation | None:
-    """A known mistake, written by the lesson's author, gives the same values.
+    """A known mistake, written by the lesson's author, gives the same values on every check that it fails.
 
     Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
     well, if there is one.
@@ -171,11 +183,19 @@ def known_mistake(case: Case) -> Explanation | None:
     explanation = named(case, name)
     if explanation is None or name is None:
         return explanation
+    if PRAISE.search(explanation.message) and name not in mutants_that_fit(case, mistakes, WHOLE):
+        return None
     target = case.target
     if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
         return explanation
+    return with_proof(explanation, case)
+
+
+def with_proof(explanation: Explanation, case: Case) -> Explanation:
+    """Return an author's words with the edit of the student's code that passes, where it says more than a number."""
     repair = case.repair()
-    proved = f" {repair}" if ANSWERS["passes"] in repair and CHANGES["number"] not in repair else ""
+    vague = CHANGES["number"] in repair or CHANGES["factor"] in repair
+    proved = f" {repair}" if ANSWERS["passes"] in repair and not vague else ""
     return replace(explanation, message=explanation.message + proved)
 
 
@@ -184,17 +204,28 @@ def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
     return named(case, mutant_in_another_dtype(case, mistakes))
 
 
+def known_mistake_among_others(case: Case) -> Explanation | None:
+    """A known mistake gives the values of the first failed check, and not those of others that fail."""
+    found = named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None))
+    if found is None or PRAISE.search(found.message):
+        return None
+    return with_proof(found, case)
+
+
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    found = named(case, mutant_in_part(case, mistakes))
+    return of_one_part(named(case, mutant_in_part(case, mistakes)))
+
+
+def of_one_part(found: Explanation | None) -> Explanation | None:
+    """Return an explanation without its praise, which is about more than was compared."""
     message = of_the_wrong_part(found.message) if found else ""
     return replace(found, message=message) if found and message else None
 
 
 def of_the_wrong_part(message: str) -> str:
     """Return an author's words without the sentences about what is right: here other parts of the result are not."""
-    sentences = re.split(r"(?<=[.?!])\s+", message)
-    return " ".join(sentence for sentence in sentences if not re.search(r"\bright\b", sentence, re.IGNORECASE))
+    return " ".join(sentence for sentence in SENTENCES.split(message) if not re.search(r"\bright\b", sentence, re.I))
 
 
 def mistakes(target: Target) -> Mapping[str, Fingerprint]:
@@ -229,15 +260,18 @@ def changed_in_place(case: Case) -> Explanation | None:
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
     sentence = case.repair()
-    if not sentence:
+    if not sentence or sentence.endswith(ANSWERS["in part"]):
         return None
     message = " ".join(filter(None, [cause(case), sentence]))
     return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
 
 
 def cause(case: Case) -> str:
-    """Return what an exception means, where it is known."""
-    return meaning(case.outcome)[1] if isinstance(case.outcome, Raised) and not case.target.hidden else ""
+    """Return what an exception means, where it is known; beside a proof nothing is asked."""
+    if not isinstance(case.outcome, Raised) or case.target.hidden:
+        return ""
+    sentences = SENTENCES.split(meaning(case.outcome, source=case.source)[1])
+    return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
 
 
 def slip(case: Case) -> Explanation | None:
@@ -250,6 +284,8 @@ def slip(case: Case) -> Explanation | None:
 def relation(case: Case) -> Explanation | None:
     """The result is related to the right one: it is transposed, negated, one of several, and so on."""
     closest = related(case.target, case.outcome)
+    if closest and closest.name == "unfilled" and has_loop(case.source):
+        closest = replace(closest, message=closest.message + OBSERVED["loop"])
     return as_relation(closest) if closest else None
 
 
@@ -266,7 +302,7 @@ def exception(case: Case) -> Explanation | None:
         return None
     # the student's own text could carry hidden inputs
     unseen = f"{ANSWERS['error unseen']} {meaning(case.outcome, hidden=True)[1]}".strip()
-    name, message = meaning(case.outcome)
+    name, message = meaning(case.outcome, source=case.source)
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
@@ -293,6 +329,7 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     too_large,
     known_mistake,
     known_mistake_in_another_dtype,
+    known_mistake_among_others,
     repair,
     changed_in_place,
     slip,
@@ -304,6 +341,44 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
 )
 
 
+OPEN = (relation, exception, some_right, what_is_there)  # they leave it open what in the code is to be changed
+
+
+def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
+    """Return an explanation with an edit that makes a part right, or else with what strikes the eye in the code."""
+    more = case.repair() or seen(case)
+    if not more:
+        return explanation
+    if explanation.message == what_came_out(case.target, case.outcome)[0] and not is_plain(
+        case
+    ):  # the detail says it again
+        return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
+    unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
+    return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
+
+
+def seen(case: Case) -> str:
+    """Return what strikes the eye: in the result, in the code, and where that is nothing, beside the solution."""
+    ended = case.calls is None or isinstance(case.outcome, Raised)
+    strange = "" if ended else strange_calls(case.source, case.calls or ())
+    return " ".join(filter(None, (in_the_result(case), observed(case.source) or strange)))
+
+
+def in_the_result(case: Case) -> str:
+    """Return how a result differs as a whole from the right one; nothing about numbers that the student may not see."""
+    target, outcome = case.target, case.outcome
+    if not isinstance(outcome, Returned):
+        return ""
+    mine = {leaf.path: leaf.value for leaf in outcome.leaves() if isinstance(leaf.value, str)}
+    right = {path: leaf["plain"] for path, leaf in target.right.get("leaves", {}).items() if "plain" in leaf}
+    if mine and all(isinstance(text, str) for text in right.values()):
+        return labels_seen(mine, right)
+    if target.hidden or target.expected is None or contract(fingerprint(outcome), target.right):
+        return ""
+    found = differing(outcome, target.expected, HOME_ROUNDING)
+    return pattern(plain(found[0].value).double(), found[1]) if found and isinstance(found[0].value, Tensor) else ""
+
+
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
     """Yield what each explainer that applies says, with its name, in order; what is too large has but one."""
     short = [
@@ -313,6 +388,8 @@ def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
     case = replace(case, outcomes=short, repair=cache(case.repair))
     for explainer in EXPLAINERS:
         explanation = explainer(case)
+        if explanation and explainer in OPEN:
+            explanation = with_what_is_seen(explanation, case)
         if explanation:
             yield explainer.__name__, explanation
         if explanation and explainer is too_large:
@@ -343,7 +420,7 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
         detail, picture = what_came_out(target, case.outcome, explanation.path)
     if hidden:
         message = explanation.unseen or message
-    if explanation.complete or detail == message or is_plain(case):
+    if explanation.complete or message.startswith(detail) or is_plain(case):
         detail = ""
     unknown = ""
     if rule == too_large.__name__:

@@ -7,131 +7,14 @@ solution, it is taken from there; the words are others, because there an edit ma
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
-from functools import lru_cache
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from . import mutations
+from . import mutations, wider_edits
 from .mutations import ENDS, INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
 from .sentences import CHANGES
+from .site import Change, Operator, Site, Size, in_one_line, line_of, statements_of, with_fields
 
-LONGEST_PIECE = 60
 MOST_DTYPES = 2  # of the first parameters: all inputs have one
-
-
-class Size(IntEnum):
-    """How much an edit changes; smaller ones are tried first."""
-
-    DELETION = 0
-    CONSTANT = 1
-    OPERATION = 2
-    REMOVAL = 3  # of more than a few nodes
-    NAME = 4
-
-
-@dataclass(frozen=True)
-class Site:
-    """A node, and what an operator may know of its surroundings.
-
-    Args:
-        node: the node.
-        parents: what it is in, nearest first.
-        names: parameters and variables of the function that it is in.
-        text: the student's cell.
-    """
-
-    node: ast.AST
-    parents: tuple[ast.AST, ...]
-    names: tuple[str, ...]
-    text: str = field(repr=False)
-
-    @property
-    def parent(self) -> ast.AST:
-        """The node that it is directly in."""
-        return self.parents[0]
-
-    @property
-    def line(self) -> int:
-        """The line that it begins in."""
-        return next(filter(None, map(line_of, (self.node, *self.parents))), 0)
-
-    @property
-    def in_method(self) -> bool:
-        """Whether it is in a function with `self`."""
-        functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
-        return any(function.args.args and function.args.args[0].arg == "self" for function in functions)
-
-    def code(self, node: ast.AST | None = None) -> str:
-        """Return a node as the student wrote it, on one line and not too long."""
-        node = self.node if node is None else node
-        return in_one_line(written(node, self.text) or ast.unparse(node))
-
-
-@dataclass(frozen=True)
-class Change:
-    """What an operator proposes for a node.
-
-    Args:
-        new: what stands in the node's place.
-        piece: what the change is about, in the student's own words.
-        words: the kind of change as a clause; '' for a deletion.
-        line: where the piece is; 0 where the node begins.
-        after: the statement that takes the place of the next one.
-    """
-
-    new: ast.AST
-    piece: str
-    words: str = ""
-    line: int = 0
-    after: ast.stmt | None = None
-
-
-Operator = Callable[[Site], Iterator[Change]]
-
-
-def line_of(node: ast.AST) -> int:
-    """Return the line where a node begins; 0 for one that an edit has made."""
-    return getattr(node, "lineno", 0)
-
-
-def written(node: ast.AST, text: str) -> str:
-    """Return a node as it is written; '' for one that an edit has made."""
-    first, last = line_of(node), getattr(node, "end_lineno", None)
-    if not first or last is None or last > len(lines_of(text)):
-        return ""
-    start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", None)
-    lines = lines_of(text)[first - 1 : last]
-    lines[-1] = lines[-1][:end]
-    lines[0] = lines[0][start:]
-    return b"\n".join(lines).decode("utf-8", "replace")
-
-
-@lru_cache(maxsize=4)
-def lines_of(text: str) -> list[bytes]:
-    """Return a text's lines as the bytes that positions in a syntax tree count; kept for one search."""
-    return text.encode().split(b"\n")
-
-
-def in_one_line(code: str) -> str:
-    """Return code without line breaks, shortened in the middle."""
-    code = " ".join(code.split())
-    return code if len(code) <= LONGEST_PIECE else f"{code[: LONGEST_PIECE - 20]} … {code[-16:]}"
-
-
-def with_fields(node: Any, **fields: Any) -> Any:
-    """Return a node like another one with some fields replaced; the rest is shared."""
-    values = {name: getattr(node, name) for name in node._fields if hasattr(node, name)}
-    lines = {name: getattr(node, name) for name in node._attributes if hasattr(node, name)}
-    return type(node)(**{**values, **fields, **lines})
-
-
-def statements_of(body: list[ast.stmt]) -> ast.stmt:
-    """Return one statement that does what several do, or nothing."""
-    if not body:
-        return ast.Pass()
-    return body[0] if len(body) == 1 else ast.If(ast.Constant(True), body, [])
 
 
 def undoing(operator: mutations.Operator, words: str) -> Operator:
@@ -542,6 +425,8 @@ HABITS: Mapping[str, tuple[str, ...]] = {  # what other libraries, or other days
     "floor": ("ceil", "round"),
     "ceil": ("floor", "round"),
     "isqrt": ("sqrt",),
+    "split": ("chunk",),
+    "chunk": ("split",),
 }
 
 
@@ -556,7 +441,8 @@ def sibling_called(site: Site) -> Iterator[Change]:
     name = node.func.attr
     for other in (*SIBLINGS.get(name, ()), *HABITS.get(name, ())):
         func = with_fields(node.func, attr=other)
-        yield Change(ast.Call(func, node.args, node.keywords), site.code(), CHANGES["function"])
+        words = CHANGES["pieces" if name in ("split", "chunk") else "function"]
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), words)
     if name.endswith("_") and not name.startswith("_"):
         func = with_fields(node.func, attr=name.rstrip("_"))
         yield Change(ast.Call(func, node.args, node.keywords), site.code(), CHANGES["not in place"])
@@ -597,7 +483,7 @@ def inverted(site: Site) -> Iterator[Change]:
         (isinstance(parent, ast.Call) and called(parent) in TAKE_CONDITIONS and node in parent.args[:2])
         or (isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.BitAnd | ast.BitOr))
         or (isinstance(parent, ast.Subscript) and parent.slice is node)
-        or isinstance(parent, ast.Return)
+        or isinstance(parent, ast.Return | ast.Lambda)
         or (isinstance(parent, ast.keyword) and "mask" in str(parent.arg))
     )
     if condition:
@@ -661,7 +547,7 @@ def other_name(site: Site) -> Iterator[Change]:
         looped = names_of_loops(site)
         for other in site.names:
             if other != node.id and (other in looped) == (node.id in looped):
-                words = CHANGES["name"].format(name=node.id)
+                words = CHANGES["argument" if other in site.arguments else "name"].format(name=node.id)
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
 
 
@@ -698,11 +584,19 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (dtype_given, Size.CONSTANT),
     (end_moved, Size.CONSTANT),
     (mode_passed_on, Size.CONSTANT),
+    (wider_edits.generator_passed, Size.CONSTANT),
+    (wider_edits.unused_argument, Size.CONSTANT),
+    (wider_edits.new_axis_moved, Size.CONSTANT),
+    (wider_edits.whole_axis, Size.CONSTANT),
+    (wider_edits.copy_kept, Size.CONSTANT),
+    (wider_edits.rounding_allowed, Size.OPERATION),
+    (wider_edits.otherwise, Size.OPERATION),
     (none_asked_for, Size.OPERATION),
     (returned_or_raised, Size.OPERATION),
     (new_not_in_place, Size.OPERATION),
     (other_operation, Size.OPERATION),
     (other_comparison, Size.OPERATION),
+    (wider_edits.nan_counted, Size.OPERATION),
     (undoing(mutations.sides_swapped, CHANGES["sides"]), Size.OPERATION),
     (undoing(mutations.steps_swapped, CHANGES["steps"]), Size.OPERATION),
     (undoing(mutations.opposite_sign, CHANGES["minus"]), Size.OPERATION),
@@ -712,6 +606,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (condition_inverted, Size.OPERATION),
     (method_added, Size.OPERATION),
     (loop_shortened, Size.OPERATION),
+    (wider_edits.factor_added, Size.OPERATION),
     (statement_moved, Size.OPERATION),
     (axis_removed, Size.NAME),
     (other_name, Size.NAME),

@@ -6,6 +6,7 @@ import contextlib
 import re
 
 from .misfits import misfit
+from .observations import where_given
 from .sentences import ERRORS
 from .values import Raised
 
@@ -15,6 +16,7 @@ LONGEST = 160  # characters of an error's own text
 # Each pattern is searched for in `kind: text`, and the first one counts; `sentences.ERRORS` has the words.
 OF_PYTORCH: tuple[tuple[str, str], ...] = (
     ("stub", r"^NotImplementedError: $"),
+    ("no transpose", r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (?!\1x)(\d+)x(?!\2\))(\d+)\)"),
     ("matrix product", r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)"),
     (
         "inner sizes",
@@ -103,6 +105,7 @@ OF_PYTORCH: tuple[tuple[str, str], ...] = (
         r"must be real number, not Tensor|only one element tensors can be converted|"
         r"only tensors? (?:with one element|can be converted)|cannot be converted to Scalar",
     ),
+    ("joined truth", r"ambiguous\n.*(?:\band\b|\bor\b|<=?[^=]*<)"),
     ("truth", r"Boolean value of Tensor with more than one value is ambiguous"),
     (
         "einsum",
@@ -182,22 +185,23 @@ OF_NUMPY: tuple[tuple[str, str], ...] = (
 )
 
 
-def meaning(error: Raised, *, hidden: bool = False) -> tuple[str, str]:
+def meaning(error: Raised, *, hidden: bool = False, source: str = "") -> tuple[str, str]:
     """Return what an error means and what to do about it, by its id and in words; twice '' where nothing is known.
 
     Args:
         error: the error.
         hidden: say nothing that was taken from the error's text, which is the student's own and could carry inputs.
+        source: the student's code, where it is known.
     """
     if error.where.startswith("raise ") and error.kind != "NotImplementedError":
         return "own raise", ERRORS["own raise"][0]
     said, empty = f"{error.kind}: {error.text}", NAME_OF_NONE.search(error.shapes)
     if empty and not hidden and "NoneType" in said:
-        return "is none", ERRORS["is none"][0].format(empty[1])
+        return "is none", ERRORS["is none"][0].format(empty[1], where_given(source, empty[1], error.where))
     if found := misfit(said, error.where, error.shapes, hidden=hidden):
         return found
     for name, pattern in (*OF_NUMPY, *OF_PYTORCH):
-        match = re.search(pattern, said)
+        match = re.search(pattern, f"{said}\n{error.where}" if name == "joined truth" else said)
         with contextlib.suppress(IndexError):  # a sentence with a gap that nothing was found for says nothing
             if match:
                 groups = (group for group in match.groups() if group is not None)

@@ -14,6 +14,7 @@ MET = re.compile(r"(?:^|, )(\w+) is \(([\d, ]*)\)")
 SLICE = re.compile(r"(\w+) is \(([\d, ]+)\), a slice of (\w+) \([\d, ]+\)")
 PRODUCT = re.compile(r"(?<![\w.@)\]])(\w+)(\.m?T)? @ (\w+)(\.m?T)?(?![\w.\[(])")
 ADDED_TO = re.compile(r"^(\w+) (?:[-+*]=|= \1 [-+*])")
+ONE_ASKED = "Boolean value of Tensor with more than one value"
 NOT_ALIKE = "must match the size of tensor"
 NO_PRODUCT = re.compile(r"shapes cannot be multiplied|first two dimensions of batch2|size mismatch")
 
@@ -28,7 +29,10 @@ def misfit(said: str, line: str, shapes: str, *, hidden: bool = False) -> tuple[
         hidden: leave out their names, which are the student's own and could carry inputs.
     """
     met = {name: sizes_in(sizes) for name, sizes in MET.findall(shapes)}
-    if NO_PRODUCT.search(said):
+    if ONE_ASKED in said:
+        slices = SLICE.findall(shapes)
+        found = ("one slice asked", slices[0][0], slices[0][2]) if len(slices) == 1 else None
+    elif NO_PRODUCT.search(said):
         found = next(in_a_product(line, shapes, met), None)
     else:
         found = next(entry_by_entry(line, met), None) if NOT_ALIKE in said else None

@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from .edit_operators import OPERATORS, Change, Site, Size
+from .edit_operators import OPERATORS
 from .mutations import called
+from .observations import parameters_of, unread_parameters
+from .site import Change, Site, Size
 
 MOST_NODES_DELETED = 6  # whoever deletes more has changed what the code does, and not one slip in it
 MOST_TOGETHER = 8
@@ -84,7 +86,7 @@ def edits_of(tree: ast.Module, text: str, near: int = 0) -> list[Edit]:
         near: the line where it stopped with an error, 0 where it did not.
     """
     number, single = count(), []
-    for site, container, key in sites_in(tree, (), (), text):
+    for site, container, key in sites_in(tree, Around(), text):
         for operator, size in OPERATORS:
             for change in operator(site):
                 single.append(edit_at(site, (container, key), change, size, (site.line != near, next(number))))
@@ -112,7 +114,7 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
         change.piece,
         change.words,
         id(site.node),
-        (change.piece, change.words, what),
+        (change.words,) if change.alike else (change.piece, change.words, what),
     )
 
 
@@ -140,19 +142,35 @@ def edits_together(edits: Sequence[Edit]) -> Iterator[Edit]:
         if 1 < len(group) == len({edit.site for edit in group}) <= MOST_TOGETHER:
             writes = tuple(write for edit in group for write in edit.writes)
             lines = tuple(line for edit in group for line in edit.lines)
-            yield replace(group[0], writes=writes, lines=lines, key=(*group[0].key, "everywhere"))
+            piece = "` and `".join(dict.fromkeys(edit.piece for edit in group))
+            yield replace(group[0], writes=writes, lines=lines, piece=piece, key=(*group[0].key, "everywhere"))
 
 
-def sites_in(
-    node: ast.AST, parents: tuple[ast.AST, ...], names: tuple[str, ...], text: str
-) -> Iterator[tuple[Site, Any, Any]]:
+@dataclass(frozen=True)
+class Around:
+    """What is around a node.
+
+    Args:
+        parents: what it is in, nearest first.
+        names: parameters and variables of the function that it is in.
+        unread: parameters of that function that nothing in it reads.
+    """
+
+    parents: tuple[ast.AST, ...] = ()
+    names: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def sites_in(node: ast.AST, around: Around, text: str) -> Iterator[tuple[Site, Any, Any]]:
     """Yield the nodes below a node, each with the container that it is in, and its key there."""
+    names, unread = around.names, around.unread
     if isinstance(node, ast.FunctionDef | ast.Lambda):
-        names = tuple(dict.fromkeys((*names, *local_names(node))))
+        names, unread = tuple(dict.fromkeys((*names, *local_names(node)))), (*unread, *unread_parameters(node))
+    around = Around((node, *around.parents), names, unread)
     for container, key, child in children_of(node):
         if not isinstance(child, ast.arguments):
-            yield Site(child, (node, *parents), names, text), container, key
-        yield from sites_in(child, (node, *parents), names, text)
+            yield Site(child, around.parents, names, text, unread), container, key
+        yield from sites_in(child, around, text)
 
 
 def children_of(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
@@ -169,7 +187,5 @@ def children_of(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
 
 def local_names(function: ast.FunctionDef | ast.Lambda) -> list[str]:
     """Return a function's parameters and variables, `self` left out."""
-    given = function.args
-    parameters = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    return [name for name in dict.fromkeys((*parameters, *stored)) if name != "self"]
+    return [name for name in dict.fromkeys((*parameters_of(function), *stored)) if name != "self"]

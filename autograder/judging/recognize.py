@@ -27,6 +27,7 @@ class Fit:
         unopposed: it fails no check that the answer passed.
         numbers: on the first failed check it differs in a tensor, which no two mutants do alike by chance.
         telling: it differs there in a tensor or in a large count.
+        whole: it fails each visible check that the answer fails, so what it does right is right in the answer.
     """
 
     name: str
@@ -35,15 +36,17 @@ class Fit:
     unopposed: bool
     numbers: bool
     telling: bool
+    whole: bool
 
 
 Level = Callable[[Fit], bool]
-# whoever made two mistakes is told of one, unless a passed check speaks against it
 AUTHORS: tuple[Level, ...] = (
     lambda fit: fit.everywhere,
     lambda fit: fit.visible,
-    lambda fit: fit.unopposed and fit.numbers,
 )
+WHOLE: tuple[Level, ...] = (lambda fit: fit.whole,)
+# whoever made two mistakes is told of one, unless a passed check speaks against it
+AMONG_OTHERS: tuple[Level, ...] = (lambda fit: fit.unopposed and fit.numbers,)
 OPERATORS: tuple[Level, ...] = (
     lambda fit: fit.everywhere and fit.unopposed and fit.telling,
     lambda fit: fit.unopposed and fit.telling,
@@ -68,6 +71,7 @@ def fit_of(case: Case, bank: Bank, name: str) -> Fit:
     triples = list(zip(case.targets, case.outcomes, (bank(t).get(name) for t in case.targets), strict=True))
     telling = [(t, o, known) for t, o, known in triples if known is not None and t.is_wrong(known)]
     agree = [(t, same(fingerprint(o), known, t.tolerance)) for t, o, known in telling]
+    passes = [(t, o) for t, o, known in triples if known is not None and not t.hidden and not t.is_wrong(known)]
     target, known = case.target, bank(case.target)[name]
     numbers = shows_numbers(known, target.right, target.tolerance)
     return Fit(
@@ -77,6 +81,7 @@ def fit_of(case: Case, bank: Bank, name: str) -> Fit:
         unopposed=not any(t.accepts(o) for t, o, _ in telling),
         numbers=numbers,
         telling=numbers or shows_a_count(known, target.right),
+        whole=all(t.accepts(o) for t, o in passes),
     )
 
 

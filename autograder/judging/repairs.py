@@ -1,7 +1,8 @@
 """A repair: an edit of the student's own code with which failed checks pass. It was run, so it is no guess.
 
 All one-edit neighbors of the code are tried, smallest first: the first failed check alone, then the others on what
-passes it. Where none passes everything, the edit that passes most is kept, and a second one is looked for.
+passes it. Where none passes everything, the edit that passes most is kept, or else the one that makes more of the first
+failed check's values right, and a second one is looked for.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from .edit_operators import Size
+from .compare import label_in
 from .neighbors import Edit, edits_of
+from .observations import arguments_in_effect
+from .progress import gained
 from .sentences import ANSWERS, CHANGES
+from .site import Size
 from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
+MOST_LABELS = 3
+FORMS = {"numbers": "the numbers come out right", "dtype": "the dtype comes out right"}
 MOST_LINES = 4
 
 
@@ -32,12 +38,14 @@ class Repair:
         passed: how many checks pass with them.
         checks: how many there are.
         others: further edits of one that do the same.
+        gained: what comes out right with them in a check that still fails, where no further check passes.
     """
 
     edits: tuple[Edit, ...]
     passed: int
     checks: int
     others: tuple[Edit, ...] = ()
+    gained: str = ""
 
     @property
     def complete(self) -> bool:
@@ -48,9 +56,11 @@ class Repair:
     def sentence(self) -> str:
         """What a student reads. It states no more than what was run."""
         if len(self.edits) > 1:
-            return f"With two changes, {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
+            return f"{ANSWERS['two']} {ANSWERS['passes']}: {'; '.join(map(clause, self.edits))}."
         words = clause(self.edits[0])
         words = words[0].upper() + words[1:]
+        if self.gained:
+            return f"{words}, {self.gained} {ANSWERS['in part']}"
         if not self.complete:
             return f"{words}, {self.passed} of {self.checks} checks pass, and the rest still do not."
         same = [edit for edit in self.others if is_alike(edit, self.edits[0]) and len(edit.lines) == 1]
@@ -80,6 +90,24 @@ def in_lines(lines: Sequence[int]) -> str:
     return f"lines {', '.join(map(str, different[:-1]))} and {different[-1]}"
 
 
+@dataclass(frozen=True)
+class Reach:
+    """How far an edited cell gets.
+
+    Args:
+        passed: how many checks pass; 0 where the first failed one still fails.
+        gained: which of its values are right then and were not before, by path.
+    """
+
+    passed: int = 0
+    gained: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What the best of several has most of."""
+        return self.passed, len(self.gained)
+
+
 class Search:
     """Looks for a repair.
 
@@ -105,6 +133,7 @@ class Search:
         self._passed_before = sum(accepted)
         self._order = [*failed, *(i for i, passed in enumerate(accepted) if passed)]
         self._near = line_of(outcomes[failed[0]], cell) if failed else 0
+        self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
         self._tree = definitions_in(cell)
         self._seen: set[str] = set()
         self._over = False
@@ -112,73 +141,87 @@ class Search:
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
         every = len(self._targets)
-        if self._passes(ast.unparse(self._tree)):
+        if self._reach(ast.unparse(self._tree)).passed:
             return  # what failed is not what the cell defines
         complete: list[Edit] = []
-        partly: list[tuple[Edit, int]] = []
-        for edit, passed in self._passing():
-            if passed == every:
+        partly: list[tuple[Edit, Reach]] = []
+        for edit, reach in self._reaching():
+            if reach.passed == every:
                 complete.append(edit)
                 if edit.size is not Size.NAME:  # of names, all have to be known
                     yield self._repair(complete)
-            elif passed > self._passed_before and is_small(edit):
-                partly.append((edit, passed))
+            elif reach.gained or (reach.passed > self._passed_before and is_small(edit)):
+                partly.append((edit, reach))
         if settled(complete):
             yield self._repair(complete)
         if partly and not complete:
-            yield from self._second_step(*max(partly, key=lambda step: step[1]))
+            yield from self._second_step(*max(partly, key=lambda step: step[1].rank))
 
     def _repair(self, edits: Sequence[Edit]) -> Repair:
         """Return the repair that edits are of which each passes everything."""
         best, *others = settled(edits)
         return Repair((best,), len(self._targets), len(self._targets), tuple(others))
 
-    def _second_step(self, first: Edit, passed: int) -> Iterator[Repair]:
-        """Yield an edit that passes some checks, where that says something, and with it one that passes the rest."""
+    def _second_step(self, first: Edit, reach: Reach) -> Iterator[Repair]:
+        """Yield an edit that makes more right, where that says something, and with it one that passes the rest."""
         every = len(self._targets)
-        if first.change:  # less code passing more tells little
-            yield Repair((first,), passed, every)
+        if first.change or reach.gained:  # less code passing more tells little
+            yield Repair((first,), reach.passed, every, gained=self._labels(reach.gained))
         with first.applied():
-            second = settled([edit for edit, passed in self._passing() if passed == every and is_small(edit)])
+            second = settled([edit for edit, other in self._reaching() if other.passed == every and is_small(edit)])
         if second:
             yield Repair((first, second[0]), every, every)
 
-    def _passing(self) -> Iterator[tuple[Edit, int]]:
-        """Yield the edits that pass the first failed check, and how many they pass; of one size where all do."""
+    def _labels(self, paths: Sequence[str]) -> str:
+        """Return what a student calls values of the first failed check, with a verb; '' where there are none."""
+        target = self._targets[self._order[0]]
+        if not paths:
+            return ""
+        if target.hidden or len(paths) > MOST_LABELS:
+            return ANSWERS["more right"]
+        if paths[0] in FORMS:
+            return FORMS[paths[0]]
+        labels = [label_in(path, target.right["leaves"], target.names) for path in paths]
+        return f"{' and '.join(labels)} {'comes' if len(labels) == 1 else 'come'} out right"
+
+    def _reaching(self) -> Iterator[tuple[Edit, Reach]]:
+        """Yield the edits that pass the first failed check or more of it; of one size where one passes everything."""
         every, complete = len(self._targets), None
+        in_effect = arguments_in_effect(self._tree)
         for edit in edits_of(self._tree, self._cell, self._near):
             if self._over or (complete is not None and edit.size > complete):
                 return
             with edit.applied():
                 source = ast.unparse(self._tree)
-            if source in self._seen:
+                lost = in_effect - arguments_in_effect(self._tree)
+            if source in self._seen or lost:  # whoever leaves out an argument keeps a check, and not the promise
                 continue
             self._seen.add(source)
-            passed = self._passes(source)
-            if passed == every and not self._confirm(source):
+            reach = self._reach(source)
+            if reach.passed == every and not self._confirm(source):
                 continue
-            complete = edit.size if passed == every and complete is None else complete
-            if passed:
-                yield edit, passed
+            complete = edit.size if reach.passed == every and complete is None else complete
+            if reach.passed or reach.gained:
+                yield edit, reach
 
-    def _passes(self, source: str) -> int:
-        """Return how many checks pass; 0 where the first failed one still fails."""
+    def _reach(self, source: str) -> Reach:
+        """Return how many checks pass; where the first failed one still fails, which of its values are right now."""
         passed = 0
         for i in self._order:
             outcome = self._run(source, i)
             if outcome == NO_TIME_LEFT:
                 self._over = True
-                return 0
+                return Reach()
             right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
-                return 0
+                return Reach(gained=gained(self._targets[i], self._before, outcome))
             passed += right
-        return passed
+        return Reach(passed)
 
 
 def is_small(edit: Edit) -> bool:
     """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
-    return edit.size <= Size.OPERATION and edit.change != CHANGES["number"]
+    return edit.size <= Size.OPERATION and edit.change not in (CHANGES["number"], CHANGES["factor"])
 
 
 def settled(edits: Sequence[Edit]) -> list[Edit]:

@@ -71,7 +71,7 @@ RELATIONS: Mapping[str, str] = {
     "shifted": "Off by one: in each row one position too {amount} is allowed.",
     "all false": "Everything is False here.",
     "all true": "Everything is True here. Which condition makes an entry False?",
-    "unfilled": "The first {part} is right and the last is all 0. Does a loop stop too early?",
+    "unfilled": "The first {part} is right and the last is all 0.",
     "diagonal": "This is only the diagonal of what was asked for: entry i met entry i alone.",
     "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
     "zeros": "All entries are 0. Is something computed and then not written into the result?",
@@ -111,6 +111,8 @@ STRUCTURE: Mapping[str, str] = {
 SHAPES: Mapping[str, str] = {
     "one slice": "{a} is one slice of {b} along its first axis, as a loop or an index takes it. With axes in front, "
     "that is a whole sentence or head, not a row.",
+    "one slice asked": "{a} is one slice of {b} along its first axis, as a loop or an index takes it: a whole row or "
+    "more, where one number is asked for.",
     "empty": "{a} has an axis of size 0. Where does that size come from?",
     "axis lost": "{a} has the axes of {b} but one. If the two belong together, it needs an axis of size 1 in its "
     "place: keepdim=True in a sum or a maximum, or unsqueeze.",
@@ -139,6 +141,9 @@ ANSWERS: Mapping[str, str] = {
     "trouble unseen": f"{{trouble}} {UNSEEN}.",
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
+    "two": "With two changes,",
+    "in part": "and the rest still does not.",
+    "more right": "more of the results come out right",
     "slip": "You get exactly these numbers if {clauses}.",
 }
 
@@ -180,6 +185,30 @@ SLIPS: Mapping[str, str] = {
     "statement missing": "a whole step{names} is missing",
     "ignored": "`{name}` is ignored",
     "last steps": "the last steps are missing, and an intermediate result is returned",
+}
+
+# how numbers, or labels, differ as a whole: `patterns`
+PATTERNS: Mapping[str, str] = {
+    "signs": "Every entry has the opposite sign of what it should have.",
+    "factors": "Each {part} is right but for a factor of its own: {factors}.",
+}
+LABELS: Mapping[str, str] = {
+    "taken": "{missed} was taken for {extra}",
+    "beside": "Beside {right}, {extra} came back too, for one and the same thing",
+    "alarm": "{extra} came back where there is nothing to report",
+    "missed": "Not found: {missed}",
+}
+
+# what strikes the eye in a student's code: `observations`
+OBSERVED: Mapping[str, str] = {
+    "unread": "Nothing in your code reads the argument `{name}`.",
+    "unread ones": "Nothing in your code reads the arguments `{names}`.",
+    "strange": "Your code calls `{names}`; the solution has no such step.",
+    "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
+    "left out": " Nothing in the function gives it a value, so the argument was left out.",
+    "given": " `{code}` gave it that value.",
+    "loop": " Does a loop stop too early?",
+    "lost": "`{code}` stands alone on its line: it returns something new, and nothing keeps it.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
@@ -227,7 +256,18 @@ CHANGES: Mapping[str, str] = {
     "first round": "with its first round only",
     "moved": "moved after the next statement",
     "name": "with another name for `{name}`",
+    "argument": "with an argument of the function in place of `{name}`",
     "all axes": "over all axes",
+    "unread": "with an argument in its place that nothing uses so far",
+    "factor": "with one more factor",
+    "copy kept": "with a copy of it, not a view, which changes with what it is a view of",
+    "generator": "with the generator passed on",
+    "whole axis": "with the whole axis in place of one position",
+    "new axis moved": "with the new axis in another place",
+    "tolerance": "with room for rounding",
+    "nan too": "asked so that NaN counts too: a comparison with NaN is False",
+    "elif": "as `elif`, only where the condition before it is false",
+    "pieces": "with another function: split takes the size of a piece, chunk how many there are",
 }
 
 # what an error means: `exceptions`. {0}, {1} … are what the pattern's groups found; the second sentence is for inputs
@@ -235,6 +275,10 @@ CHANGES: Mapping[str, str] = {
 ERRORS: Mapping[str, tuple[str, ...]] = {
     "own raise": ("Your own `raise` was reached: its condition is true for inputs that the exercise allows.",),
     "stub": ("The line `raise NotImplementedError()` is still reached. Your code goes in its place.",),
+    "no transpose": (
+        "A matrix product needs as many columns on the left as rows on the right, and no transpose makes these two "
+        "fit. Is one of them another tensor than you meant?",
+    ),
     "matrix product": (
         "A matrix product needs as many columns on the left as rows on the right. Is a transpose missing, or one too "
         "many?",
@@ -292,7 +336,7 @@ ERRORS: Mapping[str, tuple[str, ...]] = {
         "The left side names {0} things, and a different number came. Will it always be {0}?",
         "The left side names another number of things than came. Will it always be that many?",
     ),
-    "is none": ("`{0}` is None on that line: an optional argument, or the result of a function without `return`.",),
+    "is none": ("`{0}` is None on that line.{1}",),
     "none": ("Something on that line is None: an optional argument, or the result of a function without `return`.",),
     "devices": ("Two tensors are on different devices. What you create yourself needs device=... too.",),
     "no axis": (
@@ -356,9 +400,13 @@ ERRORS: Mapping[str, tuple[str, ...]] = {
     "whole tensor": (
         "A whole tensor was put where one number belongs. PyTorch's own functions work on all entries at once.",
     ),
+    "joined truth": (
+        "`and`, `or` and a chain such as 0 <= x < n ask for one True or False, and there are many. For entries there "
+        "are & and |, with each comparison in parentheses.",
+    ),
     "truth": (
-        "`if`, `and`, `or` and a chain such as 0 <= x < n ask for one True or False, and there are many. For entries "
-        "there are & and |, with each comparison in parentheses; whether an argument was given says `is None`.",
+        "That line asks for one True or False, and there are as many as the tensor has entries. Work on all entries at "
+        "once. Whether an argument was given says `is None`.",
     ),
     "einsum": (
         "The einsum names {0} axes, and here a tensor has {1}. `...` stands for any number of axes in front.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .case import Case, Failure
@@ -60,6 +60,7 @@ def judge(
     clauses: Callable[[], Mapping[str, str]] = dict,
     source: str = "",
     repair: Callable[[], str] = str,
+    calls: Collection[str] | None = None,
 ) -> Verdict:
     """Compare one outcome per target.
 
@@ -72,6 +73,7 @@ def judge(
         clauses: returns what each slip is, by its name; asked only where one fits.
         source: the student's code, where it is known; it decides nothing but words.
         repair: looks for an edit of that code that passes, and returns what a student reads about it, or ''.
+        calls: which meaningful functions the solution calls; None where that is not known.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
     results = tuple(Result(t.title, t.points, p, t.hidden) for t, p in zip(targets, passed, strict=True))
@@ -80,7 +82,7 @@ def judge(
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
-    case = Case(targets, outcomes, first, messages, hints or {}, clauses, source, repair)
+    case = Case(targets, outcomes, first, messages, hints or {}, clauses, source, calls, repair)
     try:
         failure = explain(case)
     except SURVIVED as error:  # an explanation never decides about points

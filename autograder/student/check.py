@@ -116,7 +116,9 @@ class ReleasedChecks:
         def repair() -> str:
             return repair_in_copy(defining_cell(work), checks, targets, outcomes, names) if names is not None else ""
 
-        verdict = judge(exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source), repair)
+        verdict = judge(
+            exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source), repair, known.get("calls")
+        )
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 

@@ -1,0 +1,57 @@
+"""What an edit makes right in a check that still fails: some of its values, or a dtype."""
+
+from __future__ import annotations
+
+from .fingerprint import SMALLEST_SIZE, Fingerprint, fingerprint, same_leaf
+from .target import LARGE, Target
+from .values import Outcome, Returned
+
+
+def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
+    """Return the paths of values that an edit has made right, none where it has made one wrong or nothing is told.
+
+    In their place stands "numbers" or "dtype" where only these are right now.
+
+    A value is told by numbers that nobody meets by chance. The dtype alone counts where the numbers stay as they were.
+
+    Args:
+        target: what is known about the check.
+        before: what it gave.
+        after: what it gives on the edited cell.
+    """
+    theirs = target.right.get("leaves", {})
+    if not isinstance(before, Returned) or not isinstance(after, Returned) or after.changed or after.settings:
+        return ()
+    old, new = fingerprint(before)["leaves"], fingerprint(after)["leaves"]
+    if old.keys() != theirs.keys() or new.keys() != theirs.keys():
+        return ()
+    was = {path for path in theirs if same_leaf(old[path], theirs[path], target.tolerance)}
+    now = {path for path in theirs if same_leaf(new[path], theirs[path], target.tolerance)}
+    if not was <= now:
+        return ()
+    more = [path for path in theirs if path in now - was and is_telling(theirs[path])]
+    texts = [path for path in theirs if path in now - was and isinstance(theirs[path].get("plain"), str)]
+    return tuple(more or (texts if len(texts) > 1 else in_form(old, new, theirs, target.tolerance)))
+
+
+def in_form(old: Fingerprint, new: Fingerprint, theirs: Fingerprint, tolerance: float | None) -> list[str]:
+    """Return what comes out right of one tensor: its dtype, with the numbers that it had, or its numbers alone."""
+    for path in theirs:
+        was, now, right = old[path], new[path], theirs[path]
+        if not is_telling(right) or not all("dtype" in leaf for leaf in (was, now, right)):
+            continue
+        if was["dtype"] != now["dtype"] == right["dtype"] and same_leaf({**was, "dtype": now["dtype"]}, now, tolerance):
+            return ["dtype"]
+        form = {"dtype": right["dtype"]}
+        numbers = [same_leaf({**p, **form}, right, tolerance) for p in (was, now)]
+        if numbers == [False, True]:
+            return ["numbers"]
+    return []
+
+
+def is_telling(right: Fingerprint) -> bool:
+    """Say whether a right value is hardly met by chance: a tensor of numbers, or a large count."""
+    if "dtype" in right:
+        return right["dtype"] != "bool" and right.get("norm", 0) > SMALLEST_SIZE and bool(right["shape"])
+    number = right.get("number", right.get("plain"))
+    return isinstance(number, int | float) and not isinstance(number, bool) and abs(number) > LARGE

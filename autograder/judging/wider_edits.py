@@ -1,0 +1,145 @@
+"""More operators on a student's code: of what is missing in it, and of what only some inputs show."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from .mutations import called, number_in
+from .sentences import CHANGES
+from .site import Change, Site, with_fields
+
+ROUNDING = 1e-4
+MOST_FACTORS = 6
+DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
+INVERSE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+}
+
+
+def unused_argument(site: Site) -> Iterator[Change]:
+    """An argument that the function never reads takes an expression's place: `10_000` becomes `base`."""
+    node = site.node
+    if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        return
+    text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    if text or any(isinstance(part, ast.JoinedStr) for part in (node, *site.parents)):
+        return
+    for name in site.unread:
+        yield Change(ast.Name(name, ast.Load()), site.code(), CHANGES["unread"])
+
+
+def factor_added(site: Site) -> Iterator[Change]:
+    """`2 * n` becomes `2 * n * d`, or `4 * n`."""
+    node, parent = site.node, site.parent
+    inner = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and not inner:
+        factors = [ast.Constant(2), *(ast.Name(name, ast.Load()) for name in site.names[:MOST_FACTORS])]
+        for factor in factors:
+            yield Change(ast.BinOp(node, ast.Mult(), factor), site.code(), CHANGES["factor"])
+
+
+def copy_kept(site: Site) -> Iterator[Change]:
+    """`old = w[:, a:b]` becomes `old = w[:, a:b].clone()`: it is no view then."""
+    node = site.node
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        value = node.value
+        if isinstance(value, ast.Subscript | ast.Attribute | ast.Name) or called(value) in ("detach", "view"):
+            copied = ast.Call(ast.Attribute(value, "clone", ast.Load()), [], [])
+            yield Change(with_fields(node, value=copied), site.code(), CHANGES["copy kept"])
+
+
+def generator_passed(site: Site) -> Iterator[Change]:
+    """`torch.randperm(n)` gets `generator=generator`."""
+    node = site.node
+    if not isinstance(node, ast.Call) or called(node) not in DRAW or "generator" not in site.names:
+        return
+    if not any(keyword.arg == "generator" for keyword in node.keywords):
+        given = ast.keyword("generator", ast.Name("generator", ast.Load()))
+        yield Change(with_fields(node, keywords=[*node.keywords, given]), site.code(), CHANGES["generator"])
+
+
+def whole_axis(site: Site) -> Iterator[Change]:
+    """`x[0, i]` becomes `x[:, i]`, and so does every index like it."""
+    node = site.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+        return
+    items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else []
+    for i, item in enumerate(items):
+        if number_in(item) in (0, -1):
+            changed = ast.Tuple([*items[:i], ast.Slice(), *items[i + 1 :]], ast.Load())
+            yield Change(with_fields(node, slice=changed), site.code(), CHANGES["whole axis"], alike=True)
+
+
+def new_axis_moved(site: Site) -> Iterator[Change]:
+    """`x[:, None]` becomes `x[None]`, `x[:, :, None]` or `x[..., None]`."""
+    node = site.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+        return
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    new = [item for item in items if isinstance(item, ast.Constant) and item.value is None]
+    simple = all(isinstance(item, ast.Slice) and item.lower is item.upper is None for item in items if item not in new)
+    if len(new) != 1 or not simple:
+        return
+    dots = ast.Constant(...)
+    for before in ([], [ast.Slice()], [ast.Slice()] * 2, [dots], [ast.Slice()] * 3):
+        after = [ast.Slice()] if before == [dots] else []
+        for index in ([*before, new[0]], [*before, new[0], *after]):
+            moved = with_fields(node, slice=ast.Tuple(index, ast.Load()))
+            if ast.unparse(moved) != ast.unparse(node):
+                yield Change(moved, site.code(), CHANGES["new axis moved"])
+
+
+def rounding_allowed(site: Site) -> Iterator[Change]:
+    """`a != b` becomes `abs(a - b) > 1e-4`, `torch.equal` becomes `allclose`: everywhere at once too."""
+    node, new = site.node, None
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        new = compared_with_tolerance(node)
+    elif called(node) in ("ne", "eq", "equal") and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        pair = node.args if len(node.args) == 2 else [node.func.value, *node.args]
+        if called(node) == "equal":
+            closeness = [ast.keyword("atol", ast.Constant(ROUNDING)), ast.keyword("equal_nan", ast.Constant(True))]
+            new = ast.Call(ast.Attribute(ast.Name("torch", ast.Load()), "allclose", ast.Load()), pair, closeness)
+        else:
+            sign = ast.NotEq() if called(node) == "ne" else ast.Eq()
+            new = compared_with_tolerance(ast.Compare(pair[0], [sign], [pair[1]]))
+    if new is not None:
+        yield Change(new, site.code(), CHANGES["tolerance"], alike=True)
+
+
+def compared_with_tolerance(node: ast.Compare) -> ast.expr | None:
+    """Return a comparison that leaves room for rounding, or None where that makes no sense."""
+    right, sign = node.comparators[0], node.ops[0]
+    zero = number_in(right) == 0
+    if (isinstance(right, ast.Constant) and not isinstance(right.value, int | float)) or isinstance(right, ast.Tuple):
+        return None
+    if isinstance(sign, ast.Gt | ast.LtE) and zero:
+        return ast.Compare(node.left, [sign], [ast.Constant(ROUNDING)])
+    if not isinstance(sign, ast.Eq | ast.NotEq):
+        return None
+    size = ast.Call(ast.Name("abs", ast.Load()), [ast.BinOp(node.left, ast.Sub(), right)], [])
+    return ast.Compare(size, [ast.LtE() if isinstance(sign, ast.Eq) else ast.Gt()], [ast.Constant(ROUNDING)])
+
+
+def nan_counted(site: Site) -> Iterator[Change]:
+    """`x > 0` becomes `not x <= 0`, which is true for NaN too."""
+    node = site.node
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in INVERSE:
+        inverse = with_fields(node, ops=[INVERSE[type(node.ops[0])]()])
+        one = isinstance(site.parent, ast.If | ast.IfExp | ast.BoolOp | ast.While)
+        yield Change(ast.UnaryOp(ast.Not() if one else ast.Invert(), inverse), site.code(), CHANGES["nan too"])
+
+
+def otherwise(site: Site) -> Iterator[Change]:
+    """A second `if` becomes `elif` of the one before it."""
+    node, parent = site.node, site.parent
+    body = getattr(parent, "body", [])
+    if isinstance(node, ast.If) and isinstance(body, list) and node in body[:-1]:
+        following = body[body.index(node) + 1]
+        if isinstance(following, ast.If):
+            chained = with_fields(node, orelse=[*node.orelse, following])
+            if not node.orelse:
+                yield Change(chained, f"if {site.code(following.test)}", CHANGES["elif"], following.lineno, ast.Pass())
