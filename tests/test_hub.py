@@ -133,13 +133,13 @@ def test_a_teacher_opens_formgrader_by_its_address(users: Users) -> None:
 
 def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[str, str], package) -> None:
     setup = next(cell.source for cell in submission(package, {}).cells if cell.cell_type == "code")
-    cells = [setup, right["attend"], "check(attend)", "no_such_name"]
+    cells = [setup, right["project_qkv"], "check(project_qkv)", "no_such_name"]  # the board's walk needs attend open
     *_, card, lost = users["ada"].run(NOTEBOOK, cells)
     assert "passed" in card
     assert "run that cell first" in lost  # from the environment's etc/ipython
     progress = Path(FOLDER).parent / "progress.json"
     content = users["ada"].ask("GET", f"api/contents/{progress}").json()["content"]
-    assert json.loads(content)[LESSON] == {"attend": "passed"}
+    assert json.loads(content)[LESSON] == {"project_qkv": "passed"}
 
 
 def look(page: Page, student: str, state: str) -> None:

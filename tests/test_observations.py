@@ -65,10 +65,9 @@ def test_a_step_that_no_solution_takes_is_named() -> None:
     assert "softmax" not in strange_calls(code, calls_in(solution, "two"))
 
 
-def test_a_field_that_nothing_reads_leaves_its_argument_without_effect() -> None:
-    code = (
-        "class M:\n    def __init__(self, p, n):\n        self.p = p\n        self.n = n\n    def f(self):\n        {}"
-    )
+@pytest.mark.parametrize("stored", ["self.p = p\n        self.n = n", "self.p, self.n = p, n"])
+def test_a_field_that_nothing_reads_leaves_its_argument_without_effect(stored: str) -> None:
+    code = f"class M:\n    def __init__(self, p, n):\n        {stored}\n    def f(self):\n        {{}}"
     both, one = (arguments_in_effect(ast.parse(code.format(body))) for body in ("return self.n * self.p", "self.n"))
     assert both - one == {"__init__(p)"}
     assert unread_parameters(ast.parse("def f(a, _b, self): pass").body[0]) == ["a"]

@@ -54,11 +54,26 @@ def arguments_in_effect(tree: ast.Module) -> frozenset[str]:
 
 
 def names_read(statement: ast.stmt, fields: set[str]) -> set[str]:
-    """Return the names that a statement reads; none for one that stores a field that nothing reads."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if isinstance(target, ast.Attribute) and target.attr not in fields:
-        return set()
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    """Return the names that a statement reads, but for those that it only stores in fields that nothing reads."""
+    if not isinstance(statement, ast.Assign):
+        return names_in(statement)
+    pairs = stored_in(statement)
+    unread = [value for target, value in pairs if isinstance(target, ast.Attribute) and target.attr not in fields]
+    kept = [part for pair in pairs for part in pair if pair[1] not in unread]
+    return {name for part in kept for name in names_in(part)}
+
+
+def stored_in(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what an assignment stores where, taken apart where both sides are."""
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the names whose values a piece of code reads."""
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
 def observed(source: str) -> str:

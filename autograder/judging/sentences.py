@@ -101,7 +101,7 @@ STRUCTURE: Mapping[str, str] = {
     "more": "It returned {count} values, more than were asked for: {asked}.",
     "fewer": "It returned {count} of {all} results; missing: {missing}.",
     "number unseen": "It returned a different number of results.",
-    "wrong order": "The right tensors in the wrong order.{asked}",
+    "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
     "none": "Nothing came back for {name}: it is None. Is a `return` missing in one of the branches?",
     "unpacked": "`a, b = ...` took one tensor apart along its first axis: the function on the right returns one thing.",
     "no return": "It returned None. Is a `return` missing at the end, or in one of its branches?",

@@ -155,12 +155,13 @@ def wrong_order(
         right = [children.get(f"[{i}]", {}) for i in range(count)]
         if not isinstance(node, list | tuple) or not 2 <= count <= len(ORDINALS) or len(node) != count:
             continue
+        if count != len(names):  # these are results of several calls
+            continue
         if not all("dtype" in child for child in right):
             continue
         for order in permutations(range(count)):
             if list(order) != sorted(order) and all(
                 is_right_part(node[i], right[n], tolerance) for i, n in enumerate(order)
             ):
-                wanted = f" Asked for is {', then '.join(names)}." if len(names) == count else ""
-                return "wrong order", STRUCTURE["wrong order"].format(asked=wanted)
+                return "wrong order", STRUCTURE["wrong order"].format(asked=", then ".join(names))
     return None

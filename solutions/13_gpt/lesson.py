@@ -182,7 +182,7 @@ class GPT(nn.Module):
     Layers: token_embedding is nn.Embedding(vocab_size, d_model), position_embedding is nn.Embedding(max_len, d_model),
     blocks is an nn.ModuleList of num_layers times Block(d_model, num_heads, dropout), norm is nn.LayerNorm(d_model).
     The output matrix is that of token_embedding; there are no other parameters. All matrices, those of the embeddings
-    too, begin as normal numbers with mean 0 and a standard deviation of 0.02.
+    too, begin as normal numbers with mean 0 and a standard deviation of 0.02, biases and norms as PyTorch makes them.
     In training, dropout also acts on the sum of the two embeddings.
     """
 
@@ -447,7 +447,8 @@ def next_token_probabilities(
     top_k then keeps the top_k most probable tokens (all, if there are not so many). top_p keeps as few of the most
     probable as are needed for their probabilities, as softmax gives them after the steps before, to sum to at least
     top_p (Holtzman et al. 2020). The probabilities of what is kept sum to 1, all others are 0.
-    Of equal logits, the one with the smaller index counts as more probable. top_k is 1 or more, top_p above 0.
+    Of equal logits, the one with the smaller index counts as more probable. top_k is 1 or more; top_p is above 0, and 1
+    keeps all.
     Returns (..., V), in the dtype and in the order of the logits.
     """
     ### BEGIN SOLUTION
@@ -524,7 +525,7 @@ weights, tokens, logits = given.example()
 #
 # ### Exercise 13.6: published weights in your class
 #
-# Write the translator. It builds your `GPT` of exercise 13.3, so that one has to pass first. The library transformers is not allowed here.
+# Write the translator. It builds your `GPT` of exercise 13.3, so that one has to pass first. Inside a `Block`, `norm1` belongs to `attention`, whose linear layers are `q_proj`, `k_proj`, `v_proj` and `out_proj`, and `norm2` to `network`, whose linear layers are `network[0]` and `network[2]`. The library transformers is not allowed here.
 
 # %% hints from_published [markdown]
 # Which sizes does `GPT` want, and in which shape does each of them show? How can you tell how many blocks there are?
