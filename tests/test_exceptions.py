@@ -177,6 +177,12 @@ def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> Non
     assert what_happened(outcome).endswith("There x is (3, 4), k is (5, 4).")
 
 
+def test_a_layer_that_is_not_there_is_answered_with_those_that_are() -> None:
+    fill = in_a_cell("def fill(block):\n    block.linear1.bias.zero_()\n", "fill")
+    block = nn.ModuleDict({"norm": nn.LayerNorm(2), "network": nn.Linear(2, 2)})
+    assert what_happened(capture_outcome(lambda: fill(block))).endswith("There block has the layers norm and network.")
+
+
 @pytest.mark.parametrize(
     ("work", "ending"),
     [

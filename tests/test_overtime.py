@@ -46,8 +46,9 @@ def outcomes(given: Submission) -> dict[str, object]:
 
 def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(package, right, names) -> None:
     found = outcomes(submitted(package, {**right, "attend": ENDLESS}))
-    reasons = [Lost(f"It was still running after {seconds} seconds.") for seconds in ("1.5", "0.15")]
-    assert [found[name] for name in names] == [*reasons, *[NOT_RUN] * (len(names) - 2)]
+    first, second, *others = (found[name] for name in names)
+    assert [" 1.5 seconds" in first.reason, " 0.15 seconds" in second.reason] == [True, True]  # of whatever it was
+    assert others == [NOT_RUN] * (len(names) - 2)
 
 
 @pytest.mark.parametrize("place", [0, -2])  # the last one is a battery, which an answer cannot tell from its callers
@@ -70,7 +71,6 @@ def test_feedback_says_what_was_not_run_and_why(package, right, names) -> None:
     told = graded["metadata"][RECORD]["verdicts"]["attend"]["told"]
     title = package.key.checks_of("attend")[0].title
     left = len(names) - 2
-    assert (
-        told == f"It was still running after 1.5 seconds. {left} checks were not run, because “{title}” took too long."
-    )
+    assert " 1.5 seconds" in told
+    assert told.endswith(f" {left} checks were not run, because “{title}” took too long.")
     assert "were not run, because" in json.dumps(graded["cells"])

@@ -359,6 +359,8 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 def seen(case: Case) -> str:
     """Return what strikes the eye: in the result, in the code, and where that is nothing, beside the solution."""
+    if isinstance(case.outcome, Lost):
+        return ""
     ended = case.calls is None or isinstance(case.outcome, Raised)
     strange = "" if ended else strange_calls(case.source, case.calls or ())
     return " ".join(filter(None, (in_the_result(case), observed(case.source) or strange)))
