@@ -501,7 +501,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3. It is the second hand that has to tell these places apart. It turns by 0.1 radians per place, so that it moves away from where it points at distance 3 for as long as the distance is below 34. From there on it is on its way back, through directions that training never showed, and nothing has taught the model to turn these down. What was missing in training is not the distance that matters, but the distances that should be *ignored*.
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3.
+#
+# It is the second hand that has to tell these places apart. It turns by 0.1 radians per place, so that it moves away from where it points at distance 3 for as long as the distance is below 34. From there on it is on its way back, through directions that training never showed, and nothing has taught the model to turn these down. What was missing in training is not the distance that matters, but the distances that should be *ignored*.
 #
 # ### Slower hands
 #

@@ -15,8 +15,7 @@ from functools import partial
 
 import given
 import torch
-from blocks import Block
-from given import merge
+from given import Block, merge
 from torch import Tensor, nn
 
 from autograder import check, earlier, plot, predict, recap, reveal
