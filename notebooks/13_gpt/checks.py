@@ -201,7 +201,7 @@ def error_of(model: nn.Module, tokens: Tensor) -> str:
 
 
 NO_OTHER_CLASS = shortcut(
-    "GPT", "given", because="The exercise is to write the model yourself."
+    "GPT", "GPT", because="The exercise is to write the model yourself."
 )
 
 
