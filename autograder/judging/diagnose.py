@@ -349,9 +349,8 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     more = case.repair() or seen(case)
     if not more:
         return explanation
-    if explanation.message == what_came_out(case.target, case.outcome)[0] and not is_plain(
-        case
-    ):  # the detail says it again
+    said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
+    if said_again and not is_plain(case):
         return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)

@@ -33,7 +33,7 @@ def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[str]:
 
 def unread_parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:
     """Return the parameters that nothing in a function reads."""
-    read = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    read = names_in(function)
     names = (name for name in parameters_of(function) if name not in NOT_READ and not name.startswith("_"))
     return [name for name in names if name not in read]
 
@@ -45,9 +45,8 @@ def arguments_in_effect(tree: ast.Module) -> frozenset[str]:
     """
     found: set[str] = set()
     for node in tree.body:
-        functions = [node] if isinstance(node, ast.FunctionDef) else getattr(node, "body", [])
         fields = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
-        for function in (f for f in functions if isinstance(f, ast.FunctionDef)):
+        for function in functions_in(node):
             read = {name for statement in function.body for name in names_read(statement, fields)}
             found |= {f"{function.name}({name})" for name in parameters_of(function) if name in read}
     return frozenset(found)
@@ -76,6 +75,17 @@ def names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
 
 
+def functions_in(node: ast.stmt) -> list[ast.FunctionDef]:
+    """Return a function, or those of a class."""
+    functions = [node] if isinstance(node, ast.FunctionDef) else getattr(node, "body", [])
+    return [function for function in functions if isinstance(function, ast.FunctionDef)]
+
+
+def parts_of(source: str) -> Iterator[ast.AST]:
+    """Yield every node of a student's code."""
+    return (part for statement in parsed(source) for part in ast.walk(statement))
+
+
 def observed(source: str) -> str:
     """Return what strikes the eye in a student's code; '' where nothing does."""
     return " ".join(dict.fromkeys((*unread_arguments(source), *results_lost(source), *exact_comparisons(source))))
@@ -84,8 +94,7 @@ def observed(source: str) -> str:
 def unread_arguments(source: str) -> Iterator[str]:
     """Yield a sentence about arguments that the code asks for and never reads."""
     for node in parsed(source):
-        functions = [node] if isinstance(node, ast.FunctionDef) else getattr(node, "body", [])
-        for function in (f for f in functions if isinstance(f, ast.FunctionDef)):
+        for function in functions_in(node):
             unread = unread_parameters(function)
             if len(unread) == 1:
                 yield OBSERVED["unread"].format(name=unread[0])
@@ -95,14 +104,14 @@ def unread_arguments(source: str) -> Iterator[str]:
 
 def results_lost(source: str) -> Iterator[str]:
     """Yield a sentence about a statement that calculates something new and keeps it nowhere."""
-    for node in (part for statement in parsed(source) for part in ast.walk(statement)):
+    for node in parts_of(source):
         if isinstance(node, ast.Expr) and called(node.value) in CALCULATES:
             yield OBSERVED["lost"].format(code=in_one_line(ast.unparse(node.value)))
 
 
 def exact_comparisons(source: str) -> Iterator[str]:
     """Yield a sentence about what an unknown function returned, compared with `!=` entry by entry."""
-    for function in (part for statement in parsed(source) for part in ast.walk(statement)):
+    for function in parts_of(source):
         if not isinstance(function, ast.FunctionDef):
             continue
         inner = [part for part in ast.walk(function) if part is not function]
@@ -127,7 +136,7 @@ def strange_calls(source: str, calls: Collection[str]) -> str:
         source: the student's code.
         calls: what the solution calls.
     """
-    names = dict.fromkeys(name for statement in parsed(source) for name in map(called, ast.walk(statement)))
+    names = dict.fromkeys(map(called, parts_of(source)))
     strange = [name for name in names if name in MEANINGFUL and name not in calls]
     return OBSERVED["strange"].format(names="` and `".join(strange)) if 0 < len(strange) < MOST_STRANGE else ""
 
@@ -151,7 +160,7 @@ def where_given(source: str, name: str, stopped: str) -> str:
         name: the variable.
         stopped: the line that stopped with an error: it gave nothing.
     """
-    nodes = [part for statement in parsed(source) for part in ast.walk(statement)]
+    nodes = list(parts_of(source))
     named = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
     given = [node for node in named if isinstance(node.ctx, ast.Store)]
     stores = [n for n in nodes if isinstance(n, ast.Assign) and ast.unparse(n) != stopped]
@@ -168,4 +177,4 @@ def where_given(source: str, name: str, stopped: str) -> str:
 def has_loop(source: str) -> bool:
     """Say whether code repeats something."""
     loops = (ast.For, ast.While, ast.comprehension)
-    return any(isinstance(part, loops) for statement in parsed(source) for part in ast.walk(statement))
+    return any(isinstance(part, loops) for part in parts_of(source))
