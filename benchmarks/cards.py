@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.card import Card
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.paths import Course
-from autograder.plot.widgets import draw_bars, frame_html
+from autograder.plot.drawing import png
+from autograder.plot.frames import DPI, frame
+from autograder.plot.widgets import draw_bars
 from autograder.student.check import ReleasedChecks
 
 TIMES = 9
@@ -59,13 +61,12 @@ def frame_seconds() -> float:
     """Return the time of one frame of a moving figure."""
     weights = torch.linspace(-1, 1, 8).softmax(dim=0)
 
-    def draw(figure: Figure) -> str:
-        left, right = figure.subplots(1, 2)
-        draw_bars(left, weights, list("abcdefgh"))
-        draw_bars(right, weights, list("abcdefgh"))
+    def draw(panels: Sequence[Axes]) -> str:
+        for axes in panels:
+            draw_bars(axes, weights, list("abcdefgh"))
         return "bars"
 
-    return typical(lambda: frame_html(draw))
+    return typical(lambda: png(frame(draw, (), 2)[0], DPI))
 
 
 def typical(work: Callable[[], object]) -> float:
