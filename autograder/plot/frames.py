@@ -31,12 +31,11 @@ def frame(draw: Draw, values: Sequence[Any], panels: int) -> tuple[Figure, str]:
 
 
 def stills(draw: Draw, choices: Choices, panels: int) -> tuple[str, str]:
-    """Return three frames side by side, evenly spaced among all of them, as a PNG in base64, and their words."""
-    every = list(product(*(named.items() for named in choices.values())))
+    """Return three frames side by side as a PNG in base64, and their words; from one to the next every control moves."""
     figure = Figure(figsize=(3 * STILL_WIDTH, panels * STILL_HEIGHT), layout="constrained")
     words = []
     for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
-        chosen = every[(2 * k + 1) * len(every) // 6]
+        chosen = [list(named.items())[(2 * k + 1) * len(named) // 6] for named in choices.values()]
         words.append(draw(column, *(value for _, value in chosen)))
         title = ", ".join(f"{name}: {text}" for name, (text, _) in zip(choices, chosen, strict=True))
         column[0].set_title(title, fontsize=10)

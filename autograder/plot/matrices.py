@@ -15,6 +15,7 @@ from torch import Tensor
 from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, show
 
 WIDEST = 7.5
+FEW_POINTS = 20
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
 LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))
 
@@ -168,9 +169,9 @@ def curves(
         raise ValueError(f"{len(lines)} lines; at most {len(LINES)} can be told apart")
     figure = Figure(figsize=(6.2, 3.6), layout="constrained")
     axes = figure.add_subplot()
-    every = max(1, len(x) // 10)
+    marked = slice(None, None, max(1, len(x) // 10)) if len(lines) > 1 or len(x) <= FEW_POINTS else slice(0)
     for (name, numbers), (dash, marker, color) in zip(lines.items(), LINES, strict=False):
-        axes.plot(x, numbers, dash, marker=marker, markevery=every, color=color, label=name)
+        axes.plot(x, numbers, dash, marker=marker, markevery=marked, color=color, label=name)
     if log:
         axes.set_xscale("log", base=2)
     if log_y:
