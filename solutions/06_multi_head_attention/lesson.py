@@ -36,7 +36,7 @@ questions(1, seed=0)
 # %% [markdown]
 # You see the digits, the two places (counted from 0), and the answer. Attention should find this easy, because a query can be made from the two places, each place has a key and each digit a value, and a matrix can read both digits off the output.
 #
-# The model below does exactly that. It has one argument that you have not met, `num_heads`. With 1 it is the attention that you know. With 2, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. We first find out what this is good for and let PyTorch's module do the cutting, and later you will write it yourself.
+# The model below does exactly that with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. We first find out what this is good for and let PyTorch's module do the cutting, and later you will write it yourself.
 
 
 # %%
@@ -120,7 +120,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# With two heads, one reads the first place and the other reads the second. The only head has a single row of weights per query, so it can make a single mixture, and it has decided for place 5. That may have been an accident of this run, so let us train five models from five random starts and score the two digits separately:
+# With two heads, one reads the first place and the other reads the second. The only head has a single row of weights per query, so it can make a single mixture, and it has chosen place 5. That may have been an accident of this run, so let us train five models from five random starts and score the two digits separately:
 
 
 # %% measured
@@ -134,7 +134,7 @@ for seed in range(5):
     print(f"start {seed}: first digit {first:4.0%} right, second digit {second:4.0%}")
 
 # %% [markdown]
-# All five starts end in the same way. One digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places, which one depends on the start, and 300 steps of training have not talked it out of that.
+# All five starts end in the same way. One digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. Which one depends on the start, and 300 steps of training have not changed that.
 #
 # ## By hand
 #
@@ -147,13 +147,13 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 # %% [markdown]
 # It passes on [3, 3] both times. A sum has no order, and no matrix that is applied to the sum can find an order that is not there.
 #
-# You may object that nobody forces the two weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read both digits off, whatever they are. For the second digit it would have to follow the rule "name the digit whose weight is ⅓". The logit of a digit would have to be higher when its weight is ⅓ than when it is ⅔ *and* higher than when it is 0, where the digit does not occur at all. But a matrix makes each logit a straight line in the weight:
+# You may object that nobody forces the two weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read both digits off, whatever they are. For the second digit it would have to follow the rule "name the digit whose weight is ⅓". If all digits are treated alike, the logit of a digit has to be higher when its weight is ⅓ than when it is ⅔ *and* higher than when it is 0, where the digit does not occur at all. But a matrix makes each logit a straight line in the weight:
 
 # %%
 figures.no_peak()
 
 # %% [markdown]
-# A straight line has no peak in the middle, so that such a model can name the digit with the larger weight, and for the other it can do no better than guess. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and there the answer would be less clear-cut.)
+# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and there the answer would be less clear-cut.)
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -261,7 +261,7 @@ print(f"one place in each half:      {right[differ & ~same_half].mean():.0%} rig
 print(f"both places in the same one: {right[differ & same_half].mean():.0%} right")
 
 # %% [markdown]
-# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second, and the output matrix can often tell two different pieces apart.
+# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -294,7 +294,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %% [markdown]
 # ### And back
 #
-# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order, so that the axis that was moved last moves back first, and then the two axes are joined. The next cell does both, and it checks two things: whether the result is that of the loop, and whether the projections of the heads, three matrices of 12 × 4, can be written as one of 12 × 12.
+# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order, so that the axis that was moved last moves back first, and then the two axes are joined. The next cell does both and compares the result with that of the loop. It also returns to the projections that we left aside, and checks whether those of three heads, each of them 12 × 4, can be written as one matrix of 12 × 12.
 
 # %%
 heads = tokens.unflatten(-1, (3, 4)).transpose(1, 2)  # (B, H, L, D)
@@ -341,7 +341,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The second mistake is that nobody said that this was training. `functional.dropout` assumes it unless it is told otherwise, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
+# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The second mistake is in the same cell, where nobody said that this was training. `functional.dropout` assumes it unless it is given `training=False`, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)
@@ -453,7 +453,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 # %% hints copy_torch_weights [markdown]
 # Which rows of the stacked matrix belong to the keys, if E is 12? How do you split a tensor into three equal parts along an axis, and which axis is it here?
 #
-# A parameter has a method that overwrites its entries with those of another tensor and keeps the object. Autograd complains unless you tell it that this is not a computation to learn from.
+# `a.copy_(b)` overwrites the entries of a tensor `a` with those of `b` and keeps the object. With a parameter it has to stand inside `with torch.no_grad():`, which tells autograd that this is not a computation to learn from.
 #
 # Four matrices, and four biases where there are any. Where there are none, the attribute still exists and is `None`.
 
@@ -600,7 +600,7 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# Renaming hardly changes three of the heads, so they go by place. In the smeared head most of the weight moves, so it goes by digits. But by which: the digits in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
+# (What leaves one key arrives at another and would be counted twice, which is why the cell divides by 2.) Renaming moves at most 15% of the weight of three of the heads, so they go mostly by place. In the smeared head it moves more than two thirds, so this one goes by digits. But by which: the digits in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)
@@ -636,21 +636,21 @@ plot.heatmap(
     ["before", "after", "place 0", "here"],
     "Each answer falls most without one particular head",
     kind="shares",
-    alt="Share of right answers without one head. Each answer drops sharply for one of the heads, 'here' for several.",
+    alt="Share of right answers without one head. Each answer drops sharply for one of the heads, and 'here' falls without others too, lowest without head 3.",
 )
 
 # %% [markdown]
-# The smeared head is needed for "here" and for nothing else, since "here" falls lowest without it, and yet it hardly ever looks at "here". The head works like a code. A 6 always looks at one place and a 4 at another, and what comes back carries the vector of that place, so that the output layer can tell from the place which digit asked, without anybody ever having read the digit itself. No map of this layer shows that.
+# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, and yet it hardly ever looks at "here". The head works like a code. Each digit spreads its weight over the places in a way of its own, and what comes back carries the vectors of those places in these shares. From this mixture the output layer can tell which digit asked, without anybody ever having read the digit itself. No map of this layer shows that.
 #
 # It can be tested, though. If the values of this head carry only the vectors of places, "here" is still always right, and if they carry only the vectors of digits, it falls to 31%.
 #
-# The table also seems to say that "here" suffers without other heads. But setting a head to 0 is rough treatment, and with the head's mean in its place, as lesson 9 does it, at least 93% stays right. All of this is one run. Two other starts ended with such a head as well, and with the vectors of places alone "here" was right in 84% and 100% of the places, with those of digits in 49% and 12%.
+# The table also seems to say that "here" suffers without other heads. But setting a head to 0 is rough treatment. If one of the other three heads is replaced by its own mean instead, as lesson 9 does it, at least 93% of the answers "here" stay right. All of this is one run. Two other starts ended with such a head as well. There "here" was right 84% and 100% of the time with the vectors of places alone, and 49% and 12% of the time with those of digits alone.
 #
 # ## What can go wrong
 #
 # **A map mistaken for an explanation.** You have seen that the most important head for one answer can have the least readable map. Lesson 2 gave another reason, a large weight on a small value. Claims about what a head is for need an experiment such as the one above.
 #
-# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. The module is *equivariant*, not invariant, and all that it sees of a sentence is a bag of tokens:
+# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. The module is *equivariant*, which means just that. It is not *invariant*, for then the outputs would stay as they were. All that it sees of a sentence is a bag of tokens:
 
 # %%
 x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])
@@ -680,11 +680,11 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 recap()
 
 # %% [markdown]
-# If you predicted that one head would be right about half of the time, you were thinking of single digits, of which it does get about half: one place always, and the other by luck. An answer needs both.
+# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. It did not learn that. It reads one place and guesses the digit of the other, and an answer needs both.
 #
 # ## Questions
 #
-# **Question R6** (3 points, graded by a person). Read the four maps of the last section and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
+# **Question R6** (3 points, graded by a person). Read the four maps of "What do heads look at?" and the figure that shows what is lost without each head. Name the pattern of each head and what the layer uses it for. Then choose *one* of your claims and propose an experiment, other than switching that head off, that could show it to be wrong. What would you change, what would you measure, and which result would refute you?
 
 # %% question R6 [markdown] points=3
 # (Heads may be numbered differently on another computer.) Head 0: one step back, for "before". Head 1: first column, for "place 0". Head 2: one step ahead, for "after". Head 3: smeared on average, and only "here" is lost without it.

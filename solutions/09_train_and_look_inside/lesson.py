@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss, find the heads that do a job by a score rather than by eye, and test such a claim by taking a head away. You need lesson 8. About 110 minutes.
+# After this lesson you can train a language model and judge it by more than its loss, use a score, and not your eye, to find the heads that do a job, and test such a claim by taking a head away. You need lesson 8. About 110 minutes.
 #
 # ## The idea
 #
-# A transformer that predicts the next character, again and again, writes. All that it needs is text, and there is some at hand, namely the prose of an earlier edition of these lessons.
+# If a transformer predicts the next character again and again, it writes. All that it needs is text, and there is some at hand, namely the prose of an earlier edition of these lessons.
 
 # %% setup
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ writer.train(model, text, steps=600, show=show, every=150)
 reveal("after half a minute", "words, more or less")
 
 # %% [markdown]
-# Spaces and short words come first, and endings come later, although nobody told the model that there are words. What it writes makes no sense yet, after half a minute of training on 70,000 characters. But it is built like the large models, a million times smaller.
+# Spaces and short words come first, although nobody told the model that there are words. (The samples resemble one another because each is drawn with the same random numbers.) What it writes makes no sense yet, after half a minute of training on 70,000 characters. But it is built like the large models, a million times smaller.
 #
 # ## By hand
 #
@@ -84,7 +84,7 @@ torch.tensor(84.0).log(), torch.tensor(1.9).exp()
 # %% [markdown]
 # The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, that is, fewer than 7 characters, and this number is called the *perplexity*.
 #
-# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? A tenth is added to each count, so that nothing has the probability 0, whose logarithm would be −∞.
+# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? A tenth is added to each count, so that nothing has the probability 0, whose logarithm would be −∞. You may skip the code, which only counts.
 
 
 # %%
@@ -143,7 +143,7 @@ print("first copy:", text.decode(string[0, :24]))
 print("predicted: ", " " + text.decode(guessed))
 
 # %% [markdown]
-# It is right every time, in a string that no statistics of English can help with. (The blank stands for the first character of the copy, which nobody can know.) The model has twelve heads. **Which of them is responsible for copying?**
+# It is right every time, in a string that no statistics of English can help with. (The prediction begins one place later, because nobody can know the first character of the copy.) The model has twelve heads. **Which of them is responsible for copying?**
 #
 # One could look at maps, and here are all twelve of them, to explore on a line of text that the model has not seen:
 
@@ -173,7 +173,7 @@ plot.heads(
 # %% [markdown]
 # Head 0.0 draws a stripe, which means that it looks one character back, head 0.2 is a smear, and head 2.2 looks at spaces, which get 0.99 of its weight as soon as one is in sight. Which of these has to do with copying cannot be told by looking, and there are nine more.
 #
-# What we need is an input for which we know what a head should do, a number that says whether it does, and a way to find out whether the model needs it. These are the four exercises of this lesson, and they are best tried on a model so small that we *know* what has to happen in it.
+# What we need is an input for which we know what a head should do (exercise 9.1), a number that says whether it does (9.2 and 9.3), and a way to find out whether the model needs it (9.4). We try them on a third and tiny model, in which we *know* what has to happen, and then return to the twelve heads.
 #
 # ### Copying by analogy
 #
@@ -187,7 +187,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? If it were always 16, no analogy would be needed, because "look 15 places back" does it, and one layer can learn that. (The small models of this section have a learned vector per place, which is added to queries and keys. Without it, no head could look at a distance.)
+# Why must the period differ? If it were always 16, no analogy would be needed, because the next token stood 16 places before its own place, which is 15 places before the current one, and one layer can learn to look there. (The small models of this section have a learned vector per place, which is added to queries and keys. Without it, no head could look at a distance.)
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -252,7 +252,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. It can learn distances, so it is right where the period happens to fit one of them, which is every other time for a period of 6 and hardly ever for 10. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. It can learn distances, so it is right where the period happens to fit one of them. When we counted, that was half of the time for a period of 6 and hardly ever for 10. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -348,7 +348,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two regimes, about 0.8 while the sequence is still new and below 0.1 once every token has its note. The 0.85 is held down by the last rows, which have two earlier copies, since with a single copy it is 0.96.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average of about 0.8 in the first copy and less than 0.1 after it, where the head has stopped writing notes, because whoever asks finds them in the first copy. The 0.85 is held down by the last rows, which have two earlier copies, since with a single copy it is 0.96.
 #
 # ### Take it away
 #
@@ -378,7 +378,7 @@ with announced("experiment"):
 # %% hints ablate_head [markdown]
 # The heads lie side by side when the output projection reads them. Which of its input features belong to head h, and where do you find those in its weight, which is (out, in)?
 #
-# There are two ways. Set that part of the weight to zero and put the old one back; or catch the projection's input on its way in, with a hook, and remove the hook.
+# There are two ways. Set that part of the weight to zero and put the old one back; or change the projection's input with a *hook*, a function that PyTorch calls before the layer (`register_forward_pre_hook`), and remove the hook.
 #
 # Keep a *copy* of what you overwrite, and write it back into the same parameter, without autograd. A bias of the projection belongs to no head and stays.
 
@@ -427,7 +427,7 @@ except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. It could hardly have come out otherwise, because with one head off one layer is left, and you have seen how far one layer gets. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
+# Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. It could hardly have come out well. With one head off one layer is left, which got no further than 26% even when it was trained alone, and this one was not. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
 #
 # The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. Layer 1 reads the stream in four places, namely for its queries, for its keys, for its values, and for the sum that goes on to the output, here called the rest. So let us give some of these places the stream *with* what layer 0 has added and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
@@ -444,7 +444,7 @@ reveal("only the keys are told", "nearly all")
 reveal("all but the keys are told", "about a tenth")
 
 # %% [markdown]
-# With the keys alone, everything is right, and with everything but the keys, next to nothing is. The notes travel from layer 0 to the keys of layer 1 and nowhere else, and the good story has become something that was tested and could have failed.
+# With the keys alone, everything is right, and with everything but the keys, next to nothing is. What copying needs of layer 0 is needed in the keys of layer 1 and nowhere else. The good story has become something that was tested and could have failed.
 #
 # ### Back to the twelve
 #
@@ -471,7 +471,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2, although nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and on text 1.1 and 1.2 put about half of their weight one back.)
+# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2, although nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and when we looked at text, 1.1 and 1.2 put about half of their weight one back.)
 #
 # So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** Your `ablate_head` takes away one of them. Without which does the loss on text rise more?
 
@@ -491,7 +491,7 @@ except NotImplementedError:
 reveal("the more important head", "0.2, the smear")
 
 # %% [markdown]
-# The smear seems to matter more, by a factor of almost six.
+# The smear seems to matter more, by a factor of more than five.
 #
 # ### Compared with what?
 #
@@ -536,7 +536,7 @@ except NotImplementedError:
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# The order is reversed. The stripe costs the same 0.012 as before, while the smear has fallen from 0.071 to 0.005. (These are 64 stretches of the unseen text; over all of it the stripe costs 0.011 and the smear 0.005.) Most of what the loss needed of head 0.2 was a constant, whereas what it needs of 0.0 is where that head looks. An ablation answers the question "compared with what?", and zero is only one possible answer. For the other ten heads the two answers hardly differ.
+# The order is reversed. The stripe costs about as much as before, 0.012 after 0.013, while the smear has fallen from 0.071 to 0.005. (These are 64 stretches of the unseen text. Over all of it the order is the same, with 0.011 and 0.005.) Most of what head 0.2 contributed was a constant. What head 0.0 contributes depends on the text, so no constant can replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. For the other ten heads, which we measured too, the two answers hardly differ.
 #
 # ### Who copies?
 #
@@ -582,7 +582,7 @@ except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# Take away any one head of the twelve (the table shows one), and copying stays above 99%, because the others do the job. Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. The control costs the text a good deal, too, and copying survives it. Zeros and means agree here, except for the control, which contains 0.2: a third of its cost was that head's constant.
+# Take away any one head of the twelve (the table shows one), and copying stays above 99%, because the others do the job. Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. The control costs the text a good deal, too, and copying survives it. Zeros and means agree here, except for the control, which contains 0.2. With means a third of its cost is gone, about as much as for 0.2 alone.
 #
 # So the question "which head is responsible for copying?" had no answer in the singular. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. Remove one alone, and then all together. Only the two results tell the cases apart.
 #

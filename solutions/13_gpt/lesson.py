@@ -27,12 +27,13 @@ torch.set_num_threads(1)
 # %% measured
 text = given.Dictionary()
 shipped = given.GPT(len(text.tokens), **given.LARGE)
-facts, define = given.load(shipped), partial(given.define, shipped, text)
+given.load(shipped)
+define = partial(given.define, shipped, text)
 for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
     print(define(word, seed=seed))
 
 # %% [markdown]
-# Nobody has ever defined a blicket, which is a word that psychologists made up for experiments with children. Now put your own name in the place of "ada", in small letters and without spaces. Each seed gives another definition.
+# Nobody has ever defined a blicket, which is a word that psychologists made up for experiments with children. Now put your own name in the place of "ada", in small letters from a to z and without spaces. Each seed gives another definition. (Where nothing else is said, tokens are drawn at a temperature of 0.7, as in lesson 4.)
 
 # %% measured
 name = "ada"
@@ -103,14 +104,14 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
 # %% [markdown]
 # ### What the model sees
 #
-# The tokens of our model were learned in this way from its definitions. There are 2,048 of them, 72 single characters and 1,976 merges. Here is a line as the model sees it, with the tokens separated by bars, and then a word that language models are famous for misspelling:
+# The tokens of our model were learned in this way from its definitions. There are 2,048 of them, 72 single characters and 1,976 merges. Here is a line as the model sees it, with the tokens separated by bars, and then a word whose letters language models are famous for miscounting:
 
 # %%
 for line in (text.seen[0], "strawberry"):
     print("|".join(text.tokens[number] for number in text.encode(line)))
 
 # %% [markdown]
-# Each word carries the space before it. The tokens that were merged first are short, and many of those that came last are whole words:
+# A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes one more token, END, which is not shown here, and when the model draws it, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
 
 # %%
 [text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
@@ -160,7 +161,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so that the matrix that reads tokens at the bottom serves a second time at the top, where it writes them. This is called a *tied* output matrix.
 #
-# The block is that of lesson 8 with two differences that the GPT models have had since the first of them, in 2018. The linear layers of its attention have biases, and between the two layers of its network is a *GELU*, a smooth relative of the ReLU. You find it in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*, which is x times the probability that a standard normal number is below x, a ReLU without the corner. (GPT-2 computes it by an approximation with tanh.) You find the block in `blocks.py`, beside this notebook.
 #
 # ### Exercise 13.3: the model
 #
@@ -254,7 +255,7 @@ print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} unt
 reveal("parameters of GPT-2 small", "124 million")
 
 # %% [markdown]
-# Of the 124 million parameters, 39 million are the embeddings of tokens, and tying saves another 39 million. Small models have the larger part of this saving, because the vocabulary grows more slowly than everything else.
+# Of the 124 million parameters, 39 million are the embeddings of tokens, and tying saves another 39 million. In a small model tying saves a larger share, because the vocabulary grows more slowly than the rest.
 #
 # ### The recipe
 #
@@ -263,9 +264,9 @@ reveal("parameters of GPT-2 small", "124 million")
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
 # - *Clipping*: a gradient whose norm exceeds 1 is scaled down, so that one odd batch cannot undo the work of many (lesson 1).
-# - *Weight decay*: AdamW shrinks each matrix a little at every step, and leaves biases and gains alone.
+# - *Weight decay*: AdamW shrinks what it is given a little at every step, so that only those weights stay large which the gradients keep asking for. Biases and gains are spared, and you will see to that.
 #
-# How much is each of them worth? We have left them out one at a time and trained the small model of this notebook for 600 steps, from three seeds. The table shows by how much the loss on unseen lines rises, where the whole recipe reaches about 5.1.
+# How much is each of them worth? We have left them out one at a time and trained the small model of this notebook for 600 steps of 32 lines, with a cosine that ends there, from three seeds. The table shows by how much the loss on unseen lines rises, where the whole recipe reaches about 5.1.
 
 # %%
 losses = {way: torch.tensor(row) for way, row in given.table("recipe").items()}
@@ -274,7 +275,7 @@ for way, row in losses.items():
         print(f"{way:20}", [f"{d:+.3f}" for d in (row - losses["everything"]).tolist()])
 
 # %% [markdown]
-# Warm-up matters most in so short a run. Clipping and the cosine bring a little, from every seed. Of weight decay, and of what it applies to, three seeds show nothing that could not be chance, although everybody uses it. It may well matter in runs that are a thousand times as long. What this table can tell you is what holds here.
+# Warm-up matters most here. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. In runs that are a thousand times as long the decay may well matter, and everybody uses it. What this table can tell you is what holds here.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -377,7 +378,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training it writes confetti. Four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens the same probability, and its loss is ln 2048 = 7.6.
+# Before training it writes confetti. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so that its loss is near ln 2048 = 7.6.
 
 
 # %%
@@ -388,10 +389,11 @@ def show(step: int) -> None:
 
 
 # %% measured
+show(0)
 given.train(model, text, given.Recipe(steps=steps), show, every=steps // 4, **own)
 
 # %% [markdown]
-# After a quarter of the time it has found out how a definition sounds, and not much more than that. What comes later is slower. The word after *of the* has to be a noun, a person *who* needs a verb, and a sentence that has begun must be brought to an end. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
+# After a quarter of the time it has found out how a definition sounds, and not much more than that. What comes later is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
 
 # %% measured
 for name, one in (("three minutes", model), ("shipped", shipped)):
@@ -399,6 +401,8 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
+# The shipped model is better on both, and its gap is three times as wide, so it gains a little from having seen a line. Whether it quotes is asked below. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
+#
 # ### Choosing the next token
 #
 # A model returns probabilities, and somebody has to choose. Here is what the shipped model expects after "blicket: a", the six most probable tokens of 2,048:
@@ -418,7 +422,16 @@ best = logits.softmax(dim=-1).topk(6)
 # - *Top-k*: draw from the k most probable tokens only.
 # - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so that there are few candidates where the model is sure, and many where it is not.
 #
-# The last two exist because of the tail. Each token after the hundred most probable ones is harmless on its own, but together they have about an eighth of the probability, on average over unseen lines, so that one of them is drawn every few words, and a definition rarely recovers from it.
+# The last two exist because of the tail. Each token after the hundred most probable ones is unlikely, but how much of the probability do they have together, on average over unseen lines?
+
+# %% measured
+with torch.no_grad():
+    rows = [torch.tensor([text.row(line)[:-1]]) for line in text.unseen[::80]]
+    likely = [shipped(row)[0].softmax(dim=-1).topk(100).values for row in rows]
+print(f"after the first hundred: {1 - torch.cat(likely).sum(dim=-1).mean():.3f}")
+
+# %% [markdown]
+# At temperature 1, one token in eight comes from the tail. Real definitions have such tokens, too, but the model knows little about rare tokens, and those that it draws often do not fit.
 #
 # ### Exercise 13.5: probabilities of the next token
 #
@@ -484,7 +497,7 @@ except NotImplementedError:
     print("not yet: exercise 13.5 is still open")
 
 # %% [markdown]
-# At temperature 0 the three lines are the same, since nothing is left to chance. At 1.5 there are words that do not exist. Between the two lies what people call creativity, and it is one number.
+# At temperature 0 the three lines are the same, since nothing is left to chance. At 1.5 there are words that do not exist.
 #
 # ### Learned or quoted?
 #
@@ -498,7 +511,7 @@ for seed, word in enumerate(words[:20]):
     print(f"{line}\n      shared: {quotations.nearest(line)[1]}")
 
 # %% [markdown]
-# What is shared are the joints of the language, "the act of", "of or relating to", "a person who". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen:
+# What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen:
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
@@ -509,7 +522,7 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print(f"temperature {heat:4} {quotations.shares(lines)[1]:.2f}")
 
 # %% [markdown]
-# The numbers say which part of a definition its longest shared run is, on average over 41 words. At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. The model does not know its lines by heart. It has learned how definitions are made.
+# The numbers say which part of a definition its longest shared run is, on average over 41 words. At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. For new words and at temperature 1, then, the model quotes no more than a lexicographer does. What it knows by heart of *seen* words, this test cannot say.
 #
 # ### Published weights
 #
@@ -592,7 +605,7 @@ except NotImplementedError:
 #
 # ### Somebody else's model
 #
-# Now for the real thing. Type `lessons gpt2` in a terminal in order to fetch the weights of GPT-2 small, half a gigabyte; the command says what it is going to fetch and asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
+# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so that nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal in order to fetch the weights of GPT-2 small, half a gigabyte; the command says what it is going to fetch and asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
 
 # %% measured
 folder = given.gpt2()
@@ -621,7 +634,7 @@ looks = given.head_weights(writer, once.repeat(1, 2), heads)
 looks.shape
 
 # %% [markdown]
-# This is one table of 40 by 40 weights for each head, and the two scores reduce it to two numbers per head.
+# For each of the 8 texts and each of the 24 heads (4 blocks of 6, unless GPT-2 is there) this is a table of 40 by 40 weights, and the two scores reduce it to two numbers per head.
 
 # %% measured
 if all(scores):
@@ -638,27 +651,37 @@ else:
     print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
 
 # %% [markdown]
-# The shipped model has hardly any such head. In a definition of seven words nothing is repeated, so that no head had a reason to look for repetitions, whereas GPT-2, which has read whole pages, has many.
+# In the shipped model no head has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
 #
 # ### GPT-2 and today
 #
-# Your model is that of 2019. The large models of today differ from it in the five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
+# Your model is that of 2019. The large models of today differ from it mainly in five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
 
 # %%
 losses = {way: torch.tensor(row) for way, row in given.table("model").items()}
 for way, row in losses.items():
-    if way != "2017":
-        print(f"{way:17}", [f"{d:+.3f}" for d in (row - losses["2017"]).tolist()])
+    if way != "2019":
+        print(f"{way:17}", [f"{d:+.3f}" for d in (row - losses["2019"]).tolist()])
 longer = [torch.tensor(row) for row in given.table("longer").values()]
 print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist()])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and nobody uses them for the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. All five together are worth about a tenth of a nat after the full three minutes. Between your model and those of today there is little in the block, and everything in the size, in the text, and in what is done after training.
+# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and nobody uses them for the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size, then, the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
-# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so nothing complains if it is not transposed, and the model writes fluent nonsense. Only the comparison of logits tells.
-#
+# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so nothing complains if it is not transposed. The next cell hands your translator one such matrix the wrong way round. The model still computes, and only the comparison shows how wrong it is:
+
+# %% measured
+name = "h.0.attn.c_proj.weight"
+try:
+    with torch.no_grad():
+        turned = from_published({**weights, name: weights[name].mT}, 2)(tokens)
+    print(f"largest difference: {(turned - logits).abs().max():.2f}")
+except NotImplementedError:
+    print("not yet: exercise 13.3 or 13.6 is still open")
+
+# %% [markdown]
 # **One seed for several words.** If the same seed is used for different words, the random draws coincide, and different words get the same phrases. Look at these:
 
 # %% measured
@@ -668,13 +691,13 @@ for word in ("pytorch", "softmax", "tensor"):
 # %% [markdown]
 # **A temperature after the filter.** Which tokens top-p keeps depends on the temperature, so the order of the two matters. Libraries differ in this, and the docstring of 13.5 says which order is meant.
 #
-# **Fluency taken for knowledge.** The model writes "a person who" with confidence because it has seen those words a thousand times. Nothing in its loss rewards it for being right about blickets.
+# **Fluency taken for knowledge.** The model writes "a person who" with confidence because it has seen those words 527 times. Nothing in its loss rewards it for being right about blickets.
 #
 # ## What you learned
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | byte-pair encoding | merges learned by counting pairs | between characters and words, and it never meets an unknown one |
+# | byte-pair encoding | merges learned by counting pairs | between characters and words; over bytes, as in GPT-2, nothing is unknown |
 # | tied output matrix | the embedding of tokens, used again | nearly a third of GPT-2 small would otherwise be there twice |
 # | recipe | AdamW, warm-up, cosine, clipping | measure what each is worth where you are |
 # | top-k, top-p | draw from the most probable tokens only | they cut off the tail |
@@ -687,10 +710,10 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R13** (4 points, graded by a person). The model wrote "blicket: a small tree of the family rosaceae". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
+# **Question R13** (4 points, graded by a person). The model wrote "blicket: a roof made of blossoms". Argue from what you measured in this lesson whether it knows anything. What would it need in order to know more? Then design the test that tells memory from form: what do you compare, and which result would speak for which?
 
 # %% question R13 [markdown] points=4
-# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, "of the family" is followed by a Latin name, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line.
+# The word is in no dictionary, so nothing about blickets could be known. What the model has learned is form: an article comes first, then a noun, "made of" is followed by a material, and then the sentence ends. The samples beside their nearest training lines show that runs of words are quoted and the whole is not, and the losses on seen and unseen lines are close, so the form was not learned line by line.
 #
 # To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
 #
@@ -710,7 +733,7 @@ recap()
 # | 0 | "It knows nothing, because it only predicts the next token." | That argues from how the model was trained. What did you measure in this lesson? |
 # | 1 | "I would ask it for words that it has seen and compare the definitions with the dictionary." | A test that finds memory. With which words that it has not seen would you compare, and what would each result mean? |
 # | 1 | "The samples repeat pieces of training lines, so it is form. To know more, it would need more steps." | Form, with evidence. More steps on the same lines teach the same lines. What would it have to read about the word? |
-# | 1 | "The loss on unseen lines is as low as on seen ones, so it has understood plants." (sounds right) | The loss is evidence, and it counts. It shows that the form carries over to unseen lines, which a model without any knowledge of plants can do. |
+# | 1 | "The loss on unseen lines is as low as on seen ones, so it has understood what roofs are." (sounds right) | The loss is evidence, and it counts. It shows that the form carries over to unseen lines, which a model without any knowledge of roofs can do. |
 
 # %% [markdown]
 # ## Further reading
@@ -718,6 +741,7 @@ recap()
 # - Sennrich, Haddow and Birch 2016, [Neural Machine Translation of Rare Words with Subword Units](https://arxiv.org/abs/1508.07909): byte-pair encoding for words.
 # - Radford et al. 2019, [Language Models are Unsupervised Multitask Learners](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf): GPT-2, and byte pairs over bytes.
 # - Chowdhery et al. 2022, [PaLM](https://arxiv.org/abs/2204.02311), section 2: what one large model changed in the block, and why.
+# - Loshchilov and Hutter 2017, [SGDR](https://arxiv.org/abs/1608.03983): the cosine.
 # - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): what the tail does to a text, and top-p.
 #
 # **The end.** You began with a dictionary that answers in shares, and you end with one that answers for words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
