@@ -41,7 +41,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, which you may open if you like, although nothing below depends on its details.
 #
-# You will meet two terms there and again in later lessons. While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. And because the gradient of a recurrent network is sometimes huge, a gradient whose norm exceeds 1 is scaled down to norm 1, which is called *gradient clipping*. In the test the decoder is on its own, and a sequence counts as right only if every word in it is right.
+# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own, and a sequence counts as right only if every word in it is right. (Gradients of recurrent networks are sometimes huge, so one that is longer than 1 is scaled down to length 1, which is called *gradient clipping*.)
 
 
 # %%
@@ -73,7 +73,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. No single word has become harder, since each is repeated as it was. What has grown is the amount that has to pass through the last state, and for that reason the last state is called a *bottleneck*. (Or is it the number of steps? When the same network reads four words and then twelve blanks, which are as many steps as sixteen words, it still repeats more than eight sequences out of ten, so it is the words.)
+# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. No single word has become harder, since each is repeated as it was. What has grown is the number of words that must be remembered in the last state, which is therefore called a *bottleneck*. (Or is it only that reading takes longer? When the same network reads four words and then twelve blanks, it still repeats more than eight sequences out of ten. So it is the words.)
 #
 # Perhaps the model only needs more training. Here is what happens to 8 words if it trains three times as long:
 
@@ -82,7 +82,7 @@ _, longer = copying(8, steps=750)
 print(f" 8 words after 750 steps: {longer:4.0%} right")
 
 # %% [markdown]
-# After three times as many steps about half of the sequences are right, which is better and not good. (Your digits may differ by a few percent, and those of another start by more. Five of them gave 36% to 51%.) More training moves the limit, then, but it would be better not to have one.
+# After three times as many steps about half of the sequences are right, which is better and not good. (Your result may differ a little. With other random seeds it differs more: five of them gave 36% to 51%.) More training moves the limit, then, but it would be better not to have one.
 #
 # ### Looking back
 #
@@ -92,18 +92,18 @@ print(f" 8 words after 750 steps: {longer:4.0%} right")
 figures.attention([0.1, 0.05, 0.6, 0.2, 0.05])
 
 # %% [markdown]
-# How can a network decide how much a state matters? By computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads each pair of the decoder's state and an encoder state and returns the score of that pair. *Softmax* then turns the scores $a_1, a_2, \ldots$ into shares that sum to 1, where share $i$ is $e^{a_i}$ divided by the sum of all these exponentials. In the end the states are multiplied by their shares and added up.
+# How can a network decide how much a state matters? By computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, and they are also called *weights*. In the end the states are multiplied by their weights and added up.
 
 # %%
 score = nn.Sequential(nn.Linear(128, 32), nn.Tanh(), nn.Linear(32, 1))
 state, states = torch.randn(64), torch.randn(5, 64)
-scores = torch.cat([score(torch.cat([state, word])) for word in states])
+scores = torch.cat([score(torch.cat([state, one])) for one in states])
 weights = scores.softmax(dim=0)
-context = sum(weight * word for weight, word in zip(weights, states, strict=True))
+context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step. The network is untrained, so its five weights are all near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. To pair the decoder's state with every word without a loop, `None` inserts an axis of size 1 into it and `expand_as` repeats it along that axis. `cat` joins the two halves of each pair, and `squeeze` removes the axis of size 1 that the network returns.
+# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. To pair the decoder's state with every word without a loop, `None` inserts an axis of size 1 into it and `expand_as` repeats it along that axis. `cat` joins the two halves of each pair, and `squeeze` removes the axis of size 1 that the network returns.
 
 
 # %%
@@ -111,7 +111,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
     pairs = torch.cat([state[:, None].expand_as(states), states], dim=-1)
     weights = score(pairs).squeeze(-1).softmax(dim=-1)  # (B, S)
     context = (weights[..., None] * states).sum(dim=1)  # (B, 64)
-    return weights, context
+    return context, weights
 
 
 # %% [markdown]
@@ -140,7 +140,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns *logits* (a score for each symbol, before softmax) and the weights. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns its *logits* (one number per symbol, of which the largest is its answer) and the weights. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -253,13 +253,13 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. The dot product is what everybody uses today, from lesson 2 on you will too, and lesson 2 says why. But it compares vectors entry by entry, so the same entry has to mean the same in both, and the decoder's state and the encoder's states come from two different networks. (Training can bring them to agree. With a dot product, the translator of dates below is also right 98 times out of 100, in three starts.)
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today everybody uses the dot product, and from lesson 2 on so will you. But it compares the first entry with the first, the second with the second, and so on. Here the two vectors come from different networks, which must first learn to agree on what each entry means. (They can. With a dot product, the translator of dates below is also right 98 times out of 100, in three runs.) The first attention did not rely on that.
 #
-# So the first attention *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions, where the two are added, $\tanh$ bends the sum, and a vector $v$ (which is not a value) turns it into one score:
+# It *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ takes the query and a matrix $W_k$ takes the key into a common space of h dimensions, where the two are added, $\tanh$ bends the sum, and a vector $v$ (which is not a value) turns it into one score:
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There one matrix was multiplied with the two vectors joined, which is the same as two matrices, one for each vector, whose products are added. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There the two vectors were joined and multiplied by one matrix. Its left half is $W_q$, its right half is $W_k$, and their two products are added. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
@@ -355,7 +355,7 @@ generator = torch.Generator().manual_seed(0)
 [date_pair(generator) for _ in range(3)]
 
 # %% [markdown]
-# A "word" is now a single character. The model reads 18 characters, short dates being padded with spaces, and writes 10. It is trained twice for 200 steps, without attention and with it.
+# A "word" is now a single character. The model reads 18 characters, short dates being padded with spaces, and writes 10. Two models are trained for 200 steps each, one without attention and one with it.
 
 # %% measured
 without = train(dates, len(CHARACTERS), steps=200, rate=0.01)
@@ -366,7 +366,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# Without attention hardly any date is right, and with attention nearly all of them are. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs and training has shown 12,800. Give the one with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the one with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -385,7 +385,7 @@ plot.heatmap(
 #
 # ### The distance
 #
-# There is a second reason for attention, which is the distance that a gradient has to travel. If the last state is to depend on the first word, that dependence must survive every step in between. We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Take the norm of its last state (the norm is a vector's length) and compare two gradients of it, one with respect to the first word and one with respect to the last. How much smaller is the first?
+# There is a second reason for attention, which is the distance that a gradient has to travel. If the last state is to depend on the first word, that dependence must survive every step in between. We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Take the norm, or length, of its last state, which is `gru(x)[1]`. Then compare how strongly this number depends on the first word and on the last, by the norms of the two gradients. How much smaller is the first?
 
 # %%
 torch.manual_seed(0)
@@ -397,7 +397,7 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# About half is left after one step, and less than a millionth after 31. The network can learn to carry a few words that far, but it has to start from almost nothing. With attention there is one step between any two words, however far apart they are:
+# About half is left after one step, and less than a millionth after 31. The network can learn to carry a few words that far, but it has to start from almost nothing. With attention, one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()
@@ -408,9 +408,9 @@ figures.distance()
 # | what it sees | all earlier words, through the state (a second network, run backward, sees the later ones) | all words, or those that a mask allows (lesson 5) |
 # | steps between two words | their distance | one |
 # | what it keeps | one vector of fixed size | a vector for every word |
-# | in training | one word after another | all at once |
+# | in training | one word after another | all at once, since no word waits for a state |
 # | when it writes | one word after another | one word after another |
-# | work for n words | grows with n | grows with n² |
+# | work for n words | grows with n | grows with n², since every word looks at every word |
 # | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
 # The last two rows say what attention costs and what it does not give. The translator had both kinds of network at work, a recurrent one for the order of the words and attention for the reach. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
@@ -443,7 +443,7 @@ half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 recap()
 
 # %% [markdown]
-# Did your prediction for 8 words hold? Four more words were enough to turn "nearly always" into "nearly never".
+# Did your prediction for 8 words hold? After 250 steps of training, four more words were enough to turn "nearly always" into "nearly never".
 #
 # ## Questions
 #

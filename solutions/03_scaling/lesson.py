@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension, which is called `head_dim` in code and $d_k$ in formulas, and leave everything else as it was: one random query and five random keys, in three dimensions.
+# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension, which is called `head_dim` in code and $d_k$ in formulas, and leave everything else as it was: one random query and five random keys, first in dimension 4, then in 64 and in 1024.
 
 # %% setup
 import math
@@ -45,7 +45,7 @@ for head_dim in (4, 64, 1024):
 reveal("size of a score in dimension 64", "about 8")
 
 # %% [markdown]
-# The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up: a product of two independent entries with mean 0 and variance 1 has variance 1 as well, so a sum of 64 of them has variance 64, and its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
+# The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
 # Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so that it is typically about $32\sqrt2 \approx 45$. The smaller score then gets $e^{-45}$ times the weight of the larger, which is nothing.
 #
@@ -61,7 +61,7 @@ weights = (scores / 2).softmax(dim=-1)
 weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 
 # %% [markdown]
-# The weights are one sixth, one third and one half, and the output is [7, 8] again. That dividing by $\sqrt4$ undoes exactly the doubling of lesson 2 is a coincidence of this example. What the division does in every example is to shrink all differences between scores by the same factor, which leaves the order of the keys as it was and makes the preference among them milder.
+# The weights are one sixth, one third and one half, and the output is [7, 8] again. It is a coincidence that dividing by $\sqrt4$ undoes exactly the doubling of lesson 2. In every example, however, the division shrinks all differences between scores by the same factor. The order of the keys stays as it was, and the preference among them becomes milder.
 #
 # ## In PyTorch
 #
@@ -146,7 +146,7 @@ def score_std(d_k: int, n: int, generator: torch.Generator) -> tuple[float, floa
 # %% [markdown]
 # ### Three ways to scale, side by side
 #
-# To see all of this at once, we take five dimensions, which we call $d$ for short, and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$.
+# To see all of this at once, we take five values of the dimension, called $d$ here for short, and multiply the scores by one of three factors: 1, $1/\sqrt d$ or $1/d$.
 
 # %%
 DIMENSIONS = (4, 16, 64, 256, 1024)
@@ -186,10 +186,11 @@ plot.curves(
     xlabel="d",
     ylabel="largest weight",
     log=True,
+    alt="As d grows, the largest weight climbs to 0.97 without scaling and falls to 0.07 over d. Over √d it stays near 0.25.",
 )
 
 # %% [markdown]
-# Without scaling, the favorite's share climbs to 0.97, so that attention hardens as the dimension grows. Dividing by $d$ brings the share down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$, which means that a model can be made wider without its attention changing character.
+# Without scaling, the favorite's share climbs to 0.97, so that attention hardens as the dimension grows. Dividing by $d$ brings the share down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$, which means that a model can be made wider without its attention changing character, at least at the start of training.
 #
 # Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key first get more than half?
 
@@ -207,13 +208,13 @@ plot.slide(
 )
 
 # %% [markdown]
-# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads as $d$ doubles: first 8, then 11, 7, 11, 2, 12 and 14. One key always wins decisively in the end, and chance decides which.
+# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads while $d$ doubles. At first it is key 8, and each time the lead changes, it goes to another key, in the order 11, 7, 11, 2, 12, 14. In the end one key always wins, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
 # So far a hard softmax may look like a matter of taste. It becomes a problem when the model has to learn. A gradient reaches the queries and keys only through softmax, and how much of it gets through depends on how much a weight still moves when its score moves.
 #
-# Begin with two keys, one of which has the weight $w$. If its score rises a little, its weight rises at the rate $w(1 - w)$, which is the slope of the curve that softmax draws for two keys:
+# Begin with two keys. With the scores $s_1$ and $s_2$, the first has the weight $w = 1/(1 + e^{s_2 - s_1})$. The derivative of $w$ with respect to $s_1$ is $w(1 - w)$, which says how fast the weight rises with its score:
 
 # %%
 w = torch.linspace(0, 1, 101)
@@ -241,7 +242,7 @@ jacobian
 # %% [markdown]
 # On the diagonal are 0.09, 0.16 and 0.21, which is $w_i(1 - w_i)$ for each weight, as in the curve. Off the diagonal the entries are $-w_i w_j$ and always negative, because what one key gains the others lose. That is why each column sums to 0. Each row sums to 0 as well, because adding the same amount to all scores changes no weight.
 #
-# Both cases fit into one line, in which $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
+# Both come from the quotient rule for $w_i = e^{s_i} / \sum_k e^{s_k}$, and they fit into one line, in which $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 
 # %%
 names = ["weight 0", "weight 1", "weight 2"]
@@ -297,7 +298,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# The response is 0.05 without scaling and 0.31 with it, so that six times as much gets through. (The 0.24 of the last row is the response of sixteen equal weights, $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
+# The response of the weights to the scaled scores is 0.05 without scaling and 0.31 with it, which is six times as much. (The 0.24 of the last row is the response of sixteen equal weights, $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
 #
 # ### Exercise 3.4: attention with scale
 #
@@ -310,7 +311,7 @@ v = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
 functional.scaled_dot_product_attention(q, k, v)
 
 # %% [markdown]
-# This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Halved, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
+# This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
 #
 # Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so that you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, which is less work? The result is the same up to rounding.
 
@@ -437,7 +438,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# (The model over $d$ starts with an average and learns all the same. It is slower only because its steps in the scores are smaller: with sixteen times the learning rate for the two matrices it gets below 0.3 after 30 to 40 steps. Some very wide models divide by $d$ on purpose, because trained queries and keys are no longer independent; Yang et al., below.)
+# (The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores less. With sixteen times the learning rate for the two matrices it gets below 0.3 after 30 to 40 steps. So dividing by $d$ is not a mistake, but it needs another learning rate. Some very wide models do it on purpose, because trained queries and keys are no longer independent. See Yang et al., below.)
 #
 # ### Two suspects and a control
 #
@@ -481,9 +482,11 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the gradient: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. That is what saturation does: it does not make the gradient small, it silences most of the queries, whether they have picked the right key or not.
+# Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. That is what saturation does: it does not make the gradient small, it silences most of the queries, whether they have picked the right key or not. (A silent query can still change, because all queries share the same matrices, and the others move them.)
 #
-# That is one suspect. There is a second one, because the three runs differ in more than they seem to. Adam moves each entry of a matrix by about the learning rate per step, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. Saturation and step size were changed together, so the experiment needs a control. We give the query and key matrices a sixteenth of the learning rate in the unscaled model, and sixteen times the rate in the scaled one.
+# That is one suspect. There is a second one, because the three runs differ in more than they seem to. Adam moves each entry of a matrix by about the learning rate per step, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. Saturation and step size were changed together, so the experiment needs a control.
+#
+# We give the query and key matrices a sixteenth of the learning rate in the unscaled model, so that its scores move as in the run that learned, and sixteen times the rate in the scaled one.
 #
 # **Predict.** Which of the two controls learns?
 
@@ -516,9 +519,11 @@ for name, (model, _, _) in runs.items():
     print(f"{name:22}", *(f"{share.double().mean():6.0%}" for share in shares))
 
 # %% [markdown]
-# With small steps, the unscaled model does what the textbooks say. Half of its queries (in other starts two thirds) still have the favorite that chance gave them before training, and 38% of them have found the right key. With large steps, nobody is stuck. More than 80% of the favorites have changed in the unscaled model and more than 90% in the scaled one, nearly all queries are certain of what they favor, and about half of them are wrong. They do not settle, either: when we counted in two such runs, 14% to 33% of the favorites still changed during the last 50 steps.
+# With small steps, the unscaled model does what the textbooks say. Half of its queries (in other starts two thirds) still have the favorite that chance gave them, and only 38% of all queries have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores, and there most queries are not stuck, since more than 80% and more than 90% of them have a new favorite. Nearly all are certain of it, and about half of them are wrong.
 #
-# So the slogan is about half right. Saturation does freeze early winners, by silencing the queries that have decided. The run that everybody does first has one learning rate for all parameters, and there leaving out the division has a second effect: every step moves the scores sixteen times as far.
+# They do not settle, either: when we counted in two such runs, 14% to 33% of the favorites still changed during the last 50 steps.
+#
+# So "without scaling, gradients vanish" is about half right. Saturation does freeze early winners, by silencing the queries that have decided. But with one learning rate for all parameters, as in our first run, leaving out the division also has a second effect: every step moves the scores sixteen times as far.
 #
 # Dividing by $\sqrt{d_k}$ removes both troubles at once. (It is not the only way. If the two matrices begin at a quarter of their size and have a quarter of the rate, the unscaled model has the same scores and takes the same steps, because a quarter of a quarter is 1/16.) All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
 #
@@ -555,7 +560,7 @@ functional.cross_entropy(scores, torch.tensor(1)).backward()
 scores.grad
 
 # %% [markdown]
-# The gradient is [1, −1, 0], the full push through a softmax as saturated as can be, because the logarithm in the loss makes up for the flatness of softmax. Attention sits inside a network, where no logarithm follows.
+# The gradient is [1, −1, 0], the full push through a softmax as saturated as can be, because the logarithm in the loss makes up for the flatness of softmax. Attention sits inside a network, where no logarithm follows its softmax directly.
 #
 # ## What you learned
 #
@@ -563,7 +568,7 @@ scores.grad
 # |---|---|---|
 # | spread of a score | standard deviation $\sqrt{d_k}$ | variances add, so the root |
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
-# | over $d_k$ | a mean | too much: attention over random keys turns into averaging |
+# | over $d_k$ | a mean | attention over random keys starts as an average |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
 # | unscaled training | most queries are silent, and steps are $\sqrt{d_k}$ times as large | either is enough to spoil it here |
 #

@@ -147,7 +147,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 # %% [markdown]
 # It passes on [3, 3] both times. A sum has no order, and no matrix that is applied to the sum can find an order that is not there.
 #
-# You may object that nobody forces the two weights to be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read both digits off, whatever they are. For the second digit it would have to follow the rule "name the digit whose weight is ⅓". If all digits are treated alike, the logit of a digit has to be higher when its weight is ⅓ than when it is ⅔ *and* higher than when it is 0, where the digit does not occur at all. But a matrix makes each logit a straight line in the weight:
+# You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read both digits off, whatever they are. For the second digit it would need the rule "name the digit whose weight is ⅓". If all digits are treated alike, the logit of a digit has to be higher when its weight is ⅓ than when it is ⅔ *and* higher than when it is 0, where the digit does not occur at all. But a matrix makes each logit a straight line in the weight:
 
 # %%
 figures.no_peak()
@@ -261,7 +261,9 @@ print(f"one place in each half:      {right[differ & ~same_half].mean():.0%} rig
 print(f"both places in the same one: {right[differ & same_half].mean():.0%} right")
 
 # %% [markdown]
-# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits, which you have seen to be more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits.
+#
+# You have seen that this is more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. When we looked into this run, it had almost half of its weight on one piece of the first place and almost half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -650,7 +652,7 @@ plot.heatmap(
 #
 # **A map mistaken for an explanation.** You have seen that the most important head for one answer can have the least readable map. Lesson 2 gave another reason, a large weight on a small value. Claims about what a head is for need an experiment such as the one above.
 #
-# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. The module is *equivariant*, which means just that. It is not *invariant*, for then the outputs would stay as they were. All that it sees of a sentence is a bag of tokens:
+# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. The module is *equivariant*, which means that. It is not *invariant*, for then the outputs would stay as they were. All that it sees of a sentence is a bag of tokens:
 
 # %%
 x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])

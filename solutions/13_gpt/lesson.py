@@ -25,8 +25,7 @@ torch.set_flush_denormal(True)
 torch.set_num_threads(1)
 
 # %% measured
-text = given.Dictionary()
-shipped = given.GPT(len(text.tokens), **given.LARGE)
+text, shipped = given.Dictionary(), given.GPT(2048, **given.LARGE)
 given.load(shipped)
 define = partial(given.define, shipped, text)
 for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
