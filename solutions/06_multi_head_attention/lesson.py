@@ -147,7 +147,9 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 # %% [markdown]
 # It passes on [3, 3] both times. A sum has no order, and no matrix that is applied to the sum can find an order that is not there.
 #
-# You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read both digits off, whatever they are. For the second digit it would need the rule "name the digit whose weight is ⅓". If all digits are treated alike, the logit of a digit has to be higher when its weight is ⅓ than when it is ⅔ *and* higher than when it is 0, where the digit does not occur at all. But a matrix makes each logit a straight line in the weight:
+# You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
+#
+# For the second digit it would need the rule "name the digit whose weight is ⅓". If all digits are treated alike, the logit of a digit has to be higher when its weight is ⅓ than when it is ⅔ *and* higher than when it is 0, where the digit does not occur at all. But a matrix makes each logit a straight line in the weight:
 
 # %%
 figures.no_peak()
