@@ -463,7 +463,7 @@ def scaled_dot_product_attention(
     """Attention with a scale and a mask (Vaswani et al. 2017, equation 1).
 
     query is (..., L, D), key is (..., S, D), value is (..., S, D_v); mask is boolean, broadcasts to (..., L, S),
-    True where a query may look. scale multiplies the scores and defaults to 1/sqrt(D).
+    True where a query may look. scale multiplies the scores; it may be 0 or negative, and defaults to 1/sqrt(D).
     Returns output (..., L, D_v) and weights (..., L, S). A query with no visible keys gets zeros in both.
     """
     ### BEGIN SOLUTION
