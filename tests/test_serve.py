@@ -302,6 +302,21 @@ def test_one_student_with_many_lessons_holds_up_nobody_else(reader: Service, exc
     assert running(reader)[0] == ("zoe", LESSON)
 
 
+def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: Service, exchange: Path) -> None:
+    hand_in(exchange, "ann", "{}")
+    reader.look()
+    reader.start()
+    reader._running.clear()
+    reader._began["ann"] -= timedelta(minutes=1)
+    hand_in(exchange, "ann", "{}", "03_scaling")
+    reader.look()
+    for student in ("bob", "eve", "zoe"):
+        hand_in(exchange, student, "{}")
+    reader.look()
+    reader.start()
+    assert running(reader)[0] == ("ann", "03_scaling")
+
+
 def test_folders_without_end_cost_little_and_are_forgotten(reader: Service, exchange: Path, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.MOST_HANDED_IN", 6)
     monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)

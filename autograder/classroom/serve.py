@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -52,6 +52,7 @@ from .run import settings_of, workers
 from .submissions import LATE, TIMESTAMP, changing_submissions, store_submission, time_in
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
+TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
 TICK = 0.5  # seconds between two looks at what has arrived
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
@@ -154,7 +155,7 @@ class Service:
         self._running: dict[Future[str], Work] = {}
         self._tries: dict[str, int] = {}
         self._known, self._withheld = set[str](), set[Place]()
-        self._handed_in, self._began = Counter[Place](), dict[str, float]()
+        self._handed_in, self._began = Counter[Place](), dict[str, datetime]()
         self._looked_for_due, self._config_changed = 0.0, 0.0
         self.finished = 0
         self._remember()
@@ -215,12 +216,13 @@ class Service:
                 return
             if place[1] not in busy and (chosen := self._choose(place, rules[place[0]])):
                 self._begin(chosen, rules[place[0]])
-                self._began[place[1]] = time.monotonic()
+                self._began[place[1]] = now_utc()
                 busy.add(place[1])
 
-    def _since(self, place: Place) -> tuple[float, datetime]:
-        """Return since when a student has waited for a turn, and when the work arrived."""
-        return self._began.get(place[1], 0.0), self._waiting[place][0].arrived
+    def _since(self, place: Place) -> datetime:
+        """Return since when a student waits: since the work arrived, or since a while after the last turn."""
+        arrived, began = self._waiting[place][0].arrived, self._began.get(place[1])
+        return max(arrived, began + TURN) if began else arrived
 
     def _rules(self, lesson: str) -> Rules:
         with open_gradebook(self.course) as gradebook:

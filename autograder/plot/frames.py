@@ -31,7 +31,7 @@ def frame(draw: Draw, values: Sequence[Any], panels: int) -> tuple[Figure, str]:
 
 
 def stills(draw: Draw, choices: Choices, panels: int) -> tuple[str, str]:
-    """Return three frames side by side as a PNG in base64, and their words; from one to the next every control moves."""
+    """Return three frames side by side as a PNG in base64, and their words; between them every control moves."""
     figure = Figure(figsize=(3 * STILL_WIDTH, panels * STILL_HEIGHT), layout="constrained")
     words = []
     for k, column in enumerate(figure.subplots(panels, 3, squeeze=False).T):
