@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from errno import ENOSPC
 from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
+from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
 from autograder.authoring.notebook import notebook_text
@@ -25,6 +27,7 @@ from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import Service, only_one
+from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import Course
 
@@ -388,3 +391,51 @@ def test_what_counts_is_graded_again_where_its_lesson_has_changed(service, excha
     assert [a.status for a in service.attempts("ada")] == [LEFT_OUT, GRADED]
     assert service.attempts("ada")[1].points == before + 2
     assert "Attempt 1. It counts." in feedback(exchange, secret)
+
+
+def test_while_the_gradebook_cannot_be_used_work_waits_and_is_not_refused(
+    service, exchange, notebooks, monkeypatch
+) -> None:
+    real, failures = GradebookWriter.save, iter((True, True, True, True))
+
+    def save(self, *given):
+        if next(failures, False):
+            raise OperationalError("UPDATE", {}, Exception("database is locked"))
+        return real(self, *given)
+
+    monkeypatch.setattr(GradebookWriter, "save", save)
+    monkeypatch.setattr("autograder.classroom.serve.GRADEBOOK_SECONDS", 0.0)
+    hand_in(exchange, "ada", notebooks["right"])
+    while service.service.waiting or not service.attempts("ada"):
+        service.service.work()
+    assert [a.status for a in service.attempts("ada")] == [GRADED]
+    assert sum("database is locked" in line for line in service.said) == 4
+
+
+def test_a_page_that_the_disk_has_no_room_for_takes_nobodys_points(service, exchange, notebooks, monkeypatch) -> None:
+    def full(*given):
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("autograder.classroom.releasing.make_page", full)
+    hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert [a.status for a in service.attempts("ada")] == [GRADED]
+    assert any("No space left on device" in line for line in service.said)
+
+
+def test_a_damaged_record_of_one_student_is_set_aside(service, exchange, notebooks) -> None:
+    hand_in(exchange, "ada", notebooks["right"]), hand_in(exchange, "bob", notebooks["right"])
+    service.run()
+    path = service.course.attempts_of(service.lesson, "ada")
+    path.write_text("[{")
+    before = service.points()
+    service.begin()
+    service.service.regrade()
+    service.run()
+    assert service.points() == before
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    assert service.attempts("ada")[-1].status == GRADED
+    assert service.points() == before
+    assert path.with_suffix(".damaged").read_text() == "[{"
+    assert any("is damaged" in line for line in service.said)

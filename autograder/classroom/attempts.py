@@ -63,7 +63,7 @@ def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]
         return []
     except (ValueError, TypeError) as error:
         raise CourseError(
-            f"{lesson.shown(path)} is damaged: delete it, and what was handed in is graded anew"
+            f"{lesson.shown(path)} is damaged: delete it. What counted stays"
         ) from error
 
 

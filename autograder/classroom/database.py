@@ -21,7 +21,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.pool import NullPool
 from tornado.log import app_log
 
-from ..errors import CourseError, one_line
+from ..errors import CourseError, GradebookError, one_line
 from ..paths import replace_text
 
 VARIABLE, PASSWORD = "GRADEBOOK_URL", "PGPASSWORD"
@@ -75,7 +75,7 @@ def remember(url: str, last: Path) -> None:
 
 @contextmanager
 def as_course_error() -> Iterator[None]:
-    """Raise CourseError, with the database's own words, where the database cannot be used."""
+    """Raise GradebookError, with the database's own words, where the database cannot be used."""
     try:
         with quiet():
             yield
@@ -97,10 +97,10 @@ def quiet() -> Iterator[None]:
         app_log.disabled = before
 
 
-def unusable(error: Any) -> CourseError:
+def unusable(error: Any) -> GradebookError:
     """Return what is wrong with a database, as one line."""
     lines = str(error.orig).strip().splitlines()
-    return CourseError(
+    return GradebookError(
         f"The gradebook cannot be used ({one_line(lines[0]) if lines else type(error).__name__}). "
         f"{VARIABLE} says which database that is."
     )

@@ -47,7 +47,7 @@ def open_gradebook(course: Course) -> Iterator[Gradebook]:
     """Open the course's gradebook; make it where there is none.
 
     Raises:
-        CourseError: the database cannot be used, now or while the gradebook is open.
+        GradebookError: the database cannot be used, now or while the gradebook is open.
     """
     config = load_config(course.root).CourseDirectory
     course.coursework.mkdir(exist_ok=True)

@@ -42,7 +42,7 @@ class Pages:
             with at_most(PAGE_SECONDS):
                 make_page(target, lesson, student)
             self._hand_out(target, lesson, student)
-        except CourseError as error:
+        except (CourseError, OSError) as error:
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {one_line(str(error))}")
             return FULL
         return FULL if rules.explains_hidden(now_utc()) else OPEN
@@ -58,14 +58,15 @@ class Pages:
         """
         apart = apart_from(self._course, lesson, student)
         page = apart.feedback_page(lesson, student)
-        page.parent.mkdir(parents=True, exist_ok=True)
-        words = f"<p><strong>{escape(lesson.name)}: not graded.</strong> {escape(why)}</p>"
-        replace_bytes(page, f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>x</title>{words}'.encode())
-        for name in {SECRET, TIMESTAMP} & files.keys():
-            replace_bytes(page.with_name(name), files[name])
+        title = escape(f"{lesson.name}: not graded")
+        head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         try:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            replace_bytes(page, f"{head}<p><strong>{title}.</strong> {escape(why)}</p>".encode())
+            for name in {SECRET, TIMESTAMP} & files.keys():
+                replace_bytes(page.with_name(name), files[name])
             self._hand_out(apart, lesson, student)
-        except CourseError as error:
+        except (CourseError, OSError) as error:
             self._say(f"{escaped(student)}  {lesson.name}  not told why: {one_line(str(error))}")
         forget(apart)
 

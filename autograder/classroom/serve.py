@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -24,7 +25,16 @@ from traitlets.config import Config
 from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import load_config
 from ..authoring.source import ensure_nbgrader_source
-from ..errors import CourseError, NoSandboxError, ScarcityError, SubmissionError, command, escaped, one_line
+from ..errors import (
+    CourseError,
+    GradebookError,
+    NoSandboxError,
+    ScarcityError,
+    SubmissionError,
+    command,
+    escaped,
+    one_line,
+)
 from ..grading.grade import RECORD, grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..paths import CONFIG_NAME, Course, Lesson
@@ -42,7 +52,6 @@ from .attempts import (
     write_attempts,
 )
 from .changed import graded_earlier
-from .database import UNUSABLE
 from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Exchange, Files, Inbox, next_turn
 from .exchange import open_exchange
 from .gradebook import ensure_registered, open_gradebook
@@ -55,6 +64,7 @@ from .writer import GradebookWriter, read_notebook_record, write_notebook
 TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
 TICK = 0.5  # seconds between two looks at what has arrived
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
+GRADEBOOK_SECONDS = 10.0  # between two tries to use the gradebook
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 MOST_TRIES = 3
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
@@ -103,9 +113,7 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
             service.regrade()
             with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
                 while not until():
-                    service.look()
-                    service.start()
-                    service.finish(TICK)
+                    service.work()
                     bar.n, bar.total = service.finished, service.finished + service.waiting
                     bar.refresh()
 
@@ -164,12 +172,21 @@ class Service:
         """Read what was done before this process began."""
         for lesson in self.course.lessons():
             for path in self.course.attempts.glob(f"*/{lesson.name}.json"):
-                place, attempts = (lesson.name, path.parent.name), read_attempts(self.course, lesson, path.parent.name)
+                place, attempts = (lesson.name, path.parent.name), self._noted(lesson, path)
                 done = {a.delivery for a in attempts if a.status != GRADED or a.released}
                 self._known |= done
                 self._handed_in[place] = len(done)
                 if any(attempt.released == OPEN for attempt in attempts):
                     self._withheld.add(place)
+
+    def _noted(self, lesson: Lesson, path: Path) -> list[Attempt]:
+        """Return the attempts that a file holds. A damaged one is set aside; what counted stays."""
+        try:
+            return read_attempts(self.course, lesson, path.parent.name)
+        except CourseError:
+            aside = path.replace(path.with_suffix(".damaged"))
+            self._say(f"{lesson.shown(path)} is damaged and set aside as {aside.name}. What counted stays.")
+            return []
 
     @property
     def waiting(self) -> int:
@@ -192,6 +209,16 @@ class Service:
                 rules = self._rules(lesson.name)
                 for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
                     self._begin(delivered, rules)
+
+    def work(self) -> None:
+        """Look once, and grade what may be graded. While the gradebook cannot be used, all that arrives waits."""
+        try:
+            self.look()
+            self.start()
+            self.finish(TICK)
+        except GradebookError as error:
+            self._say(f"{error} Trying again in {GRADEBOOK_SECONDS:g} s.")
+            time.sleep(GRADEBOOK_SECONDS)
 
     def look(self) -> None:
         """Note what has arrived."""
@@ -294,13 +321,16 @@ class Service:
                 self._write(work, future.result())
             except NoSandboxError:
                 raise
-            except (ScarcityError, *UNUSABLE) as error:
+            except GradebookError:
+                self._waiting.setdefault(work.place, []).append(work.delivered)
+                raise
+            except (ScarcityError, OSError) as error:
                 self._again(work, error)
             except Exception as error:  # one student's trouble is nobody else's
                 self._refuse(work, error)
 
     def _again(self, work: Work, error: Exception) -> None:
-        """Grade it once more: the computer or the database was at fault. After some tries, a person has to look."""
+        """Grade it once more: the computer was at fault. After some tries, a person has to look."""
         name = work.delivered.name
         self._tries[name] = self._tries.get(name, 0) + 1
         if self._tries[name] >= MOST_TRIES:
