@@ -8,7 +8,7 @@ TORCH := $(shell sed -n 's/^\(torch==.*\)/\1/p' constraints.txt)
 LESSON_OPTION = $(if $(LESSON),--lesson $(LESSON))
 
 .DEFAULT_GOAL := help
-.PHONY: help lab setup update check submit reset
+.PHONY: help lab setup update check submit reset gpt2
 
 help:  ## list the targets
 	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -20,6 +20,9 @@ setup: $(VENV)/ready  ## make .venv (TORCH_INDEX=… chooses a PyTorch wheel ind
 
 update check submit reset: $(VENV)/ready  ## for students: new lessons, run the checks, make the file to upload, start anew (LESSON=…)
 	$(COURSE) $@ $(LESSON_OPTION)
+
+gpt2: $(VENV)/ready  ## fetch GPT-2's published weights for lesson 13, half a gigabyte; asks first
+	$(COURSE) gpt2
 
 -include autograder/classroom/instructor.mk
 

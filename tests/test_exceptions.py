@@ -189,6 +189,7 @@ def test_a_layer_that_is_not_there_is_answered_with_those_that_are() -> None:
         (lambda x: None, Lost(NO_RETURN)),
         (lambda x: (x, x), "2 things in a tuple"),
         (lambda x: 1.5, "the number 1.5"),
+        (lambda x: True, "the value True"),
     ],
 )
 def test_a_check_that_cannot_go_on_with_the_result_says_what_came_back(work, ending) -> None:

@@ -32,7 +32,7 @@ def start_lesson(course: Course, name: str) -> str:
         raise CourseError(f"{lesson.shown(lesson.folder)} exists already. Choose another name.")
     shutil.copytree(course.root / "solutions" / "_template", lesson.folder)
     text = lesson.lesson_py.read_text(encoding="utf-8")
-    for title in ("# N. ", "Exercise N."):
+    for title in ("# N. ", "Exercise N.", "Question RN", "question RN"):
         text = text.replace(title, title.replace("N", str(int(name[:2]))))
     lesson.lesson_py.write_text(text, encoding="utf-8")
     return lesson.shown(lesson.lesson_py)

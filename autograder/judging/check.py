@@ -166,8 +166,10 @@ def in_words(value: Any) -> str:
     """Describe a returned value."""
     if isinstance(value, list | tuple):
         return f"{len(value)} things in a {'list' if isinstance(value, list) else 'tuple'}"
-    if isinstance(value, bool | int | float | str):
-        return f"the value {str(value)[:40]!r}" if isinstance(value, str) else f"the number {value}"
+    if isinstance(value, bool | str):
+        return f"the value {str(value)[:40]!r}" if isinstance(value, str) else f"the value {value}"
+    if isinstance(value, int | float):
+        return f"the number {value}"
     return f"an object of type {type(value).__name__}"
 
 

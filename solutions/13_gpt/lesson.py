@@ -604,7 +604,7 @@ except NotImplementedError:
 #
 # ### Somebody else's model
 #
-# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so that nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal in order to fetch the weights of GPT-2 small, half a gigabyte; the command says what it is going to fetch and asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
+# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so that nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make, in order to fetch the weights of GPT-2 small. They are half a gigabyte, and the command asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
 
 # %% measured
 folder = given.gpt2()
