@@ -2,12 +2,15 @@
 
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar
 
 import torch
 
 from autograder.grading.package import LessonPackage
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
+from autograder.judging.syntax import read_statements
 
 HEAD = "import torch\nfrom autograder.checks import check\n"
 CHECK = '@check("double", points=1)\ndef numbers(double, draw):\n    """Any."""\n    return double(draw.normal(3))\n'
@@ -77,3 +80,39 @@ def test_a_package_that_two_threads_open_has_one_answer_key(package: LessonPacka
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(key_of, range(2))
     assert first is second
+
+
+class Cycle:
+    """What only the garbage collector ends, which then runs Python code wherever it happens to be called from."""
+
+    ended: ClassVar[set[weakref.ref[object]]] = set()
+
+    def __init__(self) -> None:
+        self.itself = self
+        self.ended.add(weakref.ref(self, self.end))
+
+    @classmethod
+    def end(cls, reference: weakref.ref[object]) -> None:
+        sum(range(1000))
+        cls.ended.discard(reference)
+
+
+def test_threads_that_read_code_do_not_disturb_one_another() -> None:
+    """Without a lock, three of four threads end with a SystemError: "AST constructor recursion depth mismatch"."""
+    source = "\n".join(f"def f{i}(a, b):\n    return [a + {i} for _ in b if a or (b and c(d(e)))]" for i in range(60))
+    interval = sys.getswitchinterval()
+
+    def read(_: int) -> int:
+        found = 0
+        for _ in range(50):
+            for _ in range(20):
+                Cycle()
+            found += len(read_statements(source))
+        return found
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(read, range(4))) == [3000] * 4
+    finally:
+        sys.setswitchinterval(interval)

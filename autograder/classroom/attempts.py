@@ -62,9 +62,7 @@ def read_attempts(course: Course, lesson: Lesson, student: str) -> list[Attempt]
     except FileNotFoundError:
         return []
     except (ValueError, TypeError) as error:
-        raise CourseError(
-            f"{lesson.shown(path)} is damaged: delete it. What counted stays"
-        ) from error
+        raise CourseError(f"{lesson.shown(path)} is damaged: delete it. What counted stays") from error
 
 
 def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt) -> None:

@@ -21,6 +21,7 @@ from typing import Any, TypeGuard
 import torch
 from torch import Tensor
 
+from .syntax import parse
 from .values import flatten, identical
 
 MOST_AXES = 4
@@ -187,7 +188,7 @@ def own_words(error: Exception) -> str:
 def without_body(node: ast.stmt) -> ast.stmt:
     """Return a definition of a black box with a name and nothing else; any other statement as it is."""
     if is_box(node):
-        return ast.parse(f"@black_box\ndef {node.name}(*args, **options):\n    pass").body[0]
+        return parse(f"@black_box\ndef {node.name}(*args, **options):\n    pass").body[0]
     return node
 
 
@@ -215,7 +216,7 @@ def misplaced(source: str) -> bool:
 
     A function that becomes a box in another way would be sent with its body.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     decorators = {id(d) for node in functions for d in node.decorator_list if is_black_box(d)}
     return any(id(node) not in decorators and refers_to_black_box(node) for node in ast.walk(tree))

@@ -26,7 +26,7 @@ from .modules import LESSON_CODE
 from .operators import AND_MORE, note, note_later_code, recording
 from .sentences import STRUCTURE
 from .settings import changed_settings, settings_now
-from .syntax import bound_by, wanted_by
+from .syntax import bound_by, parse, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs
@@ -251,7 +251,7 @@ def checks_alone(source: str, exercise: str) -> str:
 
     Other checks and summaries stay here, and so does all of a black box but a name that says nothing.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     boxes = [node.name for node in tree.body if is_box(node)]
     kept = [node for node in tree.body if is_for(node, exercise)]
     roots = [node for node in kept if not is_helper(node)]
@@ -265,7 +265,7 @@ def checks_alone(source: str, exercise: str) -> str:
 @lru_cache(maxsize=256)
 def boxes_alone(source: str) -> str:
     """Return what the black boxes of a hidden.py need to be computed: no checks."""
-    tree = ast.parse(source)
+    tree = parse(source)
     kept = [node for node in tree.body if declared(node, *CHECKS) is None]
     tree.body = needed(kept, [node for node in kept if is_box(node) or not is_helper(node)])
     return ast.unparse(tree)
@@ -296,7 +296,7 @@ def is_helper(node: ast.stmt) -> bool:
 @lru_cache(maxsize=256)
 def names_used(source: str) -> frozenset[str]:
     """Return all names and attributes that a text mentions."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(ast.walk(parse(source)))
     return frozenset(getattr(node, field, "") for node in nodes for field in ("id", "attr"))
 
 

@@ -18,7 +18,7 @@ from itertools import combinations
 from types import ModuleType
 
 from .mutant import VARIANT
-from .syntax import Code, definition, imports_and_helpers
+from .syntax import Code, definition, imports_and_helpers, parse
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 DECLARED = "__solutions__"  # where a module's namespace keeps what `solution` returned in it
@@ -170,7 +170,7 @@ def edited(text: str, wording: Wording) -> str:
 def parsed_again(text: str) -> str:
     """Return code in the one spelling. Raises EditError where it is no Python."""
     try:
-        return ast.unparse(ast.parse(text))
+        return ast.unparse(parse(text))
     except SyntaxError as error:
         raise EditError(f"what comes out is not Python: {error.msg}, in `{(error.text or '').strip()}`") from error
 
@@ -192,7 +192,7 @@ def pattern_of(old: str, *, with_comma: bool = False) -> str:
     """Return what finds a piece of code however it is spaced; what is left out takes its comma with it."""
     old = textwrap.dedent(old).strip()
     with contextlib.suppress(SyntaxError):  # of less than an expression, such as `/ temperature`
-        old = ast.unparse(ast.parse(old))
+        old = ast.unparse(parse(old))
     words = [re.escape(token) if token not in "'\"" else "['\"]" for token in TOKEN.findall(old)]
     start = r"(?<!\w)" if re.match(r"\w", old) else ""
     end = r"(?!\w)" if re.search(r"\w$", old) else ""
@@ -201,13 +201,13 @@ def pattern_of(old: str, *, with_comma: bool = False) -> str:
 
 def with_body(text: str, method: str, body: str) -> str:
     """Return a definition with another body of itself or of one of its methods."""
-    tree = ast.parse(text)
+    tree = parse(text)
     whole = tree.body[-1]
     inner = [n for n in ast.walk(whole) if isinstance(n, ast.FunctionDef) and n.name == (method or n.name)]
     if not inner or (isinstance(whole, ast.ClassDef) and not method):
         raise EditError(f"there is no method {method!r}")
     try:
-        inner[0].body = ast.parse(textwrap.dedent(body)).body
+        inner[0].body = parse(textwrap.dedent(body)).body
     except SyntaxError as error:
         raise EditError(f"the body is not Python: {error.msg}") from error
     return ast.unparse(tree)
@@ -215,7 +215,7 @@ def with_body(text: str, method: str, body: str) -> str:
 
 def without(text: str, guards: Sequence[str]) -> str:
     """Return a solution without the statements that begin with some words. Raises EditError where one is missing."""
-    tree = ast.parse(text)
+    tree = parse(text)
     for guard in guards:
         start = re.compile(pattern_of(guard))
         bodies = [n.body for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]

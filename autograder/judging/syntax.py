@@ -7,10 +7,12 @@ import builtins
 import re
 import symtable
 import textwrap
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
+PARSING = threading.RLock()  # Python's parser counts how deep it is for all threads together
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
 Definition = ast.FunctionDef | ast.ClassDef
@@ -118,11 +120,17 @@ def parsed(source: str) -> list[ast.stmt]:
     return as_code(source).statements
 
 
+def parse(source: str) -> ast.Module:
+    """Parse Python as `ast.parse` does, which fails now and then if two threads are in it (SystemError)."""
+    with PARSING:
+        return ast.parse(source)
+
+
 def read_statements(source: str) -> list[ast.stmt]:
     """Read a cell's statements."""
     for translate in (str, without_magics):
         try:
-            return ast.parse(translate(source)).body
+            return parse(translate(source)).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return []
@@ -179,7 +187,7 @@ def words_of(node: ast.AST) -> Iterator[str]:
 
 def definition(source: str, name: str) -> Definition | None:
     """Return the definition of a name in a text, without its docstrings."""
-    for node in ast.parse(source).body:
+    for node in parse(source).body:
         if isinstance(node, Definition) and node.name == name:
             for inner in ast.walk(node):
                 if isinstance(inner, Definition) and ast.get_docstring(inner) is not None:

@@ -19,7 +19,7 @@ from typing import Any
 from torch import Tensor
 
 from .check import Check
-from .syntax import parsed
+from .syntax import parse, parsed
 from .values import Lost, Outcome, Raised
 
 CELL = "<edited cell>"
@@ -118,7 +118,7 @@ def watched(seconds: float) -> Iterator[None]:
 
 def own_names(names: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return names for one trial: what the code mentions and could write into is a copy."""
-    mentioned = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    mentioned = {node.id for node in ast.walk(parse(source)) if isinstance(node, ast.Name)}
     new = dict(names)
     for name in mentioned & names.keys():
         value = names[name]
