@@ -3,6 +3,7 @@
 from blocks import Block
 from byte_pairs import merge
 from dictionary import Dictionary, Quotations, word_counts
+from figures import whole_model
 from measure import table
 from modern import GPT
 from published import Tokens, example, gpt2, head_weights, weights_in, write
@@ -39,6 +40,7 @@ __all__ = [
     "softmax",
     "table",
     "weights_in",
+    "whole_model",
     "word_counts",
     "write",
 ]
