@@ -66,7 +66,7 @@ def no_peak() -> None:
         xlim=(-0.1, 0.77),
     )
     axes.set_title(
-        "Points: a logit that would name the second digit. Lines: what a matrix can do",
+        "No straight line passes through the logits that are wanted (points)",
         fontsize=9,
     )
     alt = "Three points, of which the middle one is highest, and three straight lines, rising, level and falling. "

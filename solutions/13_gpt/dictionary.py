@@ -54,7 +54,7 @@ class Dictionary:
         self.seen = [line for line in self.lines if is_seen(line)]
         self.unseen = [line for line in self.lines if not is_seen(line)]
         self.merges = list(merges) if lines else read_merges()
-        characters = sorted(set("".join(self.lines)))
+        characters = sorted(set(" ".join(self.lines)))
         self.tokens = [END, *characters, *(a + b for a, b in self.merges)]
         self._numbers = {token: number for number, token in enumerate(self.tokens)}
         self._ranks = {merge: rank for rank, merge in enumerate(self.merges)}
