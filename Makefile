@@ -11,7 +11,7 @@ LESSON_OPTION = $(if $(LESSON),--lesson $(LESSON))
 .PHONY: help lab setup update check submit reset gpt2
 
 help:  ## list the targets
-	@grep -hE '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
+	@grep -hE '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 lab: $(VENV)/ready  ## open JupyterLab on the lessons (LAB_ARGS=--no-browser to only serve it)
 	$(COURSE) lab $(LESSON_OPTION) $(LAB_ARGS)

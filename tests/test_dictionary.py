@@ -132,11 +132,18 @@ def test_rotated_queries_and_keys_know_distances_only(lesson: Any) -> None:
 
 def test_batches_hold_whole_lines_of_like_length(lesson: Any) -> None:
     rows = [lesson.text.row(line) for line in lesson.text.unseen[:320]]
-    drawn = lesson.training.batches(rows, 10, seed=0)
+    drawn = lesson.training.batches(rows, 32, 10)
     whole = [next(drawn) for _ in range(32)]
     read = sorted([0, *targets[targets >= 0].tolist()] for _, batch in whole for targets in batch)
     assert read == sorted(rows)
     assert sum(tokens.numel() for tokens, _ in whole) < 1.1 * sum(map(len, rows))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("lines", [3, 47, 320])
+def test_a_short_text_has_batches_too(lesson: Any, lines: int) -> None:
+    rows = [lesson.text.row(line) for line in lesson.text.unseen[:lines]]
+    assert len(list(lesson.training.batches(rows, 40))) == 40
 
 
 def test_the_shipped_model_is_what_its_notes_say(lesson: Any) -> None:

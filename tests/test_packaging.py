@@ -75,7 +75,7 @@ PAGES = "".join(path.read_text() for path in (ROOT / "README.md", ROOT / "CONTRI
 
 def make_targets() -> set[str]:
     files = (ROOT / "Makefile", ROOT / "autograder" / "classroom" / "instructor.mk")
-    lines = [line for file in files for line in re.findall(r"^([a-z -]+):.*##", file.read_text(), re.M)]
+    lines = [line for file in files for line in re.findall(r"^([a-z0-9 -]+):.*##", file.read_text(), re.M)]
     return {target for line in lines for target in line.split()}
 
 
@@ -86,4 +86,10 @@ def test_the_pages_name_every_make_target() -> None:
 
 def test_the_pages_name_no_target_that_does_not_exist() -> None:
     targets = make_targets()
-    assert set(re.findall(r"`make ([a-z-]+)", PAGES)) <= targets
+    assert set(re.findall(r"`make ([a-z0-9-]+)", PAGES)) <= targets
+
+
+def test_every_command_that_a_message_names_is_a_make_target() -> None:
+    sources = [path.read_text() for path in (ROOT / "autograder").rglob("*.py")]
+    named = {name for source in sources for name in re.findall(r"\bcommand\(f?[\"']([a-z0-9]+)", source)}
+    assert named - make_targets() == set()

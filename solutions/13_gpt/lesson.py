@@ -525,14 +525,15 @@ except NotImplementedError:
 #
 # ### Learned or quoted?
 #
-# A model with two million parameters could know many of its lines by heart, and then it would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen, in the order of the file, and prints beside each definition the longest run of words that it shares with any line the model has learned from.
+# A model with two million parameters could know many of its lines by heart, and then it would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen, in the order of the file. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
 
 # %% measured
 quotations = given.Quotations(text.seen)
 words = [line.partition(":")[0] for line in text.unseen[::160]]
 for seed, word in enumerate(words[:20]):
     line = define(word, seed=seed)
-    print(f"{line}\n      shared: {quotations.nearest(line)[1]}")
+    nearest, run = quotations.nearest(line)
+    print(f'{line}\n      "{run}" as in "{nearest}"')
 
 # %% [markdown]
 # What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen:
@@ -774,6 +775,12 @@ for word in ("pytorch", "softmax", "tensor"):
 # | quoting | the longest run shared with the text | compare with real text that was not seen |
 # | published weights | names and layouts, then the same numbers | compare logits |
 #
+# Put your name in the place of "ada" once more. This time the model that you have trained defines it:
+
+# %% measured
+for seed in range(4):
+    print(given.define(model, text, "ada", seed=seed))
+
 # %%
 recap()
 
