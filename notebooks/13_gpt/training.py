@@ -81,7 +81,7 @@ def batch_of(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     return padded[:, :-1].clamp(min=0), padded[:, 1:]
 
 
-def batches(
+def endless(
     rows: Sequence[list[int]], size: int, seed: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield batches of lines without end, no line twice before the next round begins.
@@ -101,6 +101,13 @@ def batches(
                 yield batch_of(
                     [rows[number] for number in by_length[first : first + size]]
                 )
+
+
+def batches(
+    rows: Sequence[list[int]], steps: int, size: int = 32, seed: int = 0
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield as many batches as there are steps, with a progress bar."""
+    return iter(tqdm(itertools.islice(endless(rows, size, seed), steps), total=steps))
 
 
 def loss_of(model: nn.Module, tokens: Tensor, targets: Tensor) -> Tensor:
@@ -128,7 +135,7 @@ def train(
     rate = rate or recipe.rate
     optimizer = torch.optim.AdamW(groups or recipe.groups(model), betas=(0.9, 0.99))
     rows = [text.row(line) for line in text.seen]
-    drawn = itertools.islice(batches(rows, recipe.batch, recipe.seed), recipe.steps)
+    drawn = itertools.islice(endless(rows, recipe.batch, recipe.seed), recipe.steps)
     for step, (tokens, targets) in enumerate(
         tqdm(drawn, total=recipe.steps, disable=show is None)
     ):
