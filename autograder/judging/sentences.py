@@ -1,7 +1,7 @@
 """What the machinery says about any answer, by id. An exercise's own sentences stand in its mistakes.py.
 
 A sentence states as a fact only what was computed: equal values, an edit that passes, an exception in a line. All else
-is an observation, or one question. `sentence` fills the gaps; tests assert ids.
+is an observation, or one question. Tests assert ids.
 """
 
 from __future__ import annotations

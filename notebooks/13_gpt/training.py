@@ -86,17 +86,19 @@ def endless(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield batches of lines without end, no line twice before the next round begins.
 
-    The lines of a batch are about equally long, so that there is little padding: of every 32 batches, the lines are
-    sorted by length, and then the batches are shuffled.
+    The lines of a batch are about equally long, so that there is little padding: of every 32 batches, or of all where
+    there are fewer, the lines are sorted by length, and then the batches are shuffled. A text of fewer lines than size
+    is one batch.
     """
-    generator, pool = random.Random(seed), 32 * size
+    generator, size = random.Random(seed), min(size, len(rows))
+    pool = min(32, len(rows) // size) * size
     while True:
         order = generator.sample(range(len(rows)), len(rows))
         for start in range(0, len(order) - pool + 1, pool):
             by_length = sorted(
                 order[start : start + pool], key=lambda number: len(rows[number])
             )
-            starts = generator.sample(range(0, pool, size), 32)
+            starts = generator.sample(range(0, pool, size), pool // size)
             for first in starts:
                 yield batch_of(
                     [rows[number] for number in by_length[first : first + size]]
