@@ -109,15 +109,25 @@ class ReleasedChecks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarize(outcome))
-        source = source_of(work)
+        source, cell = source_of(work), defining_cell(work)
         clauses: Mapping[str, str] = known.get("slips", {})
         messages, hints = known["messages"], known.get("hints")
 
         def repair() -> str:
-            return repair_in_copy(defining_cell(work), checks, targets, outcomes, names) if names is not None else ""
+            if names is None:
+                return ""
+            return repair_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
         verdict = judge(
-            exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source), repair, known.get("calls")
+            exercise,
+            targets,
+            outcomes,
+            messages,
+            hints,
+            lambda: clauses,
+            cell or "".join(source),
+            repair,
+            known.get("calls"),
         )
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
