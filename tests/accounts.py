@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -27,20 +28,20 @@ class Account:
 
 
 @contextmanager
-def accounts(*names: str) -> Iterator[list[Account]]:
-    """Make accounts that nobody can log in to; remove them in the end."""
+def accounts(*names: str, homes: Path | None = None) -> Iterator[list[Account]]:
+    """Make accounts that nobody can log in to, without homes or with homes in a folder; remove them in the end."""
     import pwd
 
-    made = []
+    made, home = [], ["--create-home", "--base-dir", str(homes)] if homes else ["--no-create-home"]
     try:
         for name in (f"{name}-{os.getpid()}" for name in names):
-            run_when_free("useradd", "--no-create-home", "--no-user-group", "--shell", "/bin/false", name)
+            run_when_free("useradd", *home, "--no-user-group", "--shell", "/bin/false", name)
             entry = pwd.getpwnam(name)
             made.append(Account(name, entry.pw_uid, entry.pw_gid))
         yield made
     finally:
         for account in made:
-            run_when_free("userdel", account.name)
+            run_when_free("userdel", "--force", account.name)  # a process of its may be ending yet
 
 
 def run_when_free(*arguments: str) -> None:

@@ -104,7 +104,11 @@ def page(lab: str) -> Iterator[Page]:
 
 
 def open_lesson(page: Page, lab: str, lesson: str) -> None:
-    page.goto(f"{lab}/lab/tree/{lesson}/{lesson}.ipynb?reset")  # no tabs of earlier tests
+    open_notebook(page, f"{lab}/lab/tree/{lesson}/{lesson}.ipynb")
+
+
+def open_notebook(page: Page, address: str) -> None:
+    page.goto(f"{address}?reset")  # no tabs of earlier tests
     page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=180_000)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=180_000)
 
@@ -126,6 +130,13 @@ def write(page: Page, exercise: str, code: str) -> None:
     find(page, f"def {exercise}(").locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(code)
+
+
+def run_cell(page: Page, text: str) -> Locator:
+    cell = find(page, text)
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Enter")
+    return cell
 
 
 def last_count(page: Page) -> str:

@@ -22,6 +22,7 @@ import pytest
 import requests
 import websocket
 
+from .accounts import Account
 from .browser import end
 from .waiting import free_port
 
@@ -30,7 +31,6 @@ PAGE = ROOT / "docs" / "hub.md"
 FILE = re.compile(r"`([^`\n]+)`:\n\n```\w+\n(.*?)```", re.S)
 FOLDER = re.compile(r"^install -d .*$", re.M)
 PROXY = shutil.which("configurable-http-proxy", path=f"{ROOT}/build/hub/node_modules/.bin:{os.environ['PATH']}")
-ONE_ACCOUNT = "c.ExchangeCollect.check_owner = False\n"  # as the page says for servers that share a system account
 ASSISTANT = "tina"  # who grades on the teacher's server, and has none
 START_SECONDS, ANSWER_SECONDS = 300, 120
 missing = " and ".join(
@@ -54,9 +54,10 @@ def documented_folders() -> list[str]:
 
 @dataclass(frozen=True)
 class Places:
-    """Where a test has what docs/hub.md has under fixed paths."""
+    """Where a test has what docs/hub.md has under fixed paths, and whose accounts its people have."""
 
     root: Path
+    people: dict[str, Account]
 
     @property
     def environment(self) -> Path:
@@ -66,19 +67,25 @@ class Places:
     def exchange(self) -> Path:
         return self.root / "exchange"
 
+    @property
+    def log(self) -> Path:
+        return self.root / "hub.log"
+
     def home(self, user: str) -> Path:
-        return self.root / "home" / user
+        return self.root / "home" / self.people[user].name
 
     @property
     def moved(self) -> dict[str, str]:
-        """Where everything is that docs/hub.md has somewhere else; the board runs as whoever runs the hub."""
+        """Where everything is that docs/hub.md has somewhere else. The sandbox needs an environment that is whole."""
+        settings = {"JUPYTER_CONFIG_PATH": f"{self.environment}/etc/jupyter"}
         return {
+            '"name": "grade-at-hand-in",': f'"name": "grade-at-hand-in", "environment": {settings},',
+            "/opt/attention/bin/python": sys.executable,
             "/opt/attention": str(self.environment),
             "/srv/nbgrader/exchange": str(self.exchange),
             "/srv/nbgrader/board": str(self.root / "board"),
             "/home/<teacher>": str(self.home("teacher")),
-            '"user": "<teacher>"': '"user": ""',
-            "<teacher>": "teacher",
+            "<teacher>": self.people["teacher"].name,
             "<assistant>": ASSISTANT,
             "127.0.0.1:10101": f"127.0.0.1:{free_port()}",
         }
@@ -102,19 +109,17 @@ def install(places: Places, wheel: Path) -> None:
         shutil.copytree(Path(sys.prefix) / part / "jupyter", environment / part / "jupyter", symlinks=True)
 
 
-def configure(places: Places, teacher: str) -> str:
+def configure(places: Places) -> str:
     """Write the files of docs/hub.md; return what it adds to the hub's configuration."""
     for command in documented_folders():
-        owner = command.replace("<teacher>", str(os.getuid()))
-        subprocess.run(places.translate(owner).split(), check=True)
+        subprocess.run(places.translate(command).split(), check=True)
     files = documented_files()
     hub = places.translate(files.pop("jupyterhub_config.py"))
     for name, text in files.items():
-        path = Path(places.translate(name, teacher))
+        path = Path(places.translate(name, "teacher"))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(places.translate(text), encoding="utf-8")
-    with (places.home(teacher) / ".jupyter" / "nbgrader_config.py").open("a", encoding="utf-8") as settings:
-        settings.write(ONE_ACCOUNT)
+    subprocess.run(["chown", "-Rh", places.people["teacher"].name, str(places.home("teacher"))], check=True)
     return hub
 
 
@@ -125,6 +130,11 @@ class User:
     name: str
     address: str
     token: str
+
+    @property
+    def hub(self) -> str:
+        """The hub's address."""
+        return self.address.partition("/user/")[0]
 
     def ask(self, method: str, path: str, **details: object) -> requests.Response:
         """Ask the user's server for something, and insist on getting it."""
@@ -166,19 +176,38 @@ def shown(kernel: websocket.WebSocket, code: str) -> str:
         texts += filter(None, [said.get("text"), said.get("data", {}).get("text/plain"), said.get("evalue")])
 
 
+def showing(*folders: Path) -> list[str]:
+    """Return what to put before a command, so that accounts which it runs reach folders that lie in closed ones.
+
+    Nothing else in those is shown to it.
+    """
+    shown: dict[Path, list[Path]] = {}
+    for folder in folders:
+        if closed := [path for path in folder.parents if not path.stat().st_mode & 0o001]:
+            shown.setdefault(closed[-1], []).append(folder)
+    options = list[str]()
+    for outermost, inside in shown.items():
+        options += ["--perms", "0755", "--tmpfs", str(outermost)]
+        for folder in inside:
+            above = [path for path in reversed(folder.parents) if outermost in path.parents]
+            options += [part for path in above for part in ("--dir", str(path))]
+            options += ["--ro-bind", str(folder), str(folder)]
+    return ["bwrap", "--cap-add", "ALL", "--die-with-parent", "--dev-bind", "/", "/", *options, "--"] if options else []
+
+
 @contextmanager
-def running(places: Places, settings: str, names: Sequence[str]) -> Iterator[dict[str, User]]:
-    """Run a hub with its proxy, and the server of each user; yield the users."""
+def running(places: Places, settings: str) -> Iterator[dict[str, User]]:
+    """Run a hub with its proxy, and the server of each of its people; yield them as users."""
     port, token = free_port(), secrets.token_hex(16)
     config = places.root / "jupyterhub_config.py"
-    config.write_text(settings + made_up_settings(places, port, token, names), encoding="utf-8")
-    log = (places.root / "hub.log").open("w")
-    hub = subprocess.Popen(
-        [sys.executable, "-m", "jupyterhub", "-f", str(config)], cwd=places.root, stdout=log, stderr=subprocess.STDOUT
-    )
+    config.write_text(settings + made_up_settings(places, port, token), encoding="utf-8")
+    log = places.log.open("w")
+    needed = showing(Path(sys.base_prefix), Path(sys.prefix), ROOT / "autograder", Path(PROXY).parents[1])
+    command = [*needed, sys.executable, "-m", "jupyterhub", "-f", str(config)]
+    hub = subprocess.Popen(command, cwd=places.root, stdout=log, stderr=subprocess.STDOUT)
     try:
         wait_until(lambda: requests.get(f"http://127.0.0.1:{port}/hub/api", timeout=5).ok, hub)
-        yield log_in(f"http://127.0.0.1:{port}", {"Authorization": f"token {token}"}, names, hub)
+        yield log_in(f"http://127.0.0.1:{port}", {"Authorization": f"token {token}"}, places.people, hub)
     finally:
         end(hub)
         with contextlib.suppress(OSError):  # a hub that could not start leaves its proxy behind
@@ -186,8 +215,8 @@ def running(places: Places, settings: str, names: Sequence[str]) -> Iterator[dic
         log.close()
 
 
-def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]) -> str:
-    """Return what a hub needs where everybody is made up: no passwords, and one system user for all."""
+def made_up_settings(places: Places, port: int, token: str) -> str:
+    """Return what a hub needs where everybody is made up: no passwords."""
     scopes = ["admin:users", "admin:servers", "tokens"]
     settings = {
         "JupyterHub.subdomain_host": "",  # loopback has no names for users
@@ -196,10 +225,7 @@ def made_up_settings(places: Places, port: int, token: str, names: Sequence[str]
         "JupyterHub.db_url": "sqlite:///:memory:",
         "JupyterHub.cookie_secret_file": str(places.root / "cookie_secret"),
         "JupyterHub.authenticator_class": "dummy",
-        "Authenticator.allowed_users": {*names, ASSISTANT},
-        "JupyterHub.spawner_class": "simple",
-        "SimpleLocalProcessSpawner.home_dir_template": str(places.home("{username}")),
-        "Spawner.args": ["--allow-root"],
+        "Authenticator.allowed_users": {*(account.name for account in places.people.values()), ASSISTANT},
         "Spawner.start_timeout": START_SECONDS,
         "Spawner.http_timeout": START_SECONDS,
         "ConfigurableHTTPProxy.command": [PROXY],
@@ -219,17 +245,16 @@ def token_of(address: str, headers: dict[str, str], name: str) -> str:
     return str(answer.json()["token"])
 
 
-def log_in(address: str, headers: dict[str, str], names: Sequence[str], hub: subprocess.Popen) -> dict[str, User]:
+def log_in(address: str, headers: dict[str, str], people: dict[str, Account], hub: subprocess.Popen) -> dict[str, User]:
     """Start everybody's server; return the users once all servers answer."""
     users = {}
-    for name in names:
+    for who, name in ((who, account.name) for who, account in people.items()):
         mine = f"{address}/hub/api/users/{name}"
         requests.post(f"{mine}/server", headers=headers, timeout=ANSWER_SECONDS).raise_for_status()
-        users[name] = User(name, f"{address}/user/{name}/", token_of(address, headers, name))
+        users[who] = User(name, f"{address}/user/{name}/", token_of(address, headers, name))
     for user in users.values():
         wait_until(lambda user=user: user.request("GET", "api/status").ok, hub)
-    if "teacher" in users:
-        users[ASSISTANT] = User(ASSISTANT, users["teacher"].address, token_of(address, headers, ASSISTANT))
+    users[ASSISTANT] = User(ASSISTANT, users["teacher"].address, token_of(address, headers, ASSISTANT))
     return users
 
 

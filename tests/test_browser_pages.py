@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from autograder.classroom.sanitize import IN_HEAD
 from autograder.paths import Course
 
-from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all, write
+from .browser import chromium, find, lab, needs_chromium, open_lesson, run_all, run_cell, write
 from .conftest import LESSON
 
 __all__ = ["lab"]
@@ -26,13 +26,6 @@ def page(lab: str) -> Iterator[Page]:
     with chromium() as opened:
         open_lesson(opened, lab, LESSON)
         yield opened
-
-
-def run_cell(page: Page, text: str) -> Locator:
-    cell = find(page, text)
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Enter")
-    return cell
 
 
 def serious(page: Page, selector: str) -> list[str]:

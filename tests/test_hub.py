@@ -1,29 +1,32 @@
-"""A JupyterHub as docs/hub.md sets it up: two students and a teacher, from the first page to the feedback."""
+"""A JupyterHub as docs/hub.md sets it up, with accounts of the system's own: two students, a teacher and a class."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
+import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom.attempts import read_attempts
-from autograder.classroom.feedback import make_feedback
+from autograder.classroom.attempts import graded, read_attempts
 from autograder.classroom.gradebook import open_gradebook
-from autograder.classroom.run import grade_lesson, register
-from autograder.paths import CONFIG_NAME, Course
+from autograder.classroom.run import register
+from autograder.classroom.serve import only_one
+from autograder.paths import Course
 
+from . import handing_in
+from .accounts import accounts, acting_as, needs_accounts
 from .browser import chromium, needs_chromium
 from .conftest import LESSON, copy_course, needs_sandbox
+from .hub_desk import START_PAGE, Desk, seconds_until, signed_in, take_pictures
 from .hub_server import (
     ASSISTANT,
     ROOT,
@@ -37,24 +40,36 @@ from .hub_server import (
     running,
 )
 from .test_bundle import bundle, wheel  # noqa: F401
+from .waiting import wait_until
 
-pytestmark = [needs_hub, needs_sandbox, pytest.mark.slow]
+pytestmark = [needs_hub, needs_sandbox, needs_accounts, pytest.mark.slow]
 FOLDER = f"attention-lessons/notebooks/{LESSON}"
 NOTEBOOK = f"{FOLDER}/{LESSON}.ipynb"
 ASSIGNMENT = {"course_id": "attention", "assignment_id": LESSON}
+PEOPLE = ("ada", "bob", "teacher")
+AT_ONCE = 60
 Users = dict[str, User]
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
-    return Places(tmp_path_factory.mktemp("hub"))
+def places() -> Iterator[Places]:
+    """Accounts with homes that others may enter, as many systems have them."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        root = Path(name)
+        root.chmod(0o755)
+        (root / "home").mkdir()
+        with accounts(*PEOPLE, homes=root / "home") as made:
+            found = Places(root, dict(zip(PEOPLE, made, strict=True)))
+            for who in PEOPLE:
+                found.home(who).chmod(0o755)
+            yield found
 
 
 @pytest.fixture(scope="module")
 def clone(places: Places, pristine: Course) -> Course:
     """The teacher's repository, with a gradebook in which the lesson is registered."""
     root = places.home("teacher") / "attention"
-    root.mkdir(parents=True)
+    root.mkdir(mode=0o700)
     made = copy_course(pristine, root)
     (root / "autograder").symlink_to(ROOT / "autograder")
     register(made, made.lesson(LESSON))
@@ -62,9 +77,17 @@ def clone(places: Places, pristine: Course) -> Course:
 
 
 @pytest.fixture(scope="module")
-def users(places: Places, clone: Course, wheel: Path) -> Iterator[Users]:  # noqa: F811
+def by_hand(clone: Course) -> Iterator[ExitStack]:
+    """What keeps the hub's service from grading at hand-in, until it is closed."""
+    with ExitStack() as stack:
+        stack.enter_context(only_one(clone, print))
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def users(places: Places, by_hand: ExitStack, wheel: Path) -> Iterator[Users]:  # noqa: F811
     install(places, wheel)
-    with running(places, configure(places, "teacher"), ("ada", "bob", "teacher")) as logged_in:
+    with running(places, configure(places)) as logged_in:
         yield logged_in
 
 
@@ -89,7 +112,7 @@ def released(users: Users) -> Users:
 def collected(released: Users, package, right: dict[str, str]) -> Users:
     """Ada hands in what is right, Bob a mistake; the teacher collects."""
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
-    wrong = {**right, "attend": known["attend", "softmax_over_queries"].source}
+    wrong = {"project_qkv": right["project_qkv"], "attend": known["attend", "softmax_over_queries"].source}
     for name, edits in (("ada", right), ("bob", wrong)):
         save(released[name], submission(package, edits))
         assert released[name].ask("POST", "assignments/submit", data=ASSIGNMENT).json()["success"]
@@ -98,9 +121,12 @@ def collected(released: Users, package, right: dict[str, str]) -> Users:
 
 
 @pytest.fixture(scope="module")
-def returned(collected: Users, clone: Course) -> Users:
-    grade_lesson(clone, clone.lesson(LESSON))
-    make_feedback(clone, clone.lesson(LESSON))
+def returned(collected: Users) -> Users:
+    for command in ("grade", "feedback"):
+        line = f"cd ~/attention && {sys.executable} -m autograder {command}"
+        code = f"import subprocess\nprint(subprocess.run({line!r}, shell=True, capture_output=True, text=True))"
+        (said,) = collected["teacher"].run("terminal.ipynb", [code])
+        assert "returncode=0" in said, said
     press(collected["teacher"], "release_feedback")
     for name in ("ada", "bob"):
         assert collected[name].ask("POST", "assignments/fetch_feedback", data=ASSIGNMENT).json()["success"]
@@ -115,7 +141,7 @@ def disabled(user: User) -> set[str]:
 
 def test_what_a_student_sees_first_is_the_start_page(users: Users) -> None:
     first = users["ada"].request("GET", "", allow_redirects=False).headers["location"].split("?")[0]
-    page = first.removeprefix("/user/ada/lab/tree/")
+    page = first.removeprefix(f"/user/{users['ada'].name}/lab/tree/")
     assert users["ada"].ask("GET", f"api/contents/{page}").json()["type"] == "notebook"
     assert "Next: " in users["ada"].run(page, ["from autograder import progress\nprogress()"])[0]
 
@@ -133,7 +159,7 @@ def test_a_teacher_opens_formgrader_by_its_address(users: Users) -> None:
 
 def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[str, str], package) -> None:
     setup = next(cell.source for cell in submission(package, {}).cells if cell.cell_type == "code")
-    cells = [setup, right["project_qkv"], "check(project_qkv)", "no_such_name"]  # the board's walk needs attend open
+    cells = [setup, right["project_qkv"], "check(project_qkv)", "no_such_name"]
     *_, card, lost = users["ada"].run(NOTEBOOK, cells)
     assert "passed" in card
     assert "run that cell first" in lost  # from the environment's etc/ipython
@@ -142,48 +168,18 @@ def test_a_check_runs_in_the_kernel_and_is_recorded(users: Users, right: dict[st
     assert json.loads(content)[LESSON] == {"project_qkv": "passed"}
 
 
-def look(page: Page, student: str, state: str) -> None:
-    """Wait until a student's cell for attend says something."""
-    column = page.locator("thead th").all_text_contents().index("attend")
-    row = page.locator("tbody tr", has=page.locator("th", has_text=student))
-    row.locator("td").nth(column - 1).get_by_text(state).wait_for(timeout=120_000)
-
-
-@needs_chromium
-def test_the_board_follows_a_student_from_a_wrong_answer_to_a_right_one(
-    users: Users, right: dict[str, str], package, tmp_path: Path
-) -> None:
-    known = {(m.exercise, m.name): m for m in package.key.mistakes}
+def test_nothing_is_sent_before_its_student_has_read_what(users: Users, right: dict[str, str], package) -> None:
     setup = next(cell.source for cell in submission(package, {}).cells if cell.cell_type == "code")
-    wrong = known["attend", "softmax_over_queries"].source
-    unseen = users["bob"].run(NOTEBOOK, [setup, right["attend"], "check(attend)"])[-1]
-    assert "tells your teacher's board" in unseen  # and nothing was sent
-    with chromium() as page:
-        page.goto(users["ada"].address.replace("/user/ada/", f"/services/board/?lesson={LESSON}"))
-        page.get_by_label("Username").fill("teacher")
-        page.get_by_label("Password").fill("any")
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_text("Live: the page follows the class.").wait_for()
-        start = "from autograder import progress\nprogress()"
-        assert "tells your teacher's board" in users["ada"].run("attention-lessons/notebooks/index.ipynb", [start])[0]
-        users["ada"].run(NOTEBOOK, [setup, wrong, *["check(attend)"] * 3])
-        look(page, "ada", "! stuck")
-        page.locator("summary", has_text="1 × Your columns sum to 1").click()
-        assert page.locator("details[open] .names").text_content() == "ada"
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.screenshot(path=str(tmp_path / f"stuck-{scheme}.png"))
-        users["ada"].run(NOTEBOOK, [setup, right["attend"], "check(attend)"])
-        look(page, "ada", "✓ passed")
-        assert page.locator("tbody th", has_text="bob").count() == 0
-    mine = 'from autograder import sharing\nsharing("show")'
-    assert users["ada"].run(NOTEBOOK, [mine])[0].count("attend: softmax_over_queries") == 3
+    show = 'from autograder import sharing\nsharing("show")'
+    *_, unseen, kept = users["bob"].run(NOTEBOOK, [setup, right["attend"], "check(attend)", show])
+    assert "tells your teacher's board" in unseen
+    assert "kept nothing about you" in kept
 
 
 def test_a_student_does_not_see_the_board(users: Users) -> None:
     for name, seen in (("ada", 403), ("teacher", 200)):
-        address = users[name].address.replace(f"/user/{name}/", "/services/board/")
-        assert User(name, address, users[name].token).request("GET", "").status_code == seen
+        page = User(name, f"{users[name].hub}/services/board/", users[name].token)
+        assert page.request("GET", "").status_code == seen
 
 
 def test_a_students_environment_has_no_part_of_grading(users: Users) -> None:
@@ -202,8 +198,8 @@ def test_nobody_opens_the_server_of_another(users: Users) -> None:
 def test_an_assistant_grades_on_the_teachers_server_and_opens_no_other(users: Users) -> None:
     assistant = users[ASSISTANT]
     assert "Manage Assignments" in assistant.ask("GET", "formgrader/manage_assignments").text
-    hub = assistant.address.replace("/user/teacher/", "/hub/api/users/")
-    started = {n: User("", hub, assistant.token).request("POST", f"{n}/server").status_code for n in ("teacher", "ada")}
+    hub = User("", f"{assistant.hub}/hub/api/users/", assistant.token)
+    started = {who: hub.request("POST", f"{users[who].name}/server").status_code for who in ("teacher", "ada")}
     assert started == {
         "teacher": 400,
         "ada": 404,
@@ -213,8 +209,10 @@ def test_an_assistant_grades_on_the_teachers_server_and_opens_no_other(users: Us
 
 
 def test_what_a_user_has_is_closed_to_others(users: Users, places: Places) -> None:
-    folder = places.home("ada") / "attention-lessons"
-    assert folder.stat().st_mode & 0o777 == 0o700
+    for path in (places.home("ada") / NOTEBOOK, places.home("teacher") / "attention" / "solutions"):
+        assert path.exists()
+        with acting_as(places.people["bob"]), pytest.raises(PermissionError):
+            path.stat()
 
 
 def test_a_lesson_is_there_to_be_handed_in_once_it_is_released(released: Users) -> None:
@@ -232,67 +230,153 @@ def test_a_deleted_lesson_is_fetched_with_its_checks(released: Users, places: Pl
 
 
 def test_work_arrives_under_the_name_of_whoever_handed_it_in(collected: Users, clone: Course) -> None:
-    assert clone.students(clone.lesson(LESSON)) == ["ada", "bob"]
+    assert clone.students(clone.lesson(LESSON)) == [collected["ada"].name, collected["bob"].name]
     for name in ("ada", "bob"):
         (mine,) = collected[name].ask("GET", "assignments", params={"course_id": "attention"}).json()["value"][1:]
-        assert mine["student_id"] == name
+        assert mine["student_id"] == collected[name].name
+
+
+def test_nobody_sees_who_has_handed_in(collected: Users, places: Places) -> None:
+    inbound = places.exchange / "attention" / "inbound"
+    assert {path.owner() for path in inbound.iterdir()} == {collected["ada"].name, collected["bob"].name}
+    with acting_as(places.people["bob"]), pytest.raises(PermissionError):
+        list(inbound.iterdir())
 
 
 def test_it_is_graded(returned: Users, clone: Course) -> None:
     with open_gradebook(clone) as gradebook:
         points = {row.student.id: row.score for row in gradebook.assignment_submissions(LESSON)}
-    assert points.keys() == {"ada", "bob"}
-    assert points["ada"] > points["bob"] > 0
+    assert points.keys() == {returned["ada"].name, returned["bob"].name}
+    assert points[returned["ada"].name] > points[returned["bob"].name] > 0
 
 
 def test_everybody_gets_their_own_feedback(returned: Users, places: Places, clone: Course) -> None:
     lesson = clone.lesson(LESSON)
     for name in ("ada", "bob"):
         (page,) = (places.home(name) / FOLDER / "feedback").glob("*/*.html")
-        assert page.read_bytes() == clone.feedback_page(lesson, name).read_bytes()
+        assert page.read_bytes() == clone.feedback_page(lesson, returned[name].name).read_bytes()
 
 
-@contextmanager
-def grading_at_hand_in(places: Places, clone: Course) -> Iterator[None]:
-    """Run `lessons serve` as the page's service does, without the pause between two attempts."""
-    with (clone.root / CONFIG_NAME).open("a", encoding="utf-8") as config:
-        config.write("c.HandIn.pause = 0\n")
-    command = [sys.executable, "-m", "autograder", "serve", "--jobs", "1"]  # the sandbox needs a whole environment
-    settings = str(places.environment / "etc" / "jupyter")
-    variables = {**os.environ, "HOME": str(places.home("teacher")), "JUPYTER_CONFIG_PATH": settings}
-    with (places.root / "serve.log").open("w") as log:
-        service = subprocess.Popen(command, cwd=clone.root, env=variables, stdout=log, stderr=log)
-        try:
-            yield
-        finally:
-            service.terminate()
-            service.wait(60)
+@pytest.fixture(scope="module")
+def served(returned: Users, places: Places, clone: Course, by_hand: ExitStack) -> Users:
+    """From here on, the hub's service grades at hand-in, without the pause between two attempts."""
+    handing_in.configure(clone, "c.HandIn.pause = 0\n")
+    by_hand.close()
+    wait_until(lambda: "Watching" in places.log.read_text())
+    return returned
 
 
-def start_page(user: User) -> str:
-    code = "from autograder import progress\nprogress()"
-    return user.run("attention-lessons/notebooks/index.ipynb", [code])[0]
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as page:
+        assert page.context.browser
+        yield page.context.browser
 
 
-def test_what_is_handed_in_again_comes_back_graded_by_itself(
-    returned: Users, places: Places, clone: Course, package, right: dict[str, str]
-) -> None:
-    bob = returned["bob"]
-    assert "New feedback" not in start_page(bob)
-    with grading_at_hand_in(places, clone):
-        save(bob, submission(package, right))
-        assert bob.ask("POST", "assignments/submit", data=ASSIGNMENT).json()["success"]
-        for _ in range(300):
-            time.sleep(1)
-            if sum(attempt.released != "" for attempt in read_attempts(clone, clone.lesson(LESSON), "bob")) == 2:
-                break
-        assert "New feedback: fetch it in the menu Nbgrader" in start_page(bob)
-        assert bob.ask("POST", "assignments/fetch_feedback", data=ASSIGNMENT).json()["success"]
-    shown = start_page(bob)
-    assert "New feedback" not in shown
-    assert "It counts, being the best so far." in shown
-    *_, better = sorted((places.home("bob") / FOLDER / "feedback").glob("*/*.html"))
-    assert better.read_text(encoding="utf-8").count("all checks passed") == len(package.key.exercises)
+@pytest.fixture(scope="module")
+def board(browser: Browser, users: Users) -> Page:
+    teacher = users["teacher"]
+    page = signed_in(browser, f"{teacher.hub}/services/board/?lesson={LESSON}", teacher.name)
+    page.get_by_text("Live: the page follows the class.").wait_for()
+    return page
+
+
+@pytest.fixture(scope="module")
+def desk(browser: Browser, served: Users) -> Desk:
+    return Desk(browser, served["bob"], NOTEBOOK)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("walk")
+
+
+def look(board: Page, student: User, exercise: str, state: str) -> None:
+    """Wait until a student's cell for an exercise says something."""
+    column = board.locator("thead th").all_text_contents().index(exercise)
+    row = board.locator("tbody tr", has=board.locator("th", has_text=student.name))
+    row.locator("td").nth(column - 1).get_by_text(state).wait_for(timeout=120_000)
+
+
+@needs_chromium
+def test_a_wrong_answer_is_stuck_on_the_teachers_page(desk: Desk, board: Page, served, package, pictures) -> None:
+    (wrong,) = (m for m in package.key.mistakes_of("attend") if m.name == "softmax_over_queries")
+    desk.open()
+    cell = desk.check("attend", wrong.source, times=4)  # before the first, nobody has agreed to anything
+    cell.get_by_text("Your columns sum to 1").first.wait_for(timeout=60_000)
+    take_pictures(desk.page, pictures, "1-card-wrong")
+    look(board, served["bob"], "attend", "! stuck")
+    board.locator("summary", has_text="1 × Your columns sum to 1").click()
+    assert board.locator("details[open] .names").text_content() == served["bob"].name
+    take_pictures(board, pictures, "2-board-stuck")
+
+
+@needs_chromium
+def test_the_right_answer_is_on_the_teachers_page(desk: Desk, board: Page, served, right, pictures) -> None:
+    desk.check("attend", right["attend"]).get_by_text("✓ attend:").first.wait_for(timeout=60_000)
+    look(board, served["bob"], "attend", "✓ passed")
+    take_pictures(board, pictures, "3-board-passed")
+    mine = 'from autograder import sharing\nsharing("show")'
+    assert served["bob"].run(START_PAGE, [mine])[0].count("attend: softmax_over_queries") >= 3
+
+
+def hand_in_and_fetch(desk: Desk, places: Places, clone: Course, bob: User, attempt: int) -> None:
+    """Submit, wait for feedback and fetch it; print how long it took until that was possible."""
+    lesson, folder = clone.lesson(LESSON), places.home("bob") / FOLDER / "feedback"
+    desk.submit()
+    took = seconds_until(
+        lambda: sum(bool(a.released) for a in graded(read_attempts(clone, lesson, bob.name))) == attempt
+    )
+    desk.fetch(lambda: len(list(folder.glob("*/*.html"))) == attempt)
+    print(f"feedback could be fetched {took:.1f} s after Submit")
+
+
+@needs_chromium
+def test_what_is_submitted_comes_back_graded(desk: Desk, places, clone, served, pictures) -> None:
+    hand_in_and_fetch(desk, places, clone, served["bob"], attempt=2)
+    shown = desk.start_page()
+    shown.get_by_text("Attempt 2. It counts, being the best so far.").first.wait_for(timeout=60_000)
+    take_pictures(desk.page, pictures, "4-start-page")
+    page = desk.feedback()
+    assert page.get_by_role("row", name=re.compile("2.3 attend")).first.inner_text().endswith("all checks passed")
+    sizes = {page.locator(part).first.evaluate("part => getComputedStyle(part).fontSize") for part in ("p", "td")}
+    assert len(sizes) == 1
+    take_pictures(desk.page, pictures, "5-feedback")
+
+
+@needs_chromium
+def test_a_better_answer_gets_a_better_grade(desk: Desk, board, places, clone, served, right, pictures) -> None:
+    desk.open()
+    for exercise, code in right.items():
+        desk.check(exercise, code)
+        look(board, served["bob"], exercise, "✓ passed")
+    hand_in_and_fetch(desk, places, clone, served["bob"], attempt=3)
+    desk.start_page().get_by_text("Attempt 3. It counts, being the best so far.").first.wait_for(timeout=60_000)
+    take_pictures(desk.page, pictures, "6-start-page-better")
+    desk.feedback()
+    take_pictures(desk.page, pictures, "7-feedback-better")
+    take_pictures(board, pictures, "8-board-better")
+    points = [a.points for a in graded(read_attempts(clone, clone.lesson(LESSON), served["bob"].name))]
+    assert points == sorted(set(points))
+
+
+def test_sixty_who_hand_in_at_once_all_get_feedback(served: Users, places: Places, package, right) -> None:
+    mistakes = [{**right, mistake.exercise: mistake.source} for mistake in package.key.mistakes]
+    texts = [notebook_text(submission(package, edits)) for edits in (right, *mistakes[:8], {})]
+    waiting, waited = dict[Path, float](), list[float]()
+    with accounts(*(f"s{number}" for number in range(AT_ONCE))) as students:
+        for number, student in enumerate(students):
+            with acting_as(student):
+                secret = handing_in.hand_in(places.exchange, student.name, texts[number % len(texts)], LESSON)
+            waiting[handing_in.page_of(places.exchange, secret, LESSON)] = time.monotonic()
+        pages = dict(zip(students, waiting, strict=True))
+        while waiting and time.monotonic() < max(waiting.values()) + 900:
+            waited += [time.monotonic() - waiting.pop(page) for page in list(waiting) if page.exists()]
+            time.sleep(0.05)
+        for student, page in pages.items():
+            with acting_as(student):
+                assert "Attempt 1. It counts." in page.read_text()
+    print(f"{AT_ONCE} at once: feedback after {statistics.median(waited):.1f} s (median), {max(waited):.1f} s (most)")
 
 
 def test_the_page_shows_every_file_that_the_test_wrote() -> None:

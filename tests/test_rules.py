@@ -166,6 +166,7 @@ def test_the_start_page_shows_what_was_graded_beside_what_passes(reported: Cours
     shown = Overview([lesson_progress(prints, {LESSON: {"attend": "passed"}}, graded)])
     assert "✓ attend passed" in repr(shown)
     assert "2.1 project_qkv 2 of 2" in repr(shown)
+    assert "2.1&nbsp;project_qkv&nbsp;2&nbsp;of&nbsp;2; " in shown._repr_html_()
     assert f"<a href='{LESSON}/feedback/2026-11-30%2012%3A00%3A00.000000%20UTC/{LESSON}.html'>Feedback</a>" in (
         shown._repr_html_()
     )

@@ -16,7 +16,7 @@ test-all: $(VENV)/ready-dev  ## everything that CI checks: also a hub, PostgreSQ
 test-threads: build/$(OTHER_PYTHON)/ready  ## the tests of threads on another Python (OTHER_PYTHON=python3.12)
 	build/$(OTHER_PYTHON)/bin/python -m pytest tests/test_threads.py $(TEST_ARGS)
 
-test-hub: $(VENV)/ready-dev build/hub/node_modules  ## two students and a teacher on a JupyterHub; npm installs its proxy
+test-hub: $(VENV)/ready-dev build/hub/node_modules  ## a JupyterHub with accounts of the system's own, which only root can make; npm installs its proxy
 	$(BIN)/python -m pytest tests/test_hub.py $(TEST_ARGS)
 
 build: $(VENV)/ready  ## regenerate notebooks from solutions/ (LESSON=…; WATCH=1 goes on, at every save)

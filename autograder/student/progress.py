@@ -210,8 +210,8 @@ def row_html(lesson: LessonProgress) -> str:
 
 def graded_html(graded: Graded) -> str:
     """Return what was graded, with a link to the feedback."""
-    points = "; ".join(f"{escape(name)} {escape(points)}" for name, points in graded.points.items())
-    return f"<br>{link(quote(graded.page), 'Feedback')}: {escape(graded.about)} {points}"
+    points = "; ".join(escape(f"{name} {points}").replace(" ", "&nbsp;") for name, points in graded.points.items())
+    return f"<br>{link(quote(graded.page), 'Feedback')}: {escape(graded.about)}<br>{points}"
 
 
 def bar(part: int, whole: int) -> str:
