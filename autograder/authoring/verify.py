@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from ..judging.mutant import Mutant, family_of
 from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.shortcuts import Shortcut
 from ..judging.target import Target
-from ..judging.verdict import judge
+from ..judging.verdict import Failure, judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
 from .lesson_package import package_of
@@ -173,8 +173,9 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
             verdict = judge(
                 exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise), clauses
             )
-            if verdict.failure and verdict.failure.message != mistake.message:
-                yield f"{exercise}: {mistake.name} is told {verdict.failure.message!r} at home"
+            told = verdict.failure
+            if told and told.mistake != family_of(mistake.name) and told.message != mistake.message:
+                yield f"{exercise}: {mistake.name} is told {told.message!r} at home"
 
 
 def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
@@ -183,14 +184,15 @@ def judged_mistake_problems(key: AnswerKey) -> Iterator[str]:
         checks = key.checks_of(exercise)
         for mistake in key.mistakes_of(exercise):
             verdict = key.verdict(exercise, SEED, [check.values(mistake.work, SEED) for check in checks])
-            yield from mistake_problems(mistake, verdict.passed, verdict.failure.message if verdict.failure else "")
+            told = verdict.failure or Failure("", "")
+            yield from mistake_problems(mistake, verdict.passed, told.message, {told.mistake, told.rule})
 
 
-def mistake_problems(mistake: Mutant, passed: bool, told: str) -> Iterator[str]:
-    """Check what a mistake came to when graded."""
+def mistake_problems(mistake: Mutant, passed: bool, told: str, named: Collection[str | None]) -> Iterator[str]:
+    """Check what a mistake came to when graded: its own words as far as they are shown, or a proved repair."""
     if passed:
         yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
-    elif mistake.message not in told:
+    elif mistake.message not in told and not {family_of(mistake.name), "repair"}.intersection(named):
         yield f"{mistake.exercise}: the mistake {mistake.name} does not get its own message when graded"
 
 
@@ -225,7 +227,8 @@ def graded_submission_problems(
         for found, notebook in zip(wrong, results, strict=True):
             for mistake in found.values():
                 verdict = verdict_in(notebook, mistake.exercise)
-                yield from mistake_problems(mistake, verdict["passed"], unescape(card_in(notebook, mistake.exercise)))
+                card = unescape(card_in(notebook, mistake.exercise))
+                yield from mistake_problems(mistake, verdict["passed"], card, {verdict["mistake"], verdict["rule"]})
 
 
 def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
