@@ -99,6 +99,7 @@ def test_words_about_an_operation_are_told_of_code_that_has_it() -> None:
     assert not speaks_of(words, "def f(x, t):\n    return x / t")
     assert speaks_of("`torch.mm` knows no batch. `@` does.", "def f(x, y):\n    return x.mm(y)")
     assert not speaks_of("`torch.mm` knows no batch. `@` does.", "def f(x, y):\n    return x * y")
+    assert speaks_of("It has to be e to the power of x.", "def f(x):\n    return x.exp()")
 
 
 def test_a_yes_or_no_is_not_explained_by_an_operation_that_the_code_lacks() -> None:

@@ -18,9 +18,9 @@ PRAISE_IN_FRONT = re.compile(r"^(?:[^.,:;]* (?:is|are) )?[Rr]ight\b[^.,:;]*(?:, 
 SENTENCES = re.compile(r"(?<=[.?!])\s+")
 OPEN = re.compile(r"\?$|^Either\b")
 LEAVES_OPEN = re.compile(r"\?|\bEither\b|, or ")
-IN_CODE = re.compile(r"`(?:torch\.|np\.|functional\.|\.)?(\w+)(?:\(\))?`")
-IN_WORDS = ("power", "einsum", "assert")
-OPERATIONS: dict[type[ast.AST], str] = {ast.Pow: "power", ast.Assert: "assert"}
+IN_CODE = re.compile(r"`(?:torch|np|functional)\.(\w+)")
+IN_WORDS = re.compile(r"(?<!e to the )\b(power|einsum|assert)s?\b(?! of e)")
+OPERATIONS: dict[type[ast.AST], str] = {ast.Pow: "power", ast.BitXor: "power", ast.Assert: "assert"}
 LIKE = {"pow": "power", "square": "power", "float_power": "power"}
 
 
@@ -80,7 +80,7 @@ def of_one_part(found: Explanation) -> Explanation | None:
 
 def speaks_of(message: str, source: str) -> bool:
     """Say whether words name no operation, or one that the code has; where the code is not known they may."""
-    named = {*IN_CODE.findall(message), *(word for word in IN_WORDS if word in message)}
+    named = {*IN_CODE.findall(message), *IN_WORDS.findall(message)}
     return not named or not source or not named.isdisjoint(operations_in(source))
 
 
