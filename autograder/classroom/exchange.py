@@ -25,7 +25,7 @@ from nbgrader.exchange.default import ExchangeCollect
 from nbgrader.utils import capture_log, temp_attrs
 
 from ..authoring.nbgrader_course import raise_on_failure
-from ..errors import CourseError, SubmissionError, escaped
+from ..errors import CourseError, SubmissionError, escaped, one_line
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
@@ -128,7 +128,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
 
     def files_of(self, lesson: Lesson, delivery: Delivery) -> dict[str, bytes]:
         """Return what a folder holds, as it is stored. Raises SubmissionError where it cannot be taken."""
-        with self._inbound() as inbound:
+        with self._inbound() as inbound, readable():
             return self._read(inbound, lesson, delivery, CollectionReport())
 
     def release(self, lesson: Lesson, student: str, pages: Path) -> None:
@@ -184,11 +184,13 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 if not words or entry.name in known or not fnmatchcase(words["student"], wanted):
                     continue
                 try:
-                    yield self._delivery(entry, words["student"], words["time"])
+                    with readable():
+                        delivery = self._delivery(entry, words["student"], words["time"])
+                    yield delivery
                 except FileNotFoundError:  # taken back
                     continue
                 except SubmissionError as error:
-                    owner = entry.stat(follow_symlinks=False).st_uid
+                    owner = owner_of(entry)
                     refused[owner] += 1
                     if refused[owner] <= MOST_LINES:
                         report.left_out.append(f"{escaped(entry.name)}: {error}")
@@ -223,10 +225,11 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         """Store the first folder that can be read, unless that is what was collected before."""
         for delivery in deliveries:
             try:
-                if not self._is_wanted(inbound, lesson, delivery):
-                    report.as_before.add(student)
-                    return
-                files = self._read(inbound, lesson, delivery, report)
+                with readable():
+                    if not self._is_wanted(inbound, lesson, delivery):
+                        report.as_before.add(student)
+                        return
+                    files = self._read(inbound, lesson, delivery, report)
             except FileNotFoundError:  # taken back
                 continue
             except SubmissionError as error:
@@ -339,6 +342,25 @@ def uid_of(student: str) -> int | None:
     except (KeyError, ValueError, UnicodeError):
         return None
     return entry.pw_uid if entry.pw_name == student else None
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Raise SubmissionError where a file system does not answer, which can be a student's own."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SubmissionError(f"cannot be read ({one_line(error.strerror or type(error).__name__)})") from error
+
+
+def owner_of(entry: os.DirEntry[str]) -> int:
+    """Return whose a folder is; nobody's (-1) where the file system does not say."""
+    try:
+        return entry.stat(follow_symlinks=False).st_uid
+    except OSError:
+        return -1
 
 
 def account(uid: int) -> str:

@@ -1,0 +1,58 @@
+"""A student can mount a file system of their own on what they hand in, and it answers as it likes."""
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom.deliveries import Exchange
+from autograder.classroom.exchange import open_exchange
+
+from .accounts import needs_accounts
+from .handing_in import configure
+from .test_exchange import (  # noqa: F401
+    ada,
+    bob,
+    collect,
+    collected,
+    deliver,
+    exchange,
+    mallory,
+    notebook,
+    people,
+)
+
+pytestmark = [needs_accounts, pytest.mark.skipif(not os.access("/dev/fuse", os.W_OK), reason="no FUSE")]
+
+
+@contextmanager
+def mounted_by(account, place: Path) -> Iterator[None]:
+    """What `fusermount` does for its caller: a file system that only that account may look into, not even root."""
+    libc, device = ctypes.CDLL(None, use_errno=True), os.open("/dev/fuse", os.O_RDWR)
+    options = f"fd={device},rootmode=40000,user_id={account.uid},group_id={account.gid}".encode()
+    if libc.mount(b"mallory", os.fsencode(place), b"fuse", 6, options):
+        pytest.skip(os.strerror(ctypes.get_errno()))
+    try:
+        yield
+    finally:
+        libc.umount2(os.fsencode(place), 2)
+        os.close(device)
+
+
+def test_a_students_own_file_system_in_the_exchange_stops_nobody(scratch, exchange, bob, mallory, notebook) -> None:  # noqa: F811
+    deliver(exchange, bob, notebook)
+    with mounted_by(mallory, deliver(exchange, mallory, notebook)):
+        lines = collect(scratch, exchange)
+    assert collected(scratch) == ["bob"]
+    assert "left out" in lines[0]
+
+
+def test_nor_the_service(scratch, exchange, bob, mallory, notebook) -> None:  # noqa: F811
+    configure(scratch, f"c.Exchange.root = {str(exchange)!r}\n")
+    deliver(exchange, bob, notebook)
+    with mounted_by(mallory, deliver(exchange, mallory, notebook)):
+        found = list(Exchange(scratch, open_exchange(scratch)).new(set(), print))
+    assert [one.student.split("-")[0] for one in found] == ["bob"]
