@@ -1,4 +1,4 @@
-"""Why an answer is wrong: how it ended, a known mistake, a slip, a relation, or where it differs first."""
+"""Why an answer is wrong: how it ended, a known mistake, an edit, a relation, or where it differs first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -19,13 +19,11 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .mutants import one_slip
 from .observations import has_loop, observed, strange_calls
 from .patterns import labels_seen, pattern
 from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
-    OPERATORS,
     WHOLE,
     mutant_in_another_dtype,
     mutant_in_part,
@@ -179,11 +177,11 @@ def known_mistake(case: Case) -> Explanation | None:
     Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
     well, if there is one.
     """
-    name = next(iter(mutants_that_fit(case, mistakes, AUTHORS)), None)
+    name = next(iter(mutants_that_fit(case, AUTHORS)), None)
     explanation = named(case, name)
     if explanation is None or name is None:
         return explanation
-    if PRAISE.search(explanation.message) and name not in mutants_that_fit(case, mistakes, WHOLE):
+    if PRAISE.search(explanation.message) and name not in mutants_that_fit(case, WHOLE):
         return None
     target = case.target
     if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
@@ -201,12 +199,12 @@ def with_proof(explanation: Explanation, case: Case) -> Explanation:
 
 def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
     """A known mistake gives the same values in the dtype of the inputs."""
-    return named(case, mutant_in_another_dtype(case, mistakes))
+    return named(case, mutant_in_another_dtype(case))
 
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
     """A known mistake gives the values of the first failed check, and not those of others that fail."""
-    found = named(case, next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None))
+    found = named(case, next(iter(mutants_that_fit(case, AMONG_OTHERS)), None))
     if found is None or PRAISE.search(found.message):
         return None
     return with_proof(found, case)
@@ -214,7 +212,7 @@ def known_mistake_among_others(case: Case) -> Explanation | None:
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    return of_one_part(named(case, mutant_in_part(case, mistakes)))
+    return of_one_part(named(case, mutant_in_part(case)))
 
 
 def of_one_part(found: Explanation | None) -> Explanation | None:
@@ -226,16 +224,6 @@ def of_one_part(found: Explanation | None) -> Explanation | None:
 def of_the_wrong_part(message: str) -> str:
     """Return an author's words without the sentences about what is right: here other parts of the result are not."""
     return " ".join(sentence for sentence in SENTENCES.split(message) if not re.search(r"\bright\b", sentence, re.I))
-
-
-def mistakes(target: Target) -> Mapping[str, Fingerprint]:
-    """Return the mutants that an author declared."""
-    return target.mistakes
-
-
-def slips(target: Target) -> Mapping[str, Fingerprint]:
-    """Return the mutants that operators made."""
-    return target.slips
 
 
 def named(case: Case, mistake: str | None) -> Explanation | None:
@@ -272,13 +260,6 @@ def cause(case: Case) -> str:
         return ""
     sentences = SENTENCES.split(meaning(case.outcome, source=case.source)[1])
     return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
-
-
-def slip(case: Case) -> Explanation | None:
-    """A mutant of the solution, made by an operator with one edit, gives the same values."""
-    names = mutants_that_fit(case, slips, OPERATORS)
-    clauses = case.clauses() if names else {}
-    return as_relation(Relation("slip", one_slip([clauses[name] for name in names]))) if names else None
 
 
 def relation(case: Case) -> Explanation | None:
@@ -332,7 +313,6 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_among_others,
     repair,
     changed_in_place,
-    slip,
     known_mistake_in_part,
     relation,
     exception,

@@ -110,15 +110,13 @@ class ReleasedChecks:
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarize(outcome))
         source = source_of(work)
-        clauses: Mapping[str, str] = known.get("slips", {})
         messages, hints = known["messages"], known.get("hints")
 
         def repair() -> str:
             return repair_in_copy(defining_cell(work), checks, targets, outcomes, names) if names is not None else ""
 
-        verdict = judge(
-            exercise, targets, outcomes, messages, hints, lambda: clauses, "".join(source), repair, known.get("calls")
-        )
+        calls = known.get("calls")
+        verdict = judge(exercise, targets, outcomes, messages, hints, "".join(source), repair, calls)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
@@ -136,7 +134,6 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         facts=data.get("facts", {}),
         names=names if check.summary is None else (),
         inputs=inputs,
-        slips=expanded(data.get("slips", {}), data["right"]),
     )
 
 
