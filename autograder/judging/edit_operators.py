@@ -331,12 +331,15 @@ COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, as
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
-    """`a < b` becomes `a <= b`, and every other comparison."""
+    """`a < b` becomes `a <= b`, and every other comparison; so does each of a chain."""
     node = site.node
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARISONS:
-        for sign in COMPARISONS:
-            if sign is not type(node.ops[0]):
-                yield Change(with_fields(node, ops=[sign()]), site.code(), CHANGES["comparison"])
+    if not isinstance(node, ast.Compare):
+        return
+    for i, op in enumerate(node.ops):
+        for sign in COMPARISONS if type(op) in COMPARISONS else ():
+            if sign is not type(op):
+                ops = [*node.ops[:i], sign(), *node.ops[i + 1 :]]
+                yield Change(with_fields(node, ops=ops), site.code(), CHANGES["comparison"])
 
 
 def none_asked_for(site: Site) -> Iterator[Change]:
@@ -604,6 +607,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (mode_passed_on, Size.CONSTANT),
     (wider_edits.generator_passed, Size.CONSTANT),
     (wider_edits.unused_argument, Size.CONSTANT),
+    (wider_edits.argument_passed, Size.CONSTANT),
     (wider_edits.new_axis_moved, Size.CONSTANT),
     (wider_edits.whole_axis, Size.CONSTANT),
     (wider_edits.copy_kept, Size.CONSTANT),
@@ -622,6 +626,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (sibling_called, Size.OPERATION),
     (condition_inverted, Size.OPERATION),
     (method_added, Size.OPERATION),
+    (wider_edits.transposed_first, Size.OPERATION),
     (loop_shortened, Size.OPERATION),
     (wider_edits.factor_added, Size.OPERATION),
     (statement_moved, Size.OPERATION),

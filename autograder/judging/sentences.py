@@ -218,6 +218,8 @@ CHANGES: Mapping[str, str] = {
     "argument": "with an argument of the function in place of `{name}`",
     "all axes": "over all axes",
     "unread": "with an argument in its place that nothing uses so far",
+    "passed": "with `{name}` passed on",
+    "transposed first": "after an exchange of two axes",
     "factor": "with one more factor",
     "copy kept": "with a copy of it, not a view, which changes with what it is a view of",
     "generator": "with the generator passed on",

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
-from .syntax import called, is_self, number_in
+from .syntax import called, constant, is_self, number_in
 
 ROUNDING = 1e-4
 MOST_FACTORS = 6
 DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
 MODULES = ("torch", "math", "functional", "nn", "np")
 NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
+JOIN_AXES = ("reshape", "view", "flatten")
 INVERSE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -34,6 +35,27 @@ def unused_argument(site: Site) -> Iterator[Change]:
         return
     for name in site.unread:
         yield Change(ast.Name(name, ast.Load()), site.code(), CHANGES["unread"])
+
+
+def argument_passed(site: Site) -> Iterator[Change]:
+    """An argument that the function never reads goes to a call: `attend(x, x)` becomes `attend(x, x, mask)`."""
+    node = site.node
+    if isinstance(node, ast.Call):
+        for name in site.unread:
+            given, words = ast.Name(name, ast.Load()), CHANGES["passed"].format(name=name)
+            yield Change(with_fields(node, args=[*node.args, given]), site.code(), words)
+            yield Change(with_fields(node, keywords=[*node.keywords, ast.keyword(name, given)]), site.code(), words)
+
+
+def transposed_first(site: Site) -> Iterator[Change]:
+    """`x.reshape(B, L, E)` becomes `x.transpose(1, 2).reshape(B, L, E)`."""
+    node = site.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) in JOIN_AXES:
+        name = "flatten" if called(node) == "flatten" else "reshape"
+        for pair in ((1, 2), (-2, -1), (0, 1)):
+            turned = ast.Call(ast.Attribute(node.func.value, "transpose", ast.Load()), [*map(constant, pair)], [])
+            changed = with_fields(node, func=ast.Attribute(turned, name, ast.Load()))
+            yield Change(changed, site.code(), CHANGES["transposed first"])
 
 
 def factor_added(site: Site) -> Iterator[Change]:
