@@ -31,7 +31,6 @@ from .modules import LESSON_CODE, running_lesson
 from .mutant import Mutant
 from .names import names_in
 from .observations import calls_in
-from .relations import facts_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .syntax import Code
@@ -255,7 +254,6 @@ class AnswerKey:
             right,
             check in self.hidden,
             check.tolerance,
-            facts_of(right),
             self.names(check.exercise) if check.summary is None else (),
             inputs,
         )
@@ -345,7 +343,6 @@ def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
-    data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
     return data

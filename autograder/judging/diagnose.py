@@ -29,10 +29,9 @@ from .recognize import (
     mutant_in_part,
     mutants_that_fit,
 )
-from .relations import VAGUE, Known, Relation, relation_of
-from .sentences import ANSWERS, CHANGES, OBSERVED, STRUCTURE
+from .relations import Known, Relation, relation_of, wrong_order
+from .sentences import ANSWERS, CHANGES, OBSERVED
 from .sizes import form_of, is_far_too_large
-from .structure import structural
 from .target import Target, shows_its_own_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, plain
 
@@ -42,48 +41,27 @@ MOST_NAMES = 4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Right\b")
 SENTENCES = re.compile(r"(?<=[.?!])\s+")
-A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
-    """Return how a result is related to the right one: the structure first, then the first leaf that tells most."""
+    """Return how a result is related to the right one: their order first, then the first leaf that tells something."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
-    odd = structural(outcome, target.right, target.names, target.tolerance)
-    if odd or taken_apart(target, outcome):
-        name, message = odd or ("unpacked", STRUCTURE["unpacked"])
-        return Relation(name, message, unseen=STRUCTURE["number unseen"] if name in A_NUMBER_OF else "")
-    theirs, vague = target.right["leaves"], None
+    theirs = target.right["leaves"]
+    if found := wrong_order(fingerprint(outcome)["leaves"], theirs, target.names, target.tolerance):
+        return found
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
         if leaf.array != right.get("array", False):
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            facts = target.facts.get(leaf.path, {})
-            found = relation_of(leaf.value, Known(right, facts, target.inputs, target.tolerance))
+            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance))
+            if found and len(theirs) > 1:
+                label = label_in(leaf.path, theirs, target.names)
+                return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
             if found:
-                if len(theirs) > 1:
-                    label = label_in(leaf.path, theirs, target.names)
-                    found = replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
-                if found.name not in VAGUE:
-                    return found
-                vague = vague or found
-    return vague
-
-
-def taken_apart(target: Target, outcome: Returned) -> bool:
-    """Say whether what came back as several results is one of them, cut up along its first axis."""
-    mine, theirs = {leaf.path: leaf.value for leaf in outcome.leaves()}, target.right["leaves"]
-    for path, facts in target.facts.items():
-        right, parent = theirs[path], path.removesuffix("[0]")
-        parts = [mine.get(f"{parent}[{i}]") for i in range(sum(p.startswith(f"{parent}[") for p in theirs))]
-        if not path.endswith("[0]") or len(parts) < 2 or len(parts) != right["shape"][0] or "0" not in facts["first"]:
-            continue
-        known = Known(right, facts, tolerance=target.tolerance)
-        ends = ((parts[0], facts["first"]["0"]), (parts[-1], facts["last"]["0"]))
-        if all(isinstance(t, Tensor) and list(t.shape) == right["shape"][1:] and known.is_part(t, p) for t, p in ends):
-            return True
-    return False
+                return found
+    return None
 
 
 def partly_right(target: Target, outcome: Returned) -> str:

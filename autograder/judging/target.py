@@ -27,7 +27,6 @@ class Target:
         exact: the right answer itself, where the judge has it; otherwise the fingerprint decides.
         hidden: a check that students do not have. Nothing of its inputs or values may be shown.
         tolerance: replaces the one that follows from the dtype where it is wider.
-        facts: what the parts of the right answer's tensors look like, by path.
         names: what the docstring calls the things that are returned.
         inputs: the tensors that the check drew.
     """
@@ -41,7 +40,6 @@ class Target:
     exact: Outcome | None = None
     hidden: bool = False
     tolerance: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] = ()
     inputs: Sequence[Tensor] = ()
 

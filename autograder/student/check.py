@@ -131,7 +131,6 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         MappingProxyType(expanded(data["mistakes"], data["right"])),
         data.get("expected"),
         tolerance=check.tolerance,
-        facts=data.get("facts", {}),
         names=names if check.summary is None else (),
         inputs=inputs,
     )
