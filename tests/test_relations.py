@@ -62,6 +62,7 @@ DERIVED = {  # by the id of the sentence: the answer, the right one, and what we
     "factor of a size": (RIGHT * 5**-0.5, RIGHT),
     "factor": (RIGHT * 3.7, RIGHT),
     "input": (RIGHT, WEIGHTS, RIGHT),
+    "nearly": (RIGHT + 3e-3 * random(3, 2, 3, 4, 5), RIGHT),
     "one value": (torch.zeros_like(RIGHT), RIGHT),
     "repeated": (RIGHT[:1].expand(2, 3, 4, 5), RIGHT),
     "unfilled": (torch.cat([RIGHT[..., :3], torch.zeros(2, 3, 4, 2)], dim=-1), RIGHT),

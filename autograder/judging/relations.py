@@ -14,13 +14,14 @@ from itertools import permutations, product
 import torch
 from torch import Tensor
 
-from .fingerprint import SMALLEST_SIZE, Fingerprint, same_leaf, tensor_fingerprint, vectors
+from .fingerprint import SMALLEST_SIZE, Fingerprint, distance, same_leaf, tensor_fingerprint, vectors
 from .sentences import RELATIONS
 from .values import plain
 
 MOST_AXES = 4
 SCRAMBLED = 6  # entries from which on an order is no coincidence
 FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
+NEARLY = 5e-3  # of the value's size: right to two or three digits
 POWERS = ((1, "{}"), (-1, "1/{}"), (0.5, "√{}"), (-0.5, "1/√{}"))
 ROWS = ("row", "column")
 PARTS = {1: ("entry",), 2: ROWS, 3: ("sentence", *ROWS), 4: ("sentence", "head", *ROWS)}
@@ -182,12 +183,15 @@ def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
 
 
 def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look at what a result shows by itself: it is an input, of one value, of equal parts, or ends in zeros."""
+    """Look at what a result shows by itself: it is an input, all but right, of one value, of equal parts, or ends in zeros."""
     alike = [given for given in known.inputs if given.shape == mine.shape and given.dtype == mine.dtype]
     if any(bool(torch.isclose(given, mine).all()) for given in alike):
         yield relation("input")
     if list(mine.shape) != known.print["shape"] or mine.numel() < 2:
         return
+    away = distance(tensor_fingerprint(mine)["products"], known.print["products"])
+    if mine.is_floating_point() and away <= NEARLY * known.print["norm"]:
+        yield relation("nearly")
     if bool((mine == mine.flatten()[0]).all()):
         yield relation("one value", unseen="one value unseen", value=f"{mine.flatten()[0].item():.4g}")
     for axis in range(mine.ndim) if mine.dtype != torch.bool else ():

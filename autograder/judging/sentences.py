@@ -48,6 +48,7 @@ RELATIONS: Mapping[str, str] = {
     "factor": "Every entry is {factor} times what it should be.",
     "factor unseen": "Right up to one factor.",
     "input": "That is one of the inputs as it was.",
+    "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
     "one value": "Every entry is {value}.",
     "one value unseen": "All entries are equal.",
     "repeated": "Every {part} came out the same.",
