@@ -183,7 +183,7 @@ def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
 
 
 def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look at what a result shows by itself: it is an input, all but right, of one value, of equal parts, or ends in zeros."""
+    """Look at what a result shows by itself: it is an input, nearly right, all of one value, or ends in zeros."""
     alike = [given for given in known.inputs if given.shape == mine.shape and given.dtype == mine.dtype]
     if any(bool(torch.isclose(given, mine).all()) for given in alike):
         yield relation("input")
