@@ -27,7 +27,7 @@ def random(seed: int, *shape: int) -> Tensor:
 
 def known(right: Tensor, *inputs: Tensor) -> Known:
     """What a student's workspace knows: JSON, and the inputs."""
-    return Known(json.loads(json.dumps(fingerprint(Returned(right))["leaves"][""])), inputs)
+    return Known(json.loads(json.dumps(fingerprint(Returned(right))["leaves"][""])), inputs, right=right)
 
 
 def found(mine: Tensor, right: Tensor, *inputs: Tensor) -> str:

@@ -6,11 +6,12 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from .case import Case, Explainer, Explanation, Failure
@@ -47,7 +48,7 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
     """Return how a result is related to the right one: their order first, then the first leaf that tells something."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
-    theirs = target.right["leaves"]
+    theirs, values = target.right["leaves"], right_values(target)
     if found := wrong_order(fingerprint(outcome)["leaves"], theirs, target.names, target.tolerance):
         return found
     for leaf in outcome.leaves():
@@ -55,13 +56,21 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
         if leaf.array != right.get("array", False):
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance))
+            value = torch.as_tensor(values[leaf.path]) if leaf.path in values else None
+            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance, value))
             if found and len(theirs) > 1:
                 label = label_in(leaf.path, theirs, target.names)
                 return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
             if found:
                 return found
     return None
+
+
+def right_values(target: Target) -> Mapping[str, Any]:
+    """Return the right tensors, or nested lists of their rounded entries, by path, where they are known."""
+    if isinstance(target.exact, Returned):
+        return {leaf.path: leaf.value for leaf in target.exact.leaves() if isinstance(leaf.value, Tensor)}
+    return target.expected or {}
 
 
 def partly_right(target: Target, outcome: Returned) -> str:

@@ -66,11 +66,13 @@ class Known:
         print: its fingerprint.
         inputs: the tensors that the check drew.
         tolerance: the check's own, if it has one.
+        right: the tensor itself, rounded or not, where it may be compared.
     """
 
     print: Fingerprint
     inputs: Sequence[Tensor] = ()
     tolerance: float | None = None
+    right: Tensor | None = None
 
     def is_right(self, tensor: Tensor) -> bool:
         """Say whether a tensor has the right numbers, whatever its dtype, and whether or not it was an array."""
@@ -187,23 +189,28 @@ def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
     alike = [given for given in known.inputs if given.shape == mine.shape and given.dtype == mine.dtype]
     if any(bool(torch.isclose(given, mine).all()) for given in alike):
         yield relation("input")
-    if list(mine.shape) != known.print["shape"] or mine.numel() < 2:
+    mask = mine.dtype == torch.bool
+    if list(mine.shape) != known.print["shape"] or mask != (known.print["dtype"] == "bool"):
         return
     away = distance(tensor_fingerprint(mine)["products"], known.print["products"])
     if mine.is_floating_point() and away <= NEARLY * known.print["norm"]:
         yield relation("nearly")
-    if bool((mine == mine.flatten()[0]).all()):
-        yield relation("one value", unseen="one value unseen", value=f"{mine.flatten()[0].item():.4g}")
-    for axis in range(mine.ndim) if mine.dtype != torch.bool else ():
-        if mine.size(axis) > 1 and bool((mine == mine.narrow(axis, 0, 1)).all()):
-            yield relation("repeated", part=part_name(axis, mine.ndim))
-        elif bool(mine.select(axis, 0).any()) and not bool(mine.select(axis, -1).any()):
-            yield relation("unfilled", part=part_name(axis, mine.ndim))
+    first = mine.flatten()[0]
+    if bool((mine == first).all()):
+        yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
+    if mask or (right := known.right) is None:
+        return
+    for axis in range(mine.ndim):
+        part = PARTS[mine.ndim][axis] if mine.ndim in PARTS else "part"
+        if is_repeated(mine, axis) and not is_repeated(right, axis):
+            yield relation("repeated", part=part)
+        elif bool(mine.any()) and not bool(mine.select(axis, -1).any()) and bool(right.select(axis, -1).any()):
+            yield relation("unfilled", part=part)
 
 
-def part_name(axis: int, axes: int) -> str:
-    """Name a part along an axis as a reader of the lessons would."""
-    return PARTS[axes][axis] if axes in PARTS else "part"
+def is_repeated(tensor: Tensor, axis: int) -> bool:
+    """Say whether all parts along an axis are the same."""
+    return tensor.size(axis) > 1 and bool((tensor == tensor.narrow(axis, 0, 1)).all())
 
 
 def wrong_order(
