@@ -64,6 +64,7 @@ DERIVED = {  # by the id of the sentence: the answer, the right one, and what we
     "input": (RIGHT, WEIGHTS, RIGHT),
     "nearly": (RIGHT + 3e-3 * random(3, 2, 3, 4, 5), RIGHT),
     "one value": (torch.zeros_like(RIGHT), RIGHT),
+    "signs": (-(RIGHT**3), RIGHT),
     "repeated": (RIGHT[:1].expand(2, 3, 4, 5), RIGHT),
     "unfilled": (torch.cat([RIGHT[..., :3], torch.zeros(2, 3, 4, 2)], dim=-1), RIGHT),
 }

@@ -200,6 +200,9 @@ def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
         yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
     if mask or (right := known.right) is None:
         return
+    large = right.abs() > NEARLY
+    if int(large.sum()) > 3 and bool((mine[large].sign() == -right[large].sign()).all()):
+        yield relation("signs")
     for axis in range(mine.ndim):
         part = PARTS[mine.ndim][axis] if mine.ndim in PARTS else "part"
         if is_repeated(mine, axis) and not is_repeated(right, axis):

@@ -51,6 +51,7 @@ RELATIONS: Mapping[str, str] = {
     "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
     "one value": "Every entry is {value}.",
     "one value unseen": "All entries are equal.",
+    "signs": "Every entry has the opposite sign of what it should have.",
     "repeated": "Every {part} came out the same.",
     "unfilled": "The last {part} is all 0.",
     "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
@@ -96,11 +97,7 @@ ANSWERS: Mapping[str, str] = {
     "more right": "more of the results come out right",
 }
 
-# how numbers, or labels, differ as a whole: `patterns`
-PATTERNS: Mapping[str, str] = {
-    "signs": "Every entry has the opposite sign of what it should have.",
-    "factors": "Each {part} is right but for a factor of its own: {factors}.",
-}
+# how labels differ: `patterns`
 LABELS: Mapping[str, str] = {
     "taken": "{missed} was taken for {extra}",
     "beside": "Beside {right}, {extra} came back too, for one and the same thing",
