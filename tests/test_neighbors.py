@@ -70,6 +70,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return x < y", "return x <= y", "x < y", "with another comparison"),
         ("return 0 <= x <= 2", "return 0 <= x < 2", "0 <= x <= 2", "with another comparison"),
         ("return f(x)", "return f(x, y)", "f(x)", "with `y` passed on"),
+        ("return 2 * x", "return 2 * x * y", "2 * x", "with `y` as one more factor"),
         ("return f(x)", "return f(x, y=y)", "f(x)", "with `y` passed on"),
         ("return x.view(2)", "return x.transpose(1, 2).reshape(2)", "x.view(2)", "after an exchange of two axes"),
         ("return x - y", "return y - x", "x - y", "with its two sides exchanged"),

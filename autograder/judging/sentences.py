@@ -168,6 +168,7 @@ CHANGES: Mapping[str, str] = {
     "passed": "with `{name}` passed on",
     "transposed first": "after an exchange of two axes",
     "factor": "with one more factor",
+    "factor unread": "with `{name}` as one more factor",
     "copy kept": "with a copy of it, not a view, which changes with what it is a view of",
     "generator": "with the generator passed on",
     "whole axis": "with the whole axis in place of one position",

@@ -63,6 +63,9 @@ def factor_added(site: Site) -> Iterator[Change]:
     node, parent = site.node, site.parent
     inner = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and not inner:
+        for name in site.unread:
+            unread = ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
+            yield Change(unread, site.code(), CHANGES["factor unread"].format(name=name))
         factors = [ast.Constant(2), *(ast.Name(name, ast.Load()) for name in site.names[:MOST_FACTORS])]
         for factor in factors:
             yield Change(ast.BinOp(node, ast.Mult(), factor), site.code(), CHANGES["factor"])
