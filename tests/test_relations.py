@@ -65,7 +65,8 @@ DERIVED = {  # by the id of the sentence: the answer, the right one, and what we
     "nearly": (RIGHT + 3e-3 * random(3, 2, 3, 4, 5), RIGHT),
     "one value": (torch.zeros_like(RIGHT), RIGHT),
     "signs": (-(RIGHT**3), RIGHT),
-    "repeated": (RIGHT[:1].expand(2, 3, 4, 5), RIGHT),
+    "first for all": (RIGHT[:1].expand(2, 3, 4, 5), RIGHT),
+    "repeated": ((RIGHT[:1] ** 3).expand(2, 3, 4, 5), RIGHT),
     "unfilled": (torch.cat([RIGHT[..., :3], torch.zeros(2, 3, 4, 2)], dim=-1), RIGHT),
 }
 

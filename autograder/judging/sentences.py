@@ -52,6 +52,7 @@ RELATIONS: Mapping[str, str] = {
     "one value": "Every entry is {value}.",
     "one value unseen": "All entries are equal.",
     "signs": "Every entry has the opposite sign of what it should have.",
+    "first for all": "Every {part} is what only the first one should be.",
     "repeated": "Every {part} came out the same.",
     "unfilled": "The last {part} is all 0.",
     "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",

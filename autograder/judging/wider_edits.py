@@ -38,13 +38,18 @@ def unused_argument(site: Site) -> Iterator[Change]:
 
 
 def argument_passed(site: Site) -> Iterator[Change]:
-    """An argument that the function never reads goes to a call: `attend(x, x)` becomes `attend(x, x, mask)`."""
+    """A call gets an argument that nothing reads, or one by name: `attend(x, x)` becomes `attend(x, x, mask)`."""
     node = site.node
-    if isinstance(node, ast.Call):
-        for name in site.unread:
-            given, words = ast.Name(name, ast.Load()), CHANGES["passed"].format(name=name)
-            yield Change(with_fields(node, args=[*node.args, given]), site.code(), words)
-            yield Change(with_fields(node, keywords=[*node.keywords, ast.keyword(name, given)]), site.code(), words)
+    function = next((p for p in site.parents if isinstance(p, ast.FunctionDef)), None)
+    if not isinstance(node, ast.Call) or function is None:
+        return
+    given = {keyword.arg for keyword in node.keywords}
+    for name in dict.fromkeys((*site.unread, *(argument.arg for argument in function.args.kwonlyargs))):
+        value, words = ast.Name(name, ast.Load()), CHANGES["passed"].format(name=name)
+        if name in site.unread:
+            yield Change(with_fields(node, args=[*node.args, value]), site.code(), words)
+        if name not in given:
+            yield Change(with_fields(node, keywords=[*node.keywords, ast.keyword(name, value)]), site.code(), words)
 
 
 def transposed_first(site: Site) -> Iterator[Change]:
