@@ -35,10 +35,11 @@ verdict.SURVIVED = ()
 collect_ignore = ["hostile"]
 PROOF = "::test_a_lesson_is_proved["
 # what takes longest starts first, so that no worker is left with it in the end
+FIRST = "test_measured.py"
 LONGEST = (
     *("test_cheats.py", "test_writer.py", "test_browser.py", "test_browser_formgrader.py", "test_browser_pages.py"),
     *("test_hub.py", "test_cluster.py", "test_postgres.py", "test_interrupted.py", "test_run.py", "test_shards.py"),
-    *("test_build.py", "test_nbval.py", "test_site.py", "test_cli.py"),
+    *("test_build.py", "test_nbval.py", "test_site.py", "test_cli.py", "test_strictness.py", "test_vocabulary.py"),
 )
 
 LESSON = "02_queries_keys_values"
@@ -72,8 +73,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def rank(item: pytest.Item) -> int:
-    """Return a place in the queue: notebooks and proofs of lessons, then long files, then the rest."""
-    if item.path.suffix == ".ipynb" or PROOF in item.nodeid:
+    """Return a place in the queue: trainings, notebooks and proofs of lessons, then long files, then the rest."""
+    if item.path.suffix == ".ipynb" or PROOF in item.nodeid or item.path.name == FIRST:
         return 0
     return LONGEST.index(item.path.name) + 1 if item.path.name in LONGEST else len(LONGEST) + 1
 

@@ -289,7 +289,6 @@ def test_when_it_was_handed_in_is_kept_for_late_penalties(scratch: Course, tmp_p
     collected(scratch, archive(tmp_path / "class.zip", {name: notebook}))
     when = timestamp_of(scratch, scratch.lesson(LESSON), "jane")
     assert when.isoformat() == "2026-11-02T10:05:09"
-    collected(scratch, archive(tmp_path / "again.zip", {f"jane_1_2_{LESSON}.ipynb": notebook}))
 
 
 def test_what_canvas_calls_late_is_said(scratch: Course, tmp_path: Path, notebook: bytes) -> None:

@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
 import torch
 
-from autograder.judging.case import Case
-from autograder.judging.diagnose import EXPLAINERS, explanations, of_the_wrong_part
+from autograder.judging.authors_words import of_one_part, speaks_of, without_praise
+from autograder.judging.case import Case, Explanation
+from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Raised, Returned
@@ -59,5 +61,76 @@ def test_of_a_hidden_check_an_explainer_says_no_number() -> None:
 
 
 def test_a_mistake_that_explains_a_part_says_nothing_about_the_others() -> None:
-    assert of_the_wrong_part("The weights are right. No bias was copied.") == "No bias was copied."
-    assert of_the_wrong_part("Right for one table.") == ""
+    found = of_one_part(Explanation("The weights are right. No bias was copied."))
+    assert found
+    assert found.message == "No bias was copied."
+    assert of_one_part(Explanation("Right for one table.")) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "rest"),
+    [
+        ("Right for one row, but it stopped on two: `.t()` is for tables.", "It stopped on two: `.t()` is for tables."),
+        ("Right for one row. Two rows are a table.", "Two rows are a table."),
+        ("Right on paper. But exp is large.", "Exp is large."),
+        ("`dim=1` is right for one text, but a batch has more axes.", "A batch has more axes."),
+        ("a.mT: the rows are too short.", "a.mT: the rows are too short."),
+    ],
+)
+def test_where_nothing_passes_no_part_is_praised(words: str, rest: str) -> None:
+    assert without_praise(words) == rest
+
+
+PRAISED = {"sideways": "Right for one table. With more, it lies on its side."}
+
+
+def test_an_error_says_nothing_about_what_is_right() -> None:
+    error = Raised("RuntimeError", "no")
+    known = target(mistakes={"sideways": fingerprint(error)})
+    assert judge("task", [known], [error], PRAISED).failure.message == "With more, it lies on its side."
+    both = judge("task", [target(), known], [RIGHT, error], PRAISED)
+    assert both.failure.message == PRAISED["sideways"]
+
+
+def test_words_about_an_operation_are_told_of_code_that_has_it() -> None:
+    words = "A power of 0 stays 0."
+    assert speaks_of(words, "def f(x, t):\n    return x ** t")
+    assert speaks_of(words, "def f(x, t):\n    return torch.pow(x, t)")
+    assert not speaks_of(words, "def f(x, t):\n    return x / t")
+    assert speaks_of("`torch.mm` knows no batch. `@` does.", "def f(x, y):\n    return x.mm(y)")
+    assert not speaks_of("`torch.mm` knows no batch. `@` does.", "def f(x, y):\n    return x * y")
+
+
+def test_a_yes_or_no_is_not_explained_by_an_operation_that_the_code_lacks() -> None:
+    asked = Target("one", "One check.", 1, fingerprint(Returned(True)), {"power": fingerprint(Returned(False))})
+    judged = [
+        judge(
+            "task", [asked], [Returned(False)], {"power": "A power was taken."}, source=f"def f(x):\n    return {code}"
+        )
+        for code in ("x ** 2", "x")
+    ]
+    assert [verdict.failure.rule for verdict in judged] == ["known_mistake", "what_is_there"]
+
+
+def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
+    known = target(mistakes={"sideways": fingerprint(Returned(RIGHT.tree.mT))})
+    words = {"sideways": "It lies on its side. Is a transpose missing? Either here or there."}
+    proof = "Without `.mT` in line 2, every check passes."
+    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, repair=lambda: proof)
+    assert verdict.failure.message == f"It lies on its side. {proof}"
+
+
+def test_a_mistake_that_gets_wrong_what_is_right_explains_no_part() -> None:
+    right = Returned({"a b": "as it should", "c d": "as it should", "e": "1.0"})
+    far = Returned({"a b": "too much", "c d": "as it should", "e": "8.0"})
+    asked = Target("one", "One check.", 1, fingerprint(right), {"far": fingerprint(far)})
+    for number, mistake in (("1.0", None), ("2.0", "far")):
+        mine = Returned({"a b": "too much", "c d": "as it should", "e": number})
+        assert judge("task", [asked], [mine], {"far": "Far."}).failure.mistake == mistake
+
+
+def test_what_a_layer_is_called_makes_no_other_mistake() -> None:
+    texts = ("none", "head.weight (2, 3)", "out.weight (2, 3)")
+    right, mine, theirs = (Returned({"others": text}) for text in texts)
+    asked = Target("one", "One check.", 1, fingerprint(right), {"untied": fingerprint(theirs)})
+    assert judge("task", [asked], [mine], {"untied": "It is untied."}).failure.mistake == "untied"

@@ -39,10 +39,23 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("x = x * 2\nreturn x", "pass\nreturn x", "x = x * 2", ""),
         ("with no_grad():\n    x = y\nreturn x", "x = y\nreturn x", "with no_grad():", ""),
         ("return ~x", "return x", "~x", "without the sign in front"),
-        ("return x if y else 1", "return 1", "x if y else 1", "with its second case always"),
+        ("return x if y else 1", "return 1", "x if y else 1", "with one of its cases always"),
         ("return x.softmax(dim=0)", "return x.softmax(dim=-1)", "x.softmax(dim=0)", "along another axis"),
         ("return x.shape[1]", "return x.shape[-1]", "x.shape[1]", "along another axis"),
-        ("return x + 0.001", "return x + 1.0", "x + 0.001", "with another number"),
+        ("return x + 0.001", "return x + 1.0", "x + 0.001", "with a larger number in place of `0.001`"),
+        ("return f(x, eps=2.0)", "return f(x, eps=1.0)", "f(x, eps=2.0)", "with a smaller number for `eps`"),
+        (
+            "return x.diagonal(1, 0, 1)",
+            "return x.diagonal(-1, 0, 1)",
+            "x.diagonal(1, 0, 1)",
+            "with a smaller offset: a diagonal further to the left",
+        ),
+        (
+            "return x.flatten(start_dim=0, end_dim=1)",
+            "return x.flatten(start_dim=1, end_dim=2)",
+            "x.flatten(start_dim=0, end_dim=1)",
+            "along two other axes",
+        ),
         ("return f(x, causal=False)", "return f(x, causal=True)", "f(x, causal=False)", "with the opposite setting"),
         ("return x.transpose(1, 2)", "return x.transpose(-2, -1)", "x.transpose(1, 2)", "along two other axes"),
         ("return softmax(x)", "return softmax(x, dim=-1)", "softmax(x)", "along one axis"),
@@ -67,12 +80,32 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("x.relu_()\nreturn x", "x.relu()\nreturn x", "x.relu_()", "as a new tensor instead of in place"),
         ("return x * y", "return x / y", "x * y", "with another operation"),
         ("return x ^ 2", "return x ** 2", "x ^ 2", "with another operation"),
-        ("return x < y", "return x <= y", "x < y", "with another comparison"),
-        ("return 0 <= x <= 2", "return 0 <= x < 2", "0 <= x <= 2", "with another comparison"),
+        ("return 0 <= x <= 2", "return 0 <= x < 2", "0 <= x <= 2", "no longer true for equal values"),
         ("return f(x)", "return f(x, y)", "f(x)", "with `y` passed on"),
         ("return 2 * x", "return 2 * x * y", "2 * x", "with `y` as one more factor"),
         ("return f(x)", "return f(x, y=y)", "f(x)", "with `y` passed on"),
-        ("return x.view(2)", "return x.transpose(1, 2).reshape(2)", "x.view(2)", "after an exchange of two axes"),
+        ("return x < y", "return x <= y", "x < y", "true for equal values too"),
+        ("return x >= y", "return x > y", "x >= y", "no longer true for equal values"),
+        ("return x < y", "return x > y", "x < y", "the other way around"),
+        ("return x < y", "return x == y", "x < y", "with another comparison"),
+        (
+            "return int(x[0, -1].argmax())",
+            "return x[:, -1].argmax(dim=-1)",
+            "int(x[0, -1].argmax())",
+            "for all of them, and not for the first one alone",
+        ),
+        (
+            "return x.view(1, y, 2, -1)",
+            "return x.view(1, 2, y, -1).transpose(1, 2)",
+            "x.view(1, y, 2, -1)",
+            "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
+        ),
+        (
+            "return x.view(1, 2)",
+            "return x.transpose(1, 2).reshape(1, 2)",
+            "x.view(1, 2)",
+            "after a transpose, since it keeps the order in which numbers lie",
+        ),
         ("return x - y", "return y - x", "x - y", "with its two sides exchanged"),
         ("return f(x, y)", "return f(y, x)", "f(x, y)", "with two of its arguments exchanged"),
         ("return [x, y]", "return [y, x]", "[x, y]", "with two of its elements exchanged"),
@@ -105,7 +138,10 @@ def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, ch
         ("if y:\n    x = 1\nreturn x", "if not y:\n    x = 1\nreturn x", "with the opposite condition"),
         ("x[0] = 1\nreturn x", "if True:\n    x = x.clone()\n    x[0] = 1\nreturn x", "on a copy"),
         ("for i in y:\n    x = i", "for i in y:\n    x = i\n    break", "with its first round only"),
-        ("x = y\ny = 2\nreturn x", "y = 2\nx = y\nreturn x", "moved after the next statement"),
+        ("x = y\ny = 2\nreturn x", "y = 2\nx = y\nreturn x", "earlier, before `x = y`"),
+        ("x = y\ny = 2\nx = 3\nreturn x", "x = 3\nx = y\ny = 2\nreturn x", "earlier, before `x = y`"),
+        ("x[y] += 1\nreturn x", "x[y] = torch.randn_like(x[y])\nreturn x", "with random numbers in its place"),
+        ("if x:\n    y = 1\nif y:\n    y = 2", "if x:\n    y = 1\nelif y:\n    y = 2", "as `elif`"),
     ],
 )
 def test_an_operator_changes_statements(before: str, after: str, change: str) -> None:
@@ -158,6 +194,12 @@ def test_a_long_piece_is_shortened() -> None:
 def test_dropout_gets_the_mode_of_its_module() -> None:
     found = neighbors("return F.dropout(x, 0.1)", "class M:\n  def forward(self, x):")
     assert any(edit.change == "with the module's mode passed on" for edit in found.values())
+
+
+def test_another_layer_is_called() -> None:
+    found = neighbors("return self.a(self.b(x))", "class M:\n  def forward(self, x):")
+    edits = {(edit.piece, edit.change) for edit in found.values()}
+    assert {("self.a(self.b(x))", "with another layer"), ("self.b(x)", "with another layer")} <= edits
 
 
 def test_a_loop_is_not_left_by_a_name() -> None:

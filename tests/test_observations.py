@@ -94,3 +94,22 @@ def test_a_transpose_is_suggested_only_where_it_would_fit() -> None:
     text = "mat1 and mat2 shapes cannot be multiplied ({})"
     assert meaning(Raised("RuntimeError", text.format("8x5 and 6x3")))[0] == "no transpose"
     assert meaning(Raised("RuntimeError", text.format("8x5 and 6x5")))[0] == "matrix product"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("x(y).isnan().any()", "`x(y).isnan()` is true for NaN alone"),
+        ("y.isnan().any()", ""),
+        ("torch.diagonal(x, -1)", "`torch.diagonal(x, -1)` names no axes, so it takes the first two."),
+        ("x.diagonal(dim1=-2, dim2=-1)", ""),
+        ("(x - x.max()).exp()", "`x.max()` names no axis, so it is one number of the whole tensor"),
+        ("x / x.sum(dim=-1)", ""),
+        ("x / y.sum()", ""),
+        ("[row - row.max() for row in x]", ""),
+    ],
+)
+def test_axes_that_nobody_named_and_a_question_about_nan_alone_are_pointed_out(code: str, said: str) -> None:
+    words = observed(f"def f(x, y):\n    return {code}, x, y")
+    assert words.startswith(said)
+    assert bool(words) == bool(said)

@@ -81,7 +81,7 @@ def make_targets() -> set[str]:
 
 def test_the_pages_name_every_make_target() -> None:
     targets = make_targets()
-    assert {t for t in targets if f"make {t}" not in PAGES} == {"help"}
+    assert {t for t in targets if not re.search(rf"make {t}(?![a-z-])", PAGES)} == {"help"}
 
 
 def test_the_pages_name_no_target_that_does_not_exist() -> None:

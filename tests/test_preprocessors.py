@@ -14,7 +14,7 @@ def test_the_seed_of_the_public_inputs_is_refused() -> None:
 
 
 def test_a_seed_that_nobody_chose_is_never_the_public_one(package, monkeypatch) -> None:
-    monkeypatch.setattr("secrets.randbits", lambda bits: 0)
+    monkeypatch.setattr("secrets.randbelow", lambda bound: PUBLIC_SEED)
     assert GradeSubmission().submission(b"", package).seed != PUBLIC_SEED
 
 

@@ -11,7 +11,7 @@ from autograder.grading.sandbox.meter import AsleepError, Meter, TimeAllowance, 
 from autograder.judging.check import checks_in, load_module
 from autograder.judging.values import Lost, Returned
 from autograder.paths import find_course
-from benchmarks.busy import BUSY, TIMES, busy_processes, differences
+from benchmarks.busy import BUSY, busy_processes, differences
 
 from .conftest import needs_sandbox
 
@@ -156,7 +156,7 @@ def test_computing_counts_when_it_has_happened_and_the_clock_is_early(monkeypatc
 
 
 @needs_sandbox
+@pytest.mark.slow
 def test_the_answer_key_gets_beside_busy_processes_what_it_gets_alone() -> None:
-    course = find_course()
-    lessons = [course.lesson(name) for name in ("02_queries_keys_values", "05_masking", "11_bug_hunt")]
-    assert differences(lessons, BUSY, TIMES) == []
+    """Lesson 11's has black boxes too, so that three processes wait for each other; `benchmarks.busy` has all keys."""
+    assert differences([find_course().lesson("11_bug_hunt")], BUSY, times=1) == []

@@ -1,12 +1,17 @@
 """What the proofs find in a lesson whose checks are not good enough."""
 
+from dataclasses import replace
+
 import pytest
+import torch
 
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
+from autograder.judging.mutant import Mutant
 from autograder.judging.proofs import Rights, accepts_everywhere, derived_answers_fail, same_points_under_seeds
 
+BOXED = "import torch\ndef double(x):\n    return x(torch.ones(2)) if callable(x) else 2 * x\n"
 REFERENCE = "import torch\ndef double(x):\n    return 2 * x\n"
-HEAD = "import torch\nfrom autograder.checks import check\n"
+HEAD = "import torch\nfrom autograder.checks import black_box, check\n"
 GOOD = """
 @check("double", points=1)
 def numbers(double, draw):
@@ -24,6 +29,25 @@ SYMMETRIC = """
 def symmetric(double, draw):
     \"\"\"A table that is its own transpose.\"\"\"
     return double(torch.ones(2, 2))
+"""
+OF_EVERY_KIND = """
+from functools import partial
+from autograder.checks import battery
+
+@battery("double", points=1)
+def kinds(double, draw):
+    \"\"\"Every kind.\"\"\"
+    return partial(double, draw.normal(2, 3)), double(draw.normal(1))
+"""
+ABOUT_BOXES = """
+@black_box
+def three(x):
+    return 3 * x
+
+@check("double", points=1)
+def about(double, draw):
+    \"\"\"A function.\"\"\"
+    return double(three), double(draw.normal(1))
 """
 DECLARED = "\nSYMMETRY = invariant('double', 'transposed', because='It is symmetric.')\n"
 MISTAKES = """
@@ -57,7 +81,7 @@ def test_a_derived_answer_that_passes_is_named() -> None:
 
 
 def test_what_an_author_declares_to_make_no_difference_is_left_out() -> None:
-    declared = HEAD.replace("import check", "import check, invariant") + DECLARED
+    declared = HEAD.replace("check\n", "check, invariant\n") + DECLARED
     source = LessonSource("l", "l", "L", 1, ("double",), REFERENCE, HEAD + SYMMETRIC, declared)
     assert not any(", transposed," in problem for problem in derived_answers_fail(load_answer_key(source), 1))
 
@@ -73,3 +97,33 @@ def test_the_derived_answers_of_arrays_are_arrays() -> None:
     key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, arrays, HEAD, mistakes=MISTAKES))
     assert any("the right result, transposed, passes every check" in found for found in derived_answers_fail(key, 1))
     assert not any("negated" in found for found in derived_answers_fail(key, 1))
+
+
+@pytest.mark.parametrize(("work", "calls"), [(lambda x: 3 * x, 1), (lambda x: 2 * x if x.dim() < 2 else x, 4)])
+def test_a_battery_is_asked_until_an_item_differs_and_to_its_end_where_none_does(work, calls: int) -> None:
+    key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), REFERENCE, HEAD, HEAD + OF_EVERY_KIND))
+    rights, asked = Rights(key, 1), []
+
+    def counted(x):
+        asked.append(x)
+        return work(x)
+
+    assert rights.passed("double", counted) == []
+    assert len(asked) == calls
+    assert rights.passed("double", lambda x: x + x) == key.checks_of("double")
+
+
+@pytest.mark.parametrize(("noise", "calls"), [(False, 1), (True, 3)])
+def test_a_mistake_is_asked_about_a_black_box_once_unless_it_draws_numbers(noise: bool, calls: int) -> None:
+    asked: list[object] = []
+
+    def tripled(x):
+        if not isinstance(x, torch.Tensor):
+            asked.append(x)
+            return x(torch.ones(2)) * (torch.rand(()) if noise else 1)
+        return 3 * x
+
+    key = load_answer_key(LessonSource("l", "l", "L", 1, ("double",), BOXED, HEAD + ABOUT_BOXES, HEAD))
+    mistakes = (Mutant("double", "tripled", "Three times.", "", lambda *_: tripled),)
+    assert list(same_points_under_seeds(replace(key, mistakes=mistakes), range(3))) == []
+    assert len(asked) == calls

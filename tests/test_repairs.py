@@ -1,5 +1,6 @@
 """A repair: what the student's own code passes with. It is run, it says the line, and not what to write instead."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,11 +9,12 @@ import torch
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.repairs import Repair, Search
 from autograder.judging.trial import NO_TIME_LEFT, Trials
+from autograder.judging.values import Outcome
 
 from .answer_keys import key_of
 
 
-def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0) -> Repair | None:
+def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0, needed: Sequence[str] = ()) -> Repair | None:
     """Look for a repair with the visible checks, as at home but with time enough on a busy computer."""
     key = key_of(lesson)
     checks = [check for check in key.visible if check.exercise == exercise]
@@ -25,7 +27,7 @@ def repair(lesson: str, exercise: str, cell: str, seconds: float = 20.0) -> Repa
     def run(source: str, i: int) -> Any:
         return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
-    found = list(Search(cell, targets, outcomes, run).repairs())
+    found = list(Search(cell, targets, outcomes, run, needed=needed).repairs())
     return found[-1] if found else None
 
 
@@ -130,6 +132,40 @@ def attend(query, key, value):
     weights = torch.nn.functional.dropout(weights, 0.1)
     return weights @ value, weights
 """
+NO_AXES_IN_FRONT = """
+def pairwise_dots(a, b):
+    '''a is (..., M, D) and b is (..., N, D).'''
+    return torch.stack([torch.stack([(x * y).sum() for y in b]) for x in a])
+"""
+ONE_AXIS_IN_FRONT = """
+def pairwise_dots(a, b):
+    '''a is (..., M, D) and b is (..., N, D).'''
+    B, M, D = a.shape
+    return (a[:, :, None] * b[:, None]).sum(dim=-1)
+"""
+LAST_AXIS = """
+def stable_softmax(x, dim=-1):
+    rows = x.reshape(-1, x.shape[dim])
+    powers = [(row - row.max()).exp() for row in rows]
+    return torch.stack([power / power.sum() for power in powers]).reshape(x.shape)
+"""
+TURNED_AND_SCALED = """
+def attend(query, key, value):
+    weights = (query @ key.mT / 2).softmax(dim=-1)
+    return weights, weights @ value
+"""
+KEPT_AS_A_VIEW = """
+@contextmanager
+def ablate_head(module, head):
+    D = module.out_proj.in_features // module.num_heads
+    columns = module.out_proj.weight.data[:, head * D : (head + 1) * D]
+    old = columns
+    columns.zero_()
+    try:
+        yield
+    finally:
+        columns.copy_(old)
+"""
 TWO_SLIPS = """
 def attend(query, key, value):
     scores = query.float() @ key.float().mT
@@ -195,12 +231,27 @@ def attend(query, key, value, dropout=0.0):
             HAT,
             "Line 3, `2.0 ^ (-8 * torch.arange(1, num_heads + 1) / num_heads)`: with another op",
         ),
-        ("05_masking", "leaks", TINY_CHANGE, "Line 7, `x[:, t] + 0.001`: with another number,"),
+        ("05_masking", "leaks", TINY_CHANGE, "Line 7, `x[:, t] + 0.001`: with a larger number in place of `0.001`,"),
         ("10_efficient_attention", "repeat_kv", OVER_SETS, "Without `// G` in line 4,"),
         ("11_bug_hunt", "max_difference", RELATIVE, "Without `/ y.abs().clamp(min=1e-8)` in line 11,"),
         ("03_scaling", "scaled_attend", WRONG_SIZE, "Line 4, `query.shape[1]`: along another axis,"),
         ("02_queries_keys_values", "attention_scores", FLOATS, "Without `.float()` in line 3, both times,"),
         ("02_queries_keys_values", "attend", DROPOUT, "Without `torch.nn.functional.dropout(…)` in line 4,"),
+        (
+            "00_warm_up",
+            "pairwise_dots",
+            NO_AXES_IN_FRONT,
+            "Line 2, `def pairwise_dots`: called for one part at a time",
+        ),
+        ("00_warm_up", "pairwise_dots", ONE_AXIS_IN_FRONT, "Line 2, `def pairwise_dots`: called with exactly one axis"),
+        (
+            "04_softmax",
+            "stable_softmax",
+            LAST_AXIS,
+            "Line 2, `def stable_softmax`: with the axis `dim` moved to the end",
+        ),
+        ("02_queries_keys_values", "attend", TURNED_AND_SCALED, "With two changes, every check passes: "),
+        ("09_train_and_look_inside", "ablate_head", KEPT_AS_A_VIEW, "Line 6, `old = columns`: with a copy of it"),
         ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
         (
             "02_queries_keys_values",
@@ -235,6 +286,44 @@ def attention_cost(batch, heads, q_len, k_len, d_head, *, bytes_per_el=4):
     kept = batch + heads * k_len * d_head
     return {"score_flops": 2 * n * d_head, "mix_flops": flops, "score_bytes": 4 * n, "kv_bytes": kept // 3}
 """
+
+
+def test_a_call_that_the_solution_makes_too_is_not_left_out() -> None:
+    assert repair("02_queries_keys_values", "attend", DROPOUT)
+    found = repair("02_queries_keys_values", "attend", DROPOUT, needed=("dropout",))
+    assert found is None or "Without" not in found.sentence
+
+
+def test_an_edit_that_makes_the_shape_right_is_told_where_only_one_place_does() -> None:
+    cell = "def attend(query, key, value):\n    weights = (query @ key.mT + 1) / 2\n    return weights, weights @ value"
+    words = sentence("02_queries_keys_values", "attend", cell)
+    assert words == (
+        "Line 3, `weights, weights @ value`: with two of its elements exchanged, the shape comes out right "
+        "and the rest still does not."
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ("y = (x * 1000).exp()", "s = y.sum(dim=dim, keepdim=True)", "return y / s"),
+            "Infinity appears first in line 2, `(x * 1000).exp()`, and NaN in line 4, `y / s`.",
+        ),
+        (("return (x - x.amax()) * 0 / 0",), "NaN appears first in line 2, `(x - x.amax()) * 0 / 0`."),
+    ],
+)
+def test_nan_is_followed_to_where_it_comes_from(lines: tuple[str, ...], said: str) -> None:
+    cell = "\n    ".join(["def stable_softmax(x, dim=-1):", *lines])
+    key = key_of("04_softmax")
+    check = next(check for check in key.visible if check.exercise == "stable_softmax")
+    trials = Trials(key.reference, "stable_softmax", 20.0)
+
+    def run(source: str, _i: int = 0) -> Outcome:
+        return check.summarize(trials.run(source, check, PUBLIC_SEED))
+
+    target = next(t for t in key.targets("stable_softmax", PUBLIC_SEED) if t.name == check.name)
+    assert next(Search(cell, [target], [run(cell)], run).sentences()) == said
 
 
 def test_no_repair_leaves_an_argument_without_effect() -> None:

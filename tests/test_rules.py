@@ -160,12 +160,12 @@ def test_the_start_page_shows_what_was_graded_beside_what_passes(reported: Cours
     page.write_text(reported.feedback_page(reported.lesson(LESSON), "two_mistakes").read_text())
     graded = latest_feedback(folder)
     assert " Graded " in graded.about
-    assert graded.points["project_qkv"] == "2 of 2"
-    assert graded.points["attend"].startswith("0 of")
+    assert graded.points["2.1 project_qkv"] == "2 of 2"
+    assert graded.points["2.3 attend"].startswith("0 of")
     prints = {"lesson": LESSON, "title": "2. X", "minutes": 5, "exercises": {"attend": {"points": 4}}}
     shown = Overview([lesson_progress(prints, {LESSON: {"attend": "passed"}}, graded)])
     assert "✓ attend passed" in repr(shown)
-    assert "project_qkv 2 of 2" in repr(shown)
+    assert "2.1 project_qkv 2 of 2" in repr(shown)
     assert f"<a href='{LESSON}/feedback/2026-11-30%2012%3A00%3A00.000000%20UTC/{LESSON}.html'>Feedback</a>" in (
         shown._repr_html_()
     )

@@ -243,6 +243,18 @@ def test_the_inbox_is_graded_where_there_is_no_hub(service, notebooks, monkeypat
     assert "It counts, being the best" in service.course.feedback_page(service.lesson, "jane").read_text()
 
 
+def test_two_files_of_one_student_in_the_inbox_are_two_attempts(service, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -60.0)
+    folder = service.course.inbox / LESSON
+    folder.mkdir(parents=True)
+    (folder / "jane.ipynb").write_text(notebooks["right"])
+    service.service.look()
+    (folder / "jane.ipynb").write_text(notebooks["nothing"])
+    service.service.look()
+    service.run()
+    assert service.points()["jane"] == max(attempt.points for attempt in service.attempts("jane")) > 0
+
+
 def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
     from autograder.classroom.exchange import collect_from_exchange
 

@@ -52,6 +52,11 @@ def test_the_cell_is_that_of_a_class_too() -> None:
     assert defining_cell(defined(cell, {})) == cell
 
 
+def test_the_cell_is_that_of_a_decorated_function_too() -> None:
+    cell = "import functools\n\n@functools.cache\ndef scale_scores(scores, d_k):\n    return scores\n"
+    assert defining_cell(defined(cell, {})) == cell
+
+
 def test_what_no_cell_defines_is_left_alone() -> None:
     assert defining_cell(told) == ""
     assert defining_cell(torch.add) == ""

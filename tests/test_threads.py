@@ -1,14 +1,12 @@
 """Grading runs in threads: what belongs to the process is the same afterward, on every Python."""
 
 import sys
-import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import torch
 
-from autograder.grading.package import LessonPackage
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
 from autograder.judging.syntax import read_statements
 
@@ -68,18 +66,6 @@ def test_threads_that_judge_leave_the_process_as_it_was() -> None:
     assert len(mistakes) == 8
     assert torch.get_rng_state().equal(state)
     assert "told" not in sys.modules.keys() - modules.keys()
-
-
-def test_a_package_that_two_threads_open_has_one_answer_key(package: LessonPackage) -> None:
-    barrier = threading.Barrier(2)
-
-    def key_of(_: int) -> AnswerKey:
-        barrier.wait()
-        return package.key
-
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(key_of, range(2))
-    assert first is second
 
 
 class Cycle:

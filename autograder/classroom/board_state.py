@@ -19,7 +19,6 @@ RULES = {
     "changed_in_place": "an input was changed in place",
     "relation": "the result is the right one, changed as a whole",
     "exception": "it stopped with an error, and the message says what that means",
-    "some_right": "some results are right and others are not",
     "what_is_there": "no known mistake; the message shows only what came out",
     "too_large": "far more came back than was asked for",
     "shortcut": "a ready-made function was used where writing it is the exercise",

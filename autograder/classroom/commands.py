@@ -276,14 +276,16 @@ def mistake_command(course: Course, options: argparse.Namespace) -> int:
 def explain_command(course: Course, options: argparse.Namespace) -> int:
     """Print what every explainer says of one answer, and which of them the student reads."""
     from ..grading.explain import explained, lines_about
-    from ..grading.grade import Submission
+    from ..grading.grade import RECORD, Submission
     from ..judging.inputs import PUBLIC_SEED
     from .submissions import package_with, read_submission
+    from .writer import read_notebook_record
 
     lesson = course.lesson(options.lesson or "")
     package, file = package_with(lesson, options.exercise), Path(options.student)
     handed_in = file.read_bytes() if file.is_file() else read_submission(course, lesson, options.student)
-    seed, unsandboxed = options.seed or PUBLIC_SEED, bool(options.allow_unsandboxed)
+    graded = {} if file.is_file() else read_notebook_record(course.graded_notebook(lesson, options.student), RECORD)
+    seed, unsandboxed = options.seed or graded.get("seed") or PUBLIC_SEED, bool(options.allow_unsandboxed)
     verdict, explanations = explained(
         Submission(handed_in, package, seed, allow_unsandboxed=unsandboxed), options.exercise
     )

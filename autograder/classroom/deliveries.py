@@ -134,7 +134,8 @@ class Inbox:
             name = f"inbox {student} {submission_digest(aside, lesson, student)}"
             if name not in known:
                 arrived = timestamp_of(aside, lesson, student) or now_utc()
-                yield Delivered(lesson, student, name, arrived, partial(files_beside, aside, lesson, student))
+                files = files_beside(aside, lesson, student)  # now: the student's next file takes this one's place
+                yield Delivered(lesson, student, name, arrived, partial(dict, files))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from types import FrameType
 
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, command, escaped, one_line
-from ..paths import Course, Lesson
+from ..paths import Course, Lesson, replace_text
 from .sanitize import without_scripts
 from .submissions import ODD_ID, is_odd
 
@@ -94,6 +94,4 @@ def make_page(course: Course, lesson: Lesson, student: str) -> None:
 
 def rewrite(path: Path, change: Callable[[str], str]) -> None:
     """Change a page that nbgrader has written, and made read-only."""
-    text = change(path.read_text(encoding="utf-8"))
-    path.unlink()
-    path.write_text(text, encoding="utf-8")
+    replace_text(path, change(path.read_text(encoding="utf-8")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of, 
 
 LEFT = CELL.replace("right", "left")
 PASSED, WAITING, COMMENTED = "all checks passed", "not graded yet", "see the comment"
+NUMBER = re.compile(r"^#+ Exercise (\d+\.\d+)", re.M)  # in a lesson's heading
 BY_HAND, AGAIN = "points from a person", "points from a person for an earlier answer, who will look at it again"
 
 
@@ -23,7 +25,7 @@ class SummaryRow:
     """One line of the summary.
 
     Args:
-        name: the exercise or question.
+        name: the exercise, with its number in the lesson, or the question.
         place: the anchor of its cell.
         points: what was earned.
         of: what could be earned.
@@ -44,17 +46,23 @@ def lines_of(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
         notebook: the graded one.
         waiting: the names of cells that a person has not graded yet.
     """
-    verdicts = notebook.metadata.get(RECORD, {}).get("verdicts", {})
+    verdicts, number = notebook.metadata.get(RECORD, {}).get("verdicts", {}), ""
     for cell in notebook.cells:
         if not is_graded(cell):
+            number = number_in(cell) or number
             continue
         data, name = nbgrader_metadata(cell), grade_id_of(cell)
         exercise, points = name.removeprefix(CHECK_PREFIX), float(data.get("score") or 0)
         waits = name in waiting
         reason = reason_of(verdicts.get(exercise, {}), points, waits) if name != exercise else WAITING if waits else ""
         place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") and not waits else (name, reason)
-        shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else exercise
+        shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else f"{number} {exercise}".strip()
         yield SummaryRow(shown, place, points, float(data.get("points") or 0), reason)
+
+
+def number_in(cell: Any) -> str:
+    """Return the number in the last heading of an exercise that a cell holds, or ''."""
+    return ["", *NUMBER.findall(cell.source)][-1] if cell.cell_type == "markdown" else ""
 
 
 def reason_of(verdict: Mapping[str, Any], points: float, waits: bool = False) -> str:

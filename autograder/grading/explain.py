@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..judging.case import Explanation
 from ..judging.diagnose import explanations
 from ..judging.verdict import Verdict
-from .grade import Submission, ran, submitted_cell, verdict_of
+from .grade import Submission, apply_shortcuts, ran, submitted_cell, verdict_of
 from .repair import repair_submission
 
 
@@ -16,13 +16,17 @@ def explained(submission: Submission, exercise: str) -> tuple[Verdict, list[tupl
     notebook = repair_submission(submission.notebook, submission.lesson)
     with ran(notebook, submission) as (runner, outcomes), runner.trials(exercise) as run:
         verdict = verdict_of(submission, exercise, outcomes[exercise], submitted_cell(notebook, exercise), run)
-        return verdict, list(explanations(verdict.case)) if verdict.case else []
+        found = list(explanations(verdict.case)) if verdict.case else []
+        return apply_shortcuts(notebook, submission, verdict, outcomes[exercise])[0], found
 
 
 def lines_about(verdict: Verdict, explanations: Sequence[tuple[str, Explanation]]) -> Iterator[str]:
     """Yield how an exercise went, and what each explainer says; the one that the student reads has a > in front."""
     yield f"{verdict.exercise}: {sum(r.passed for r in verdict.results)} of {len(verdict.results)} checks passed"
     if verdict.failure is None:
+        return
+    if verdict.failure.rule == "shortcut":
+        yield f"> shortcut: {verdict.failure.detail}"
         return
     yield f"first failed: {verdict.failure.title}{' (hidden)' if verdict.failure.hidden else ''}"
     for i, (rule, said) in enumerate(explanations):

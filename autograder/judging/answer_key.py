@@ -273,11 +273,19 @@ class AnswerKey:
         found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=False)]
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
-        repair = partial(self._repair, exercise, seed, found, cell, run) if run else str
         calls = calls_in(self.source.reference, exercise)
+        repair = partial(self._repair, exercise, seed, found, cell, run, calls) if run else str
         return judge(exercise, targets, found, messages, hints, cell, repair, calls)
 
-    def _repair(self, exercise: str, seed: int, outcomes: Sequence[Outcome], cell: str, run: RunOnCheck) -> str:
+    def _repair(
+        self,
+        exercise: str,
+        seed: int,
+        outcomes: Sequence[Outcome],
+        cell: str,
+        run: RunOnCheck,
+        calls: Sequence[str],
+    ) -> str:
         """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
         asked = len(outcomes)
         checks = self.checks_of(exercise)[:asked]
@@ -289,8 +297,9 @@ class AnswerKey:
             targets = self.targets(exercise, seed + 1)[:asked]
             return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
-        repairs = list(Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm).repairs())
-        return repairs[-1].sentence if repairs else ""
+        search = Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm, calls)
+        told = list(search.sentences())
+        return told[-1] if told else ""
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.

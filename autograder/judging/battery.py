@@ -6,7 +6,7 @@ Each item is a variation of that call. What should come out is what the solution
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -27,6 +27,7 @@ LONG = 331  # longer than any constant that an answer could have been written fo
 MOST_ENTRIES = 200_000  # of all tensors that an item returns: they are sent from the sandbox
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "float16": torch.float16, "bfloat16": torch.bfloat16}
 HALF, ANY_SIZE = ("dtype", "half"), "any magnitude"
+MORE = "more"  # what is compared beside the call
 PROMISED_BY = {
     "float16": HALF,
     "bfloat16": HALF,
@@ -147,9 +148,17 @@ def kind_of(item: str) -> str:
 
 def stand(example: Example, items: Collection[str], work: Any, draw: Inputs) -> dict[str, Any]:
     """Make the calls of some items; return what came out by item."""
+    found = dict(one_by_one(example, items, work, draw))
+    return {item: found[item] for item in (*items, MORE) if item in found}
+
+
+def one_by_one(example: Example, items: Collection[str], work: Any, draw: Inputs) -> Iterator[tuple[str, Any]]:
+    """Yield what is compared beside the call, if there is anything, and then what comes out of each item."""
     call, more = parts_of(example(work, draw))
+    if more:
+        yield MORE, more
     found = variations(call, draw)
-    return {**{item: found[item]() for item in items}, **({"more": more} if more else {})}
+    yield from ((item, found[item]()) for item in items)
 
 
 def parts_of(returned: Call | tuple[Any, ...]) -> tuple[Call, tuple[Any, ...]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .authors_words import PRAISE, SENTENCES, of_one_part, told, with_proof
 from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
 from .compare import Picture, as_heading, contract, differing, first_difference, label_in, setting_left_changed
@@ -26,22 +26,18 @@ from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
     WHOLE,
-    mutant_in_another_dtype,
     mutant_in_part,
     mutants_that_fit,
 )
 from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, CHANGES, OBSERVED
+from .sentences import ANSWERS, OBSERVED, PROVED
 from .sizes import form_of, is_far_too_large
-from .target import Target, shows_its_own_numbers
+from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
-MOST_NAMES = 4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
-PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Right\b")
-SENTENCES = re.compile(r"(?<=[.?!])\s+")
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
@@ -71,19 +67,6 @@ def right_values(target: Target) -> Mapping[str, Any]:
     if isinstance(target.exact, Returned):
         return {leaf.path: leaf.value for leaf in target.exact.leaves() if isinstance(leaf.value, Tensor)}
     return target.expected or {}
-
-
-def partly_right(target: Target, outcome: Returned) -> str:
-    """Say which of several results are right and which are not; '' where that tells nothing."""
-    theirs = target.right.get("leaves", {})
-    if len(theirs) < 2 or contract(fingerprint(outcome), target.right):
-        return ""
-    right: dict[bool, list[str]] = {True: [], False: []}
-    for leaf in outcome.leaves():
-        right[is_right(leaf, theirs[leaf.path], target)].append(label_in(leaf.path, theirs, target.names))
-    if not right[True] or not right[False] or max(map(len, right.values())) > MOST_NAMES:
-        return ""
-    return ANSWERS["some right"].format(right=", ".join(right[True]), wrong=", ".join(right[False]))
 
 
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
@@ -164,59 +147,32 @@ def known_mistake(case: Case) -> Explanation | None:
     Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
     well, if there is one.
     """
-    name = next(iter(mutants_that_fit(case, AUTHORS)), None)
-    explanation = named(case, name)
-    if explanation is None or name is None:
-        return explanation
-    if PRAISE.search(explanation.message) and name not in mutants_that_fit(case, WHOLE):
-        return None
-    target = case.target
-    if shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance):
-        return explanation
-    return with_proof(explanation, case)
-
-
-def with_proof(explanation: Explanation, case: Case) -> Explanation:
-    """Return an author's words with the edit of the student's code that passes, where it says more than a number."""
-    repair = case.repair()
-    vague = CHANGES["number"] in repair or CHANGES["factor"] in repair
-    proved = f" {repair}" if ANSWERS["passes"] in repair and not vague else ""
-    return replace(explanation, message=explanation.message + proved)
-
-
-def known_mistake_in_another_dtype(case: Case) -> Explanation | None:
-    """A known mistake gives the same values in the dtype of the inputs."""
-    return named(case, mutant_in_another_dtype(case))
+    names, whole = (mutants_that_fit(case, levels) for levels in (AUTHORS, WHOLE))
+    alone = len(set(map(family_of, names))) == 1
+    for name in names:
+        if PRAISE.search(case.messages[name]) and name not in whole:
+            return None
+        if found := told(named(case, name), name, case, alone=alone):
+            return found
+    return None
 
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
     """A known mistake gives the values of the first failed check, and not those of others that fail."""
-    found = named(case, next(iter(mutants_that_fit(case, AMONG_OTHERS)), None))
-    if found is None or PRAISE.search(found.message):
+    name = next(iter(mutants_that_fit(case, AMONG_OTHERS)), None)
+    if name is None or PRAISE.search(case.messages[name]):
         return None
-    return with_proof(found, case)
+    return with_proof(named(case, name), case)
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    return of_one_part(named(case, mutant_in_part(case)))
+    name = mutant_in_part(case)
+    return of_one_part(named(case, name)) if name else None
 
 
-def of_one_part(found: Explanation | None) -> Explanation | None:
-    """Return an explanation without its praise, which is about more than was compared."""
-    message = of_the_wrong_part(found.message) if found else ""
-    return replace(found, message=message) if found and message else None
-
-
-def of_the_wrong_part(message: str) -> str:
-    """Return an author's words without the sentences about what is right: here other parts of the result are not."""
-    return " ".join(sentence for sentence in SENTENCES.split(message) if not re.search(r"\bright\b", sentence, re.I))
-
-
-def named(case: Case, mistake: str | None) -> Explanation | None:
+def named(case: Case, mistake: str) -> Explanation:
     """Return what the author says about a known mistake."""
-    if mistake is None:
-        return None
     return Explanation(case.messages[mistake], mistake=family_of(mistake), hint=case.hints.get(mistake, 0))
 
 
@@ -235,7 +191,7 @@ def changed_in_place(case: Case) -> Explanation | None:
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
     sentence = case.repair()
-    if not sentence or sentence.endswith(ANSWERS["in part"]):
+    if not PROVED.search(sentence):
         return None
     message = " ".join(filter(None, [cause(case), sentence]))
     return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
@@ -274,14 +230,6 @@ def exception(case: Case) -> Explanation | None:
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
-def some_right(case: Case) -> Explanation | None:
-    """Some of several results are right."""
-    if case.target.hidden or not isinstance(case.outcome, Returned):
-        return None
-    message = partly_right(case.target, case.outcome)
-    return Explanation(message) if message else None
-
-
 def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
     outcome = case.outcome
@@ -296,19 +244,18 @@ def what_is_there(case: Case) -> Explanation:
 EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same list
     too_large,
     known_mistake,
-    known_mistake_in_another_dtype,
     known_mistake_among_others,
     repair,
     changed_in_place,
     known_mistake_in_part,
     relation,
     exception,
-    some_right,
     what_is_there,
 )
 
 
-OPEN = (relation, exception, some_right, what_is_there)  # they leave it open what in the code is to be changed
+TRACED = tuple(OBSERVED[kind].partition("{")[0] for kind in ("nan from", "nan after infinity"))
+OPEN = (relation, exception, what_is_there)  # they leave it open what in the code is to be changed
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
@@ -317,8 +264,9 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
-    if said_again and not is_plain(case):
-        return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
+    if more.startswith(TRACED) or (said_again and not is_plain(case)):
+        differs = explanation.unseen if said_again else ANSWERS["differs"]
+        return replace(explanation, message=more, unseen=f"{differs} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
 
@@ -364,13 +312,13 @@ def explain(case: Case) -> Failure:
     return failure_of(case, rule, explanation)
 
 
-def is_plain(case: Case) -> bool:
-    """Say whether what came out is no table of numbers: a yes or no, a text or a count says nothing beside a reason."""
+def is_plain(case: Case, *, by_edit: bool = False) -> bool:
+    """Say whether what came out wrong says nothing beside a reason: a yes or no, or beside words a text."""
     outcome, right = case.outcome, case.target.right.get("leaves", {})
     if not isinstance(outcome, Returned) or {leaf.path for leaf in outcome.leaves()} != right.keys():
         return False
     wrong = next((leaf for leaf in outcome.leaves() if not is_right(leaf, right[leaf.path], case.target)), None)
-    return wrong is not None and isinstance(wrong.value, bool | str)
+    return wrong is not None and isinstance(wrong.value, bool if by_edit else bool | str)
 
 
 def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
@@ -382,7 +330,7 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
         detail, picture = what_came_out(target, case.outcome, explanation.path)
     if hidden:
         message = explanation.unseen or message
-    if explanation.complete or message.startswith(detail) or is_plain(case):
+    if explanation.complete or message.startswith(detail) or is_plain(case, by_edit=rule == repair.__name__):
         detail = ""
     unknown = ""
     if rule == too_large.__name__:

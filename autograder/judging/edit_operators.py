@@ -76,22 +76,6 @@ SIGNS: Mapping[type[ast.operator], str] = {
 }
 
 
-def sign_deleted(site: Site) -> Iterator[Change]:
-    """`-x` becomes `x`, `~mask` becomes `mask`."""
-    node = site.node
-    if isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
-        sign = {ast.USub: "-", ast.Invert: "~", ast.Not: "not "}.get(type(node.op), "+")
-        yield Change(node.operand, f"{sign}{site.code(node.operand)}", CHANGES["sign"])
-
-
-def one_case_only(site: Site) -> Iterator[Change]:
-    """`a if test else b` becomes `a`, or `b`."""
-    node = site.node
-    if isinstance(node, ast.IfExp):
-        yield Change(node.body, site.code(), CHANGES["first case"])
-        yield Change(node.orelse, site.code(), CHANGES["second case"])
-
-
 def argument_deleted(site: Site) -> Iterator[Change]:
     """`f(x, dim=0)` becomes `f(x)`; so does `f(x, 2)`."""
     node = site.node
@@ -149,12 +133,37 @@ def other_number(site: Site) -> Iterator[Change]:
         yield Change(ast.Constant(not node.value), site.code(expression_around(site)), CHANGES["setting"])
     value = number_of(node)
     if value is not None:
-        index = isinstance(site.parent, ast.Subscript) and site.parent.slice is node
-        words = CHANGES["axis"] if is_axis(site) else CHANGES["index"] if index else CHANGES["number"]
         for other in other_values(value):
-            yield Change(constant(other), site.code(expression_around(site)), words)
+            yield Change(constant(other), site.code(expression_around(site)), words_for_number(site, value, other))
     if isinstance(node, ast.Attribute) and node.attr == "inf":
-        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), CHANGES["number"])
+        words = CHANGES["number"].format(how="negative", what=f"in place of `{site.code()}`")
+        yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), words)
+
+
+def words_for_number(site: Site, value: float, other: float) -> str:
+    """Return what a number is changed to: another axis, a larger value for an argument, a diagonal further left."""
+    parent = site.parent
+    name = parent.arg if isinstance(parent, ast.keyword) else ""
+    if name in ("offset", "diagonal") or is_offset(site):
+        return CHANGES["offset"].format(**dict(zip(("how", "side"), HIGHER if other > value else LOWER, strict=True)))
+    if is_axis(site):
+        return CHANGES["axis"]
+    if isinstance(parent, ast.Subscript) and parent.slice is site.node:
+        return CHANGES["index"]
+    how = ("positive" if other > 0 else "negative") if value * other < 0 else "larger" if other > value else "smaller"
+    return CHANGES["number"].format(how=how, what=f"for `{name}`" if name else f"in place of `{site.code()}`")
+
+
+HIGHER, LOWER = ("larger", "right"), ("smaller", "left")
+
+
+def is_offset(site: Site) -> bool:
+    """Say whether a number says which diagonal is meant."""
+    call = site.parent
+    if not isinstance(call, ast.Call) or called(call) not in ("diagonal", "tril", "triu"):
+        return False
+    place = 0 if is_method(call) else 1
+    return call.args[place : place + 1] == [site.node]
 
 
 def expression_around(site: Site) -> ast.AST:
@@ -203,16 +212,24 @@ def is_axis(site: Site) -> bool:
     return called(parent) in TAKE_AXES
 
 
-PAIRS = ((-2, -1), (1, 2), (-3, -2), (0, 1))
+PAIRS = ((-2, -1), (1, 2), (-3, -2), (0, 1), (2, 3))
+TAKE_PAIRS = ("transpose", "swapaxes", "movedim", "flatten", "diagonal")
 
 
 def other_pair_of_axes(site: Site) -> Iterator[Change]:
-    """`x.transpose(1, 2)` becomes `x.transpose(-2, -1)`."""
+    """`x.transpose(1, 2)` becomes `x.transpose(-2, -1)`; so does `x.flatten(start_dim=2, end_dim=3)`."""
     node = site.node
-    if isinstance(node, ast.Call) and called(node) in ("transpose", "swapaxes") and len(node.args) >= 2:
-        before, pair = node.args[:-2], [number_in(argument) for argument in node.args[-2:]]
-        for axes in PAIRS if None not in pair else ():
-            call = ast.Call(node.func, [*before, *map(constant, axes)], node.keywords)
+    if not isinstance(node, ast.Call) or called(node) not in TAKE_PAIRS:
+        return
+    named = [keyword for keyword in node.keywords if keyword.arg in AXIS_NAMES]
+    if len(named) == 2:
+        for axes in PAIRS:
+            new = {keyword.arg: constant(axis) for keyword, axis in zip(named, axes, strict=True)}
+            keywords = [ast.keyword(k.arg, new.get(k.arg, k.value)) for k in node.keywords]
+            yield Change(ast.Call(node.func, node.args, keywords), site.code(), CHANGES["two axes"])
+    elif len(node.args) >= 2 and None not in [number_in(argument) for argument in node.args[-2:]]:
+        for axes in PAIRS:
+            call = ast.Call(node.func, [*node.args[:-2], *map(constant, axes)], node.keywords)
             yield Change(call, site.code(), CHANGES["two axes"])
 
 
@@ -327,7 +344,15 @@ def other_operation(site: Site) -> Iterator[Change]:
         yield Change(ast.BoolOp(other_op, node.values), site.code(), CHANGES["joined"])
 
 
-COMPARISONS: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+ANY_OTHER: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+COMPARISONS: Mapping[type[ast.cmpop], Mapping[type[ast.cmpop], str]] = {  # what becomes what, and in which words
+    ast.Lt: {ast.LtE: "equal too", ast.Gt: "opposite", ast.GtE: "opposite"},
+    ast.LtE: {ast.Lt: "equal not", ast.Gt: "opposite", ast.GtE: "opposite"},
+    ast.Gt: {ast.GtE: "equal too", ast.Lt: "opposite", ast.LtE: "opposite"},
+    ast.GtE: {ast.Gt: "equal not", ast.Lt: "opposite", ast.LtE: "opposite"},
+    ast.Eq: {ast.NotEq: "opposite"},
+    ast.NotEq: {ast.Eq: "opposite"},
+}
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
@@ -336,10 +361,11 @@ def other_comparison(site: Site) -> Iterator[Change]:
     if not isinstance(node, ast.Compare):
         return
     for i, op in enumerate(node.ops):
-        for sign in COMPARISONS if type(op) in COMPARISONS else ():
+        known = COMPARISONS.get(type(op), {})
+        for sign in dict.fromkeys((*known, *ANY_OTHER)) if known else ():
             if sign is not type(op):
                 ops = [*node.ops[:i], sign(), *node.ops[i + 1 :]]
-                yield Change(with_fields(node, ops=ops), site.code(), CHANGES["comparison"])
+                yield Change(with_fields(node, ops=ops), site.code(), CHANGES[known.get(sign, "comparison")])
 
 
 def none_asked_for(site: Site) -> Iterator[Change]:
@@ -542,24 +568,29 @@ def returned_or_raised(site: Site) -> Iterator[Change]:
         yield Change(ast.Return(node.value), site.code(), CHANGES["returned"])
 
 
-def loop_shortened(site: Site) -> Iterator[Change]:
-    """A loop ends after its first round."""
-    node = site.node
-    if isinstance(node, ast.For):
-        head = in_one_line(ast.unparse(node).split("\n")[0])
-        yield Change(with_fields(node, body=[*node.body, ast.Break()]), head, CHANGES["first round"])
-
-
 MOVED = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For)
+FARTHEST = 4
 
 
 def statement_moved(site: Site) -> Iterator[Change]:
-    """Two neighboring statements change places."""
-    node, parent = site.node, site.parent
-    for block in (getattr(parent, name, None) for name in ("body", "orelse", "finalbody")):
-        following = block[block.index(node) + 1 :] if isinstance(block, list) and node in block else []
-        if following and isinstance(node, MOVED) and isinstance(following[0], MOVED):
-            yield Change(following[0], site.code(), CHANGES["moved"], after=node)
+    """A statement comes earlier, before one of those in front of it that speaks of the same things."""
+    for field in ("body", "orelse", "finalbody"):
+        block = wider_edits.statements_in(site.node, field)
+        for i, statement in enumerate(block):
+            for place in reversed(range(max(0, i - FARTHEST), i)):
+                if not all(isinstance(each, MOVED) for each in block[place : i + 1]):
+                    break
+                if names_of(block[place]).isdisjoint(names_of(statement)):
+                    continue
+                order = [*block[:place], statement, *block[place:i], *block[i + 1 :]]
+                words = CHANGES["moved"].format(before=site.code(block[place]))
+                new = with_fields(site.node, **{field: order})
+                yield Change(new, site.code(statement), words, line_of(statement))
+
+
+def names_of(node: ast.AST) -> set[str]:
+    """Return the names in a piece of code, but for those of modules."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}.difference(OWNERS)
 
 
 def other_name(site: Site) -> Iterator[Change]:
@@ -571,6 +602,18 @@ def other_name(site: Site) -> Iterator[Change]:
             if other != node.id and (other in looped) == (node.id in looped):
                 words = CHANGES["argument" if other in site.arguments else "name"].format(name=node.id)
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
+
+
+def other_layer(site: Site) -> Iterator[Change]:
+    """`self.norm1(x)` becomes `self.norm2(x)`."""
+    node = site.node
+    if isinstance(node, ast.Call) and is_owned_by_self(node):
+        module = next((parent for parent in site.parents if isinstance(parent, ast.ClassDef)), ast.Pass())
+        layers = [part.func for part in ast.walk(module) if isinstance(part, ast.Call) and is_owned_by_self(part)]
+        for layer in {
+            ast.unparse(layer): layer for layer in layers if called(node) != getattr(layer, "attr", "")
+        }.values():
+            yield Change(with_fields(node, func=with_fields(layer)), site.code(), CHANGES["layer"])
 
 
 def names_of_loops(site: Site) -> set[str]:
@@ -589,7 +632,36 @@ def axis_removed(site: Site) -> Iterator[Change]:
             yield Change(ast.Call(node.func, node.args, rest), site.code(), CHANGES["all axes"])
 
 
+def sign_deleted(site: Site) -> Iterator[Change]:
+    """`-x` becomes `x`, `~mask` becomes `mask`."""
+    node = site.node
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
+        sign = {ast.USub: "-", ast.Invert: "~", ast.Not: "not "}.get(type(node.op), "+")
+        yield Change(node.operand, f"{sign}{site.code(node.operand)}", CHANGES["sign"])
+
+
+def one_case_only(site: Site) -> Iterator[Change]:
+    """`a if test else b` becomes `a`, or `b`."""
+    node = site.node
+    if isinstance(node, ast.IfExp):
+        yield Change(node.body, site.code(), CHANGES["one case"])
+        yield Change(node.orelse, site.code(), CHANGES["one case"])
+
+
+def loop_shortened(site: Site) -> Iterator[Change]:
+    """A loop ends after its first round."""
+    node = site.node
+    if isinstance(node, ast.For):
+        head = in_one_line(ast.unparse(node).split("\n")[0])
+        yield Change(with_fields(node, body=[*node.body, ast.Break()]), head, CHANGES["first round"])
+
+
 OPERATORS: Sequence[tuple[Operator, Size]] = (
+    (wider_edits.generator_passed, Size.DELETION),  # where these five apply, they are what is meant
+    (mode_passed_on, Size.DELETION),
+    (wider_edits.rounding_allowed, Size.DELETION),
+    (wider_edits.otherwise, Size.DELETION),
+    (wider_edits.nan_counted, Size.DELETION),
     (call_deleted, Size.DELETION),
     (side_deleted, Size.DELETION),
     (sign_deleted, Size.DELETION),
@@ -604,21 +676,16 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (keyword_shared, Size.CONSTANT),
     (dtype_given, Size.CONSTANT),
     (end_moved, Size.CONSTANT),
-    (mode_passed_on, Size.CONSTANT),
-    (wider_edits.generator_passed, Size.CONSTANT),
     (wider_edits.unused_argument, Size.CONSTANT),
     (wider_edits.argument_passed, Size.CONSTANT),
     (wider_edits.new_axis_moved, Size.CONSTANT),
     (wider_edits.whole_axis, Size.CONSTANT),
     (wider_edits.copy_kept, Size.CONSTANT),
-    (wider_edits.rounding_allowed, Size.OPERATION),
-    (wider_edits.otherwise, Size.OPERATION),
     (none_asked_for, Size.OPERATION),
     (returned_or_raised, Size.OPERATION),
     (new_not_in_place, Size.OPERATION),
     (other_operation, Size.OPERATION),
     (other_comparison, Size.OPERATION),
-    (wider_edits.nan_counted, Size.OPERATION),
     (exchanged, Size.OPERATION),
     (wider_edits.steps_swapped, Size.OPERATION),
     (wider_edits.opposite_sign, Size.OPERATION),
@@ -626,10 +693,15 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (sibling_called, Size.OPERATION),
     (condition_inverted, Size.OPERATION),
     (method_added, Size.OPERATION),
-    (wider_edits.transposed_first, Size.OPERATION),
     (loop_shortened, Size.OPERATION),
     (wider_edits.factor_added, Size.OPERATION),
-    (statement_moved, Size.OPERATION),
+    (wider_edits.cut_anew, Size.OPERATION),
+    (wider_edits.every_row, Size.OPERATION),
+    (wider_edits.random_numbers, Size.OPERATION),
+    (statement_moved, Size.WHOLE),
+    (wider_edits.axes_in_front, Size.WHOLE),
+    (wider_edits.axis_last, Size.WHOLE),
     (axis_removed, Size.NAME),
     (other_name, Size.NAME),
+    (other_layer, Size.NAME),
 )

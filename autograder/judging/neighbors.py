@@ -96,9 +96,6 @@ def edits_of(tree: ast.Module, text: str, near: int = 0) -> list[Edit]:
 def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: tuple[int, ...]) -> Edit:
     """Return the edit that an operator's change is at its site."""
     container, key = at
-    writes = [Write(container, key, change.new)]
-    if change.after is not None:
-        writes.append(Write(container, key + 1, change.after))
     deleted = 0
     if not change.words:
         deleted = size_of(site.node) - size_of(change.new)
@@ -107,7 +104,7 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
     what = ast.dump(change.new) if change.words else ""
     line = change.line or site.line
     return Edit(
-        tuple(writes),
+        (Write(container, key, change.new),),
         size,
         (order[0], deleted, *order[1:]),
         (line,),

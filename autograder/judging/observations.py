@@ -16,6 +16,7 @@ MEANINGFUL = (  # steps that are hardly another way of writing one that a soluti
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
 )
+WHOLE = ("max", "min", "amax", "amin", "sum", "mean", "norm")
 CALCULATES = (
     *("masked_fill", "softmax", "transpose", "permute", "reshape", "view", "unsqueeze", "squeeze", "clone", "detach"),
     *("float", "double", "long", "bool", "sqrt", "exp", "log", "clamp", "sum", "mean", "div", "mul", "sub", "scatter"),
@@ -87,7 +88,8 @@ def parts_of(source: str) -> Iterator[ast.AST]:
 
 def observed(source: str) -> str:
     """Return what strikes the eye in a student's code; '' where nothing does."""
-    return " ".join(dict.fromkeys((*unread_arguments(source), *results_lost(source), *exact_comparisons(source))))
+    seen = (unread_arguments, results_lost, exact_comparisons, axes_not_named)
+    return " ".join(dict.fromkeys(sentence for sentences in seen for sentence in sentences(source)))
 
 
 def unread_arguments(source: str) -> Iterator[str]:
@@ -109,14 +111,41 @@ def results_lost(source: str) -> Iterator[str]:
 
 
 def exact_comparisons(source: str) -> Iterator[str]:
-    """Yield a sentence about what an unknown function returned, compared with `!=` entry by entry."""
+    """Yield a sentence about what an unknown function returned, compared with `!=`, or asked for nothing but NaN."""
     for function in parts_of(source):
         if not isinstance(function, ast.FunctionDef):
             continue
         inner = [part for part in ast.walk(function) if part is not function]
         unknown = {*parameters_of(function), *(part.name for part in inner if isinstance(part, ast.FunctionDef))}
-        exact = (part for part in inner if called(left_side(part)) in unknown)
-        yield from (OBSERVED["exact"].format(code=in_one_line(ast.unparse(part))) for part in list(exact)[:1])
+        for kind in ("exact", "nan alone"):
+            asked = (left_side(part) if kind == "exact" else asked_for_nan(part) for part in inner)
+            found = [part for part, node in zip(inner, asked, strict=True) if called(node) in unknown]
+            yield from (OBSERVED[kind].format(code=in_one_line(ast.unparse(part))) for part in found[:1])
+
+
+def asked_for_nan(node: ast.AST) -> ast.AST:
+    """Return what stands left of `.isnan()`; an empty statement where it is no such call."""
+    method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) == "isnan"
+    return getattr(getattr(node, "func", None), "value", ast.Pass()) if method else ast.Pass()
+
+
+def axes_not_named(source: str) -> Iterator[str]:
+    """Yield a sentence about `diagonal` without its axes, or about a row that is calculated with one number of all."""
+    for part in parts_of(source):
+        code = in_one_line(ast.unparse(part)) if isinstance(part, ast.expr) else ""
+        if called(part) == "diagonal" and isinstance(part, ast.Call) and not takes_axes(part):
+            yield OBSERVED["first two axes"].format(code=code)
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub | ast.Div) and not has_loop(source):
+            whole, owner = part.right, getattr(getattr(part.right, "func", None), "value", ast.Pass())
+            if called(whole) in WHOLE and not takes_axes(whole) and ast.dump(owner) == ast.dump(part.left):
+                yield OBSERVED["one number"].format(code=ast.unparse(whole))
+
+
+def takes_axes(call: ast.expr) -> bool:
+    """Say whether a call of a method names axes; of `diagonal` its offset is none."""
+    if not isinstance(call, ast.Call) or any(keyword.arg in ("dim", "axis", "dim1") for keyword in call.keywords):
+        return True
+    return len(call.args) > 2 if called(call) == "diagonal" else bool(call.args)
 
 
 def left_side(node: ast.AST) -> ast.AST:

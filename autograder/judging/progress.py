@@ -1,10 +1,10 @@
-"""What an edit makes right in a check that still fails: some of its values, or a dtype."""
+"""What an edit makes right in a check that still fails: some of its values, a dtype, or a shape."""
 
 from __future__ import annotations
 
 from .fingerprint import SMALLEST_SIZE, Fingerprint, fingerprint, same_leaf
 from .target import Target
-from .values import Outcome, Returned
+from .values import Lost, Outcome, Returned
 
 LARGE = 20  # a count above it is hardly met by chance
 
@@ -12,9 +12,9 @@ LARGE = 20  # a count above it is hardly met by chance
 def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
     """Return the paths of values that an edit has made right, none where it has made one wrong or nothing is told.
 
-    In their place stands "numbers" or "dtype" where only these are right now.
-
-    A value is told by numbers that nobody meets by chance. The dtype alone counts where the numbers stay as they were.
+    In their place stands "numbers", "dtype" or "shape" where only these are right now. A value is told by numbers that
+    nobody meets by chance; a yes or no, which many edits turn, comes last. The dtype alone counts where the numbers
+    stay as they were, and the shape alone where it was wrong, or nothing came back.
 
     Args:
         target: what is known about the check.
@@ -22,18 +22,29 @@ def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
         after: what it gives on the edited cell.
     """
     theirs = target.right.get("leaves", {})
-    if not isinstance(before, Returned) or not isinstance(after, Returned) or after.changed or after.settings:
+    if not isinstance(after, Returned) or after.changed or after.settings or isinstance(before, Lost):
         return ()
-    old, new = fingerprint(before)["leaves"], fingerprint(after)["leaves"]
-    if old.keys() != theirs.keys() or new.keys() != theirs.keys():
+    old, new = fingerprint(before).get("leaves", {}), fingerprint(after)["leaves"]
+    if new.keys() != theirs.keys():
         return ()
-    was = {path for path in theirs if same_leaf(old[path], theirs[path], target.tolerance)}
+    was = {path for path in theirs if path in old and same_leaf(old[path], theirs[path], target.tolerance)}
     now = {path for path in theirs if same_leaf(new[path], theirs[path], target.tolerance)}
     if not was <= now:
         return ()
-    more = [path for path in theirs if path in now - was and is_telling(theirs[path])]
-    texts = [path for path in theirs if path in now - was and isinstance(theirs[path].get("plain"), str)]
-    return tuple(more or (texts if len(texts) > 1 else in_form(old, new, theirs, target.tolerance)))
+    turned = [path for path in theirs if path in now - was]
+    more = [path for path in turned if is_telling(theirs[path])]
+    texts = [path for path in turned if isinstance(theirs[path].get("plain"), str)]
+    if more or len(texts) > 1:
+        return tuple(more or texts)
+    form = in_form(old, new, theirs, target.tolerance) if old.keys() == theirs.keys() else []
+    return tuple(form or in_shape(old, new, theirs) or (["yes or no"] if turned and old else []))
+
+
+def in_shape(old: Fingerprint, new: Fingerprint, theirs: Fingerprint) -> list[str]:
+    """Return that every tensor has the right shape now, where some had another one, or nothing came back."""
+    asked = {path: leaf["shape"] for path, leaf in theirs.items() if leaf.get("shape")}
+    wrong, right = ({p for p in asked if leaves.get(p, {}).get("shape") != asked[p]} for leaves in (old, new))
+    return ["shape"] if wrong and not right else []
 
 
 def in_form(old: Fingerprint, new: Fingerprint, theirs: Fingerprint, tolerance: float | None) -> list[str]:

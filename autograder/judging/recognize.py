@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-
-import torch
-from torch import Tensor
+from dataclasses import dataclass
 
 from .case import Case
-from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same, same_leaf
+from .fingerprint import Fingerprint, fingerprint, same, same_leaf
 from .target import Target, shows_numbers
-from .values import Returned
+
+LAYER = re.compile(r"\b\w+(?=\.(?:weight|bias)\b)")
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Fit:
         everywhere: it gives the answer's values on every check that tells it from the right answer.
         visible: it does so on the visible ones.
         unopposed: it fails no check that the answer passed.
-        numbers: on the first failed check it differs in a tensor, which no two mutants do alike by chance.
+        numbers: on the first failed check it differs in a tensor without NaN: no two mutants do that alike by chance.
         whole: it fails each visible check that the answer fails, so what it does right is right in the answer.
     """
 
@@ -55,41 +54,34 @@ def mutants_that_fit(case: Case, levels: Sequence[Level]) -> list[str]:
 
 def is_like(outcome: Fingerprint, known: Fingerprint, target: Target) -> bool:
     """Say whether an outcome is that of a mutant, and the mutant is wrong here."""
-    return same(outcome, known, target.tolerance) and target.is_wrong(known)
+    return same(without_names(outcome), without_names(known), target.tolerance) and target.is_wrong(known)
+
+
+def without_names(outcome: Fingerprint) -> Fingerprint:
+    """Return a fingerprint whose texts do not name the layers that hold parameters: everybody calls them otherwise."""
+    leaves = outcome.get("leaves", {})
+    texts = {p: leaf["plain"] for p, leaf in leaves.items() if isinstance(leaf.get("plain"), str)}
+    named = {p: {**leaves[p], "plain": LAYER.sub("…", text)} for p, text in texts.items() if LAYER.search(text)}
+    return {**outcome, "leaves": {**leaves, **named}} if named else outcome
 
 
 def fit_of(case: Case, name: str) -> Fit:
     """Return how far a mutant agrees with an answer that it gives on the first failed check."""
     triples = list(zip(case.targets, case.outcomes, (t.mistakes.get(name) for t in case.targets), strict=True))
     telling = [(t, o, known) for t, o, known in triples if known is not None and t.is_wrong(known)]
-    agree = [(t, same(fingerprint(o), known, t.tolerance)) for t, o, known in telling]
+    agree = [(t, is_like(fingerprint(o), known, t)) for t, o, known in telling]
     passes = [(t, o) for t, o, known in triples if known is not None and not t.hidden and not t.is_wrong(known)]
     target, known = case.target, case.target.mistakes[name]
+    finite = {path: leaf for path, leaf in known.get("leaves", {}).items() if not leaf.get("nan")}
+    numbers = shows_numbers({"leaves": finite}, target.right, target.tolerance)
     return Fit(
         name,
         everywhere=all(agrees for _, agrees in agree),
         visible=all(agrees for t, agrees in agree if not t.hidden),
         unopposed=not any(t.accepts(o) for t, o, _ in telling),
-        numbers=shows_numbers(known, target.right, target.tolerance),
+        numbers=numbers,
         whole=all(t.accepts(o) for t, o in passes),
     )
-
-
-def mutant_in_another_dtype(case: Case) -> str | None:
-    """Name a mutant whose numbers came out in another floating-point dtype than that of the inputs."""
-    target, outcome = case.target, case.outcome
-    if not isinstance(outcome, Returned):
-        return None
-    right = target.right.get("leaves", {})
-    leaves, other = {}, False
-    for leaf in outcome.leaves():
-        wanted, value = right.get(leaf.path, {}).get("dtype", ""), leaf.value
-        floats = isinstance(value, Tensor) and value.is_floating_point() and "float" in wanted
-        if isinstance(value, Tensor) and floats and str(value.dtype) != f"torch.{wanted}":
-            value, other = value.to(getattr(torch, wanted)), True
-        leaves[leaf.path] = leaf_fingerprint(replace(leaf, value=value))
-    found = {"leaves": leaves}
-    return next((n for n, known in target.mistakes.items() if is_like(found, known, target)), None) if other else None
 
 
 def mutant_in_part(case: Case) -> str | None:
@@ -97,20 +89,24 @@ def mutant_in_part(case: Case) -> str | None:
 
     They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
     of True and False coincide anyway. Descriptions in words count like tensors, single numbers do not: where they were
-    drawn at random, they never coincide. It fails no check that the answer passed.
+    drawn at random, they never coincide. It fails no check that the answer passed, and gets no value wrong that is
+    right in the answer.
     """
     target, outcome = case.target, fingerprint(case.outcome)
     right = target.right.get("leaves", {})
     if outcome.get("changed") or len(right) < 2:
         return None  # what was computed from a changed input tells nothing
-    leaves = outcome.get("leaves", {}).items()
-    leaves = {p: leaf for p, leaf in leaves if p in right and ("dtype" in leaf or is_described(leaf))}
+    mine = outcome.get("leaves", {})
+    leaves = {p: leaf for p, leaf in mine.items() if p in right and ("dtype" in leaf or is_described(leaf))}
     wrong = {p: leaf for p, leaf in leaves.items() if not same_leaf(leaf, right[p], target.tolerance)}
+    kept = [p for p, leaf in mine.items() if p in right and same_leaf(leaf, right[p], target.tolerance)]
     best, most = None, 0
     for name, known in target.mistakes.items() if wrong else ():
-        equal = [tells_alike(leaf, known.get("leaves", {}).get(p), target) for p, leaf in wrong.items()]
-        enough = equal[0] or 2 * sum(equal) > len(wrong)
-        if enough and sum(equal) > most and fit_of(case, name).unopposed:
+        theirs = known.get("leaves", {})
+        equal = [tells_alike(leaf, theirs.get(p), target) for p, leaf in wrong.items()]
+        enough = sum(equal) > most and (equal[0] or 2 * sum(equal) > len(wrong))
+        enough = enough and all(same_leaf(theirs.get(p, {}), right[p], target.tolerance) for p in kept)
+        if enough and fit_of(case, name).unopposed:
             best, most = name, sum(equal)
     return best
 

@@ -206,8 +206,8 @@ def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
     for axis in range(mine.ndim):
         part = PARTS[mine.ndim][axis] if mine.ndim in PARTS else "part"
         if is_repeated(mine, axis) and not is_repeated(right, axis):
-            parts = [tensor.select(axis, 0).double() for tensor in (mine, right)]
-            yield relation("first for all" if torch.allclose(*parts, atol=NEARLY) else "repeated", part=part)
+            first, wanted = (tensor.select(axis, 0).double() for tensor in (mine, right))
+            yield relation("first for all" if torch.allclose(first, wanted, atol=NEARLY) else "repeated", part=part)
         elif bool(mine.any()) and not bool(mine.select(axis, -1).any()) and bool(right.select(axis, -1).any()):
             yield relation("unfilled", part=part)
 

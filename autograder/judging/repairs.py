@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from .compare import label_in
+from .fingerprint import fingerprint
+from .first_nan import has_new_nan, where_from
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
 from .progress import gained
-from .sentences import ANSWERS, CHANGES
+from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
+from .syntax import called
 from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised
@@ -25,8 +28,15 @@ from .values import Outcome, Raised
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
 MOST_LABELS = 3
-FORMS = {"numbers": "the numbers come out right", "dtype": "the dtype comes out right"}
+FORMS = {  # what is gained without a value's being right; the first says most
+    "numbers": "the numbers come out right",
+    "dtype": "the dtype comes out right",
+    "yes or no": ANSWERS["more right"],
+    "shape": "the shape comes out right",
+}
+DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
 MOST_LINES = 4
+MOST_FIRST_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -103,9 +113,14 @@ class Reach:
     gained: tuple[str, ...] = ()
 
     @property
+    def form(self) -> str:
+        """What is gained, where that is no value: a key of `FORMS`, or ''."""
+        return self.gained[0] if self.gained and self.gained[0] in FORMS else ""
+
+    @property
     def rank(self) -> tuple[int, int]:
         """What the best of several has most of."""
-        return self.passed, len(self.gained)
+        return self.passed, -1 - list(FORMS).index(self.form) if self.form else len(self.gained)
 
 
 class Search:
@@ -117,6 +132,7 @@ class Search:
         outcomes: what the student's code gave.
         run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
         confirm: says whether an edited cell that passes every check does so on other inputs too.
+        needed: functions that the solution calls too: whoever leaves one out keeps the checks, and not the promise.
     """
 
     def __init__(
@@ -126,7 +142,9 @@ class Search:
         outcomes: Sequence[Outcome],
         run: RunEdited,
         confirm: Callable[[str], bool] = lambda source: True,
+        needed: Collection[str] = (),
     ) -> None:
+        self._needed = frozenset(needed)
         self._cell, self._targets, self._run, self._confirm = cell, targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
         failed = [i for i, passed in enumerate(accepted) if not passed]
@@ -137,6 +155,13 @@ class Search:
         self._tree = definitions_in(cell)
         self._seen: set[str] = set()
         self._over = False
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what a student reads about the code that was run, each better than the one before it."""
+        first = self._order[0] if self._order else 0
+        if has_new_nan(fingerprint(self._before), self._targets[first].right):
+            yield where_from(self._tree, self._cell, lambda source: self._run(source, first))
+        yield from (repair.sentence for repair in self.repairs())
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
@@ -150,27 +175,40 @@ class Search:
                 complete.append(edit)
                 if edit.size is not Size.NAME:  # of names, all have to be known
                     yield self._repair(complete)
-            elif reach.gained or (reach.passed > self._passed_before and is_small(edit)):
+            elif self._says_something(edit, reach) or (reach.passed > self._passed_before and is_small(edit)):
                 partly.append((edit, reach))
         if settled(complete):
             yield self._repair(complete)
         if partly and not complete:
-            yield from self._second_step(*max(partly, key=lambda step: step[1].rank))
+            yield from self._in_steps(sorted(partly, key=lambda step: step[1].rank, reverse=True))
 
     def _repair(self, edits: Sequence[Edit]) -> Repair:
         """Return the repair that edits are of which each passes everything."""
         best, *others = settled(edits)
         return Repair((best,), len(self._targets), len(self._targets), tuple(others))
 
-    def _second_step(self, first: Edit, reach: Reach) -> Iterator[Repair]:
-        """Yield an edit that makes more right, where that says something, and with it one that passes the rest."""
+    def _in_steps(self, partly: Sequence[tuple[Edit, Reach]]) -> Iterator[Repair]:
+        """Yield the edit that makes most right, where that says something, and two of which the second passes all."""
         every = len(self._targets)
-        if first.change or reach.gained:  # less code passing more tells little
+        first, reach = partly[0]
+        alone = len({edit.site for edit, other in partly if other.rank == reach.rank}) == 1
+        told = alone or reach.form not in ("shape", "yes or no")
+        if told and (first.change or reach.gained):  # less code passing more tells little
             yield Repair((first,), reach.passed, every, gained=self._labels(reach.gained))
-        with first.applied():
-            second = settled([edit for edit, other in self._reaching() if other.passed == every and is_small(edit)])
-        if second:
-            yield Repair((first, second[0]), every, every)
+        for first, _ in partly[:MOST_FIRST_STEPS]:
+            with first.applied():
+                second = settled([edit for edit, other in self._reaching() if other.passed == every and is_small(edit)])
+            if second:
+                yield Repair((first, second[0]), every, every)
+                return
+
+    def _says_something(self, edit: Edit, reach: Reach) -> bool:
+        """Say whether what an edit makes right of a failed check is not met by chance, or by running less code."""
+        if reach.form == "yes or no":
+            return edit.change in DEFINITE
+        if isinstance(self._before, Raised) and edit.size is Size.DELETION:
+            return False
+        return bool(reach.gained) and (reach.form != "shape" or is_small(edit))
 
     def _labels(self, paths: Sequence[str]) -> str:
         """Return what a student calls values of the first failed check, with a verb; '' where there are none."""
@@ -187,14 +225,14 @@ class Search:
     def _reaching(self) -> Iterator[tuple[Edit, Reach]]:
         """Yield the edits that pass the first failed check or more of it; of one size where one passes everything."""
         every, complete = len(self._targets), None
-        in_effect = arguments_in_effect(self._tree)
+        in_effect, calls = arguments_in_effect(self._tree), self._needed_calls()
         for edit in edits_of(self._tree, self._cell, self._near):
             if self._over or (complete is not None and edit.size > complete):
                 return
             with edit.applied():
                 source = ast.unparse(self._tree)
-                lost = in_effect - arguments_in_effect(self._tree)
-            if source in self._seen or lost:  # whoever leaves out an argument keeps a check, and not the promise
+                lost = in_effect - arguments_in_effect(self._tree) or (not edit.change and calls - self._needed_calls())
+            if source in self._seen or lost:
                 continue
             self._seen.add(source)
             reach = self._reach(source)
@@ -203,6 +241,10 @@ class Search:
             complete = edit.size if reach.passed == every and complete is None else complete
             if reach.passed or reach.gained:
                 yield edit, reach
+
+    def _needed_calls(self) -> frozenset[str]:
+        """Return what the cell calls and the solution calls too: no deletion may leave it out."""
+        return self._needed.intersection(map(called, ast.walk(self._tree)))
 
     def _reach(self, source: str) -> Reach:
         """Return how many checks pass; where the first failed one still fails, which of its values are right now."""
@@ -221,7 +263,7 @@ class Search:
 
 def is_small(edit: Edit) -> bool:
     """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
-    return edit.size <= Size.OPERATION and edit.change not in (CHANGES["number"], CHANGES["factor"])
+    return edit.size <= Size.OPERATION and not ANY_VALUE.search(edit.change)
 
 
 def settled(edits: Sequence[Edit]) -> list[Edit]:

@@ -1,11 +1,12 @@
 """What the machinery says about any answer, by id. An exercise's own sentences stand in its mistakes.py.
 
 A sentence states as a fact only what was computed: equal values, an edit that passes, an exception in a line. All else
-is an observation, or one question. `sentence` fills the gaps; tests assert ids.
+is an observation, or one question. Tests assert ids.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 UNSEEN = "on inputs that you have not seen"
@@ -85,7 +86,6 @@ ANSWERS: Mapping[str, str] = {
     "too large": "Far more came back than was asked for.",
     "changed": "One of the inputs was changed in place, and the result is wrong as well. The caller still needs that "
     "input: make a new tensor.",
-    "some right": "Right: {right}. Not right: {wrong}.",
     "no value unseen": f"It was stopped {UNSEEN}, or returned something of another kind than was asked for.",
     "no return unseen": f"It returned None {UNSEEN}. Is a `return` missing in one of its branches?",
     "overtime unseen": f"It took too long {UNSEEN}.",
@@ -112,6 +112,11 @@ OBSERVED: Mapping[str, str] = {
     "unread ones": "Nothing in your code reads the arguments `{names}`.",
     "strange": "Your code calls `{names}`; the solution has no such step.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
+    "first two axes": "`{code}` names no axes, so it takes the first two.",
+    "one number": "`{code}` names no axis, so it is one number of the whole tensor, and not one for each row.",
+    "nan from": "NaN appears first in {nan}.",
+    "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
+    "nan alone": "`{code}` is true for NaN alone: any other wrong number passes.",
     "left out": " Nothing in the function gives it a value, so the argument was left out.",
     "given": " `{code}` gave it that value.",
     "loop": " Does a loop stop too early?",
@@ -121,12 +126,12 @@ OBSERVED: Mapping[str, str] = {
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
 CHANGES: Mapping[str, str] = {
     "sign": "without the sign in front",
-    "first case": "with its first case always",
-    "second case": "with its second case always",
+    "one case": "with one of its cases always",
     "body always": "with its body done in every case",
     "other case always": "with the other case always",
     "setting": "with the opposite setting",
-    "number": "with another number",
+    "number": "with a {how} number {what}",
+    "offset": "with a {how} offset: a diagonal further to the {side}",
     "index": "with another index",
     "axis": "along another axis",
     "two axes": "along two other axes",
@@ -140,6 +145,9 @@ CHANGES: Mapping[str, str] = {
     "operation": "with another operation",
     "joined": "with the conditions joined another way",
     "comparison": "with another comparison",
+    "equal too": "true for equal values too",
+    "equal not": "no longer true for equal values",
+    "opposite": "the other way around",
     "none": "asking whether it is None instead of whether it is true",
     "condition": "with the opposite condition",
     "elements": "with two of its elements exchanged",
@@ -161,13 +169,13 @@ CHANGES: Mapping[str, str] = {
     "returned for printed": "returned instead of printed",
     "returned": "returned",
     "first round": "with its first round only",
-    "moved": "moved after the next statement",
+    "moved": "earlier, before `{before}`",
     "name": "with another name for `{name}`",
+    "layer": "with another layer",
     "argument": "with an argument of the function in place of `{name}`",
     "all axes": "over all axes",
     "unread": "with an argument in its place that nothing uses so far",
     "passed": "with `{name}` passed on",
-    "transposed first": "after an exchange of two axes",
     "factor": "with one more factor",
     "factor unread": "with `{name}` as one more factor",
     "copy kept": "with a copy of it, not a view, which changes with what it is a view of",
@@ -175,10 +183,21 @@ CHANGES: Mapping[str, str] = {
     "whole axis": "with the whole axis in place of one position",
     "new axis moved": "with the new axis in another place",
     "tolerance": "with room for rounding",
+    "turned first": "after a transpose, since it keeps the order in which numbers lie",
+    "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
+    "every row": "for all of them, and not for the first one alone",
+    "random": "with random numbers in its place, of which no two are alike",
+    "one part": "called for one part at a time, with no axes in front",
+    "one batch": "called with exactly one axis in front",
+    "axis last": "with the axis `{name}` moved to the end before, and back afterward",
     "nan too": "asked so that NaN counts too: a comparison with NaN is False",
     "elif": "as `elif`, only where the condition before it is false",
     "pieces": "with another function: split takes the size of a piece, chunk how many there are",
 }
+
+PROVED = re.compile(r"\bchecks? pass")
+ANY_VALUE = re.compile(r"with (?:a \w+ number|one more factor)")  # any mistake may end in another number
+
 
 # what an error means: `exceptions`. {0}, {1} … are what the pattern's groups found; the second sentence is for inputs
 # that the student has not seen, where the first has gaps

@@ -18,8 +18,9 @@ class Size(IntEnum):
     DELETION = 0
     CONSTANT = 1
     OPERATION = 2
-    REMOVAL = 3  # of more than a few nodes
-    NAME = 4
+    WHOLE = 3  # the order of statements, or how a whole function is called
+    REMOVAL = 4  # of more than a few nodes
+    NAME = 5
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,6 @@ class Change:
         piece: what the change is about, in the student's own words.
         words: the kind of change as a clause; '' for a deletion.
         line: where the piece is; 0 where the node begins.
-        after: the statement that takes the place of the next one.
         alike: the same change of another piece belongs together with it.
     """
 
@@ -85,7 +85,6 @@ class Change:
     piece: str
     words: str = ""
     line: int = 0
-    after: ast.stmt | None = None
     alike: bool = False
 
 

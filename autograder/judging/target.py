@@ -72,13 +72,13 @@ def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | Non
 def shows_its_own_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
     """Say whether a wrong answer has numbers, or a summary's text, that are not the right ones in another form.
 
-    What differs in dtype or shape alone, in a yes or no, a count or an error, many mistakes have in common.
+    What differs in dtype or shape alone, in a yes or no, a count, NaN or an error, many mistakes have in common.
     """
     theirs = right.get("leaves", {})
     for path, leaf in known.get("leaves", {}).items():
         if isinstance(leaf.get("plain"), str) and leaf != theirs.get(path):
             return True
-        if "dtype" not in leaf or leaf["dtype"] == "bool" or leaf["norm"] == 0:
+        if "dtype" not in leaf or leaf["dtype"] == "bool" or leaf["norm"] == 0 or leaf["nan"]:
             continue
         form = {name: theirs.get(path, {}).get(name) for name in ("dtype", "shape", "array")}
         if "dtype" not in theirs.get(path, {}) or not same_leaf({**leaf, **form}, theirs[path], tolerance):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -130,8 +131,6 @@ def own_names(names: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def function_of(work: Any) -> FunctionType | None:
-    """Return a function that a piece of work is made of: itself, or a class's first method."""
-    if isinstance(work, FunctionType):
-        return work
-    methods = vars(work).values() if isinstance(work, type) else ()
-    return next((method for method in methods if isinstance(method, FunctionType)), None)
+    """Return a function that a piece of work is made of: itself, or a class's first method; without decorators."""
+    parts = map(inspect.unwrap, vars(work).values() if isinstance(work, type) else [work])
+    return next((part for part in parts if isinstance(part, FunctionType)), None)

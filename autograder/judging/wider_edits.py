@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
+from .observations import parameters_of
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
 from .syntax import called, constant, is_self, number_in
@@ -16,7 +20,6 @@ MOST_FACTORS = 6
 DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
 MODULES = ("torch", "math", "functional", "nn", "np")
 NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
-JOIN_AXES = ("reshape", "view", "flatten")
 INVERSE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -50,17 +53,6 @@ def argument_passed(site: Site) -> Iterator[Change]:
             yield Change(with_fields(node, args=[*node.args, value]), site.code(), words)
         if name not in given:
             yield Change(with_fields(node, keywords=[*node.keywords, ast.keyword(name, value)]), site.code(), words)
-
-
-def transposed_first(site: Site) -> Iterator[Change]:
-    """`x.reshape(B, L, E)` becomes `x.transpose(1, 2).reshape(B, L, E)`."""
-    node = site.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) in JOIN_AXES:
-        name = "flatten" if called(node) == "flatten" else "reshape"
-        for pair in ((1, 2), (-2, -1), (0, 1)):
-            turned = ast.Call(ast.Attribute(node.func.value, "transpose", ast.Load()), [*map(constant, pair)], [])
-            changed = with_fields(node, func=ast.Attribute(turned, name, ast.Load()))
-            yield Change(changed, site.code(), CHANGES["transposed first"])
 
 
 def factor_added(site: Site) -> Iterator[Change]:
@@ -170,16 +162,150 @@ def nan_counted(site: Site) -> Iterator[Change]:
         yield Change(ast.UnaryOp(ast.Not() if one else ast.Invert(), inverse), site.code(), CHANGES["nan too"])
 
 
+def statements_in(node: ast.AST, field: str) -> list[ast.stmt]:
+    """Return one of the blocks of a statement; none where it has no such block."""
+    block = getattr(node, field, None)
+    return block if isinstance(block, list) else []
+
+
 def otherwise(site: Site) -> Iterator[Change]:
     """A second `if` becomes `elif` of the one before it."""
-    node, parent = site.node, site.parent
-    body = getattr(parent, "body", [])
-    if isinstance(node, ast.If) and isinstance(body, list) and node in body[:-1]:
-        following = body[body.index(node) + 1]
-        if isinstance(following, ast.If):
-            chained = with_fields(node, orelse=[*node.orelse, following])
-            if not node.orelse:
-                yield Change(chained, f"if {site.code(following.test)}", CHANGES["elif"], following.lineno, ast.Pass())
+    block = statements_in(site.node, "body")
+    for i, (node, following) in enumerate(pairwise(block)):
+        if isinstance(node, ast.If) and isinstance(following, ast.If) and not node.orelse:
+            chained = [*block[:i], with_fields(node, orelse=[following]), *block[i + 2 :]]
+            piece = f"if {site.code(following.test)}"
+            yield Change(with_fields(site.node, body=chained), piece, CHANGES["elif"], following.lineno)
+
+
+def cut_anew(site: Site) -> Iterator[Change]:
+    """`x.reshape(b, h, l, d)` becomes `x.reshape(b, l, h, d).transpose(1, 2)`, or `x.transpose(1, 2).reshape(…)`."""
+    node = site.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or called(node) not in RESHAPES:
+        return
+    if ast.unparse(node.func.value) in ("torch", "np"):
+        return
+    for axes in ((1, 2), (-2, -1)):
+        turned = with_fields(node.func, value=transposed(node.func.value, *axes), attr=RESHAPES[node.func.attr])
+        yield Change(with_fields(node, func=turned), site.code(), CHANGES["turned first"])
+    for i in range(1, len(node.args) - 1):
+        sizes = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
+        yield Change(transposed(with_fields(node, args=sizes), i, i + 1), site.code(), CHANGES["turned after"])
+
+
+RESHAPES = {"view": "reshape", "reshape": "reshape", "flatten": "flatten"}
+
+
+def transposed(node: ast.expr, *axes: int) -> ast.Call:
+    """Return an expression with two axes exchanged."""
+    return ast.Call(ast.Attribute(node, "transpose", ast.Load()), [constant(axis) for axis in axes], [])
+
+
+FIRST_ROW = re.compile(r"(?<!shape)\[0(?:, |\])")
+ONE_NUMBER = re.compile(r"^(?:int|float)\((.*)\)$|\.item\(\)$")
+OF_EVERYTHING = re.compile(r"\.(argmax|argmin|sum|mean|amax|amin)\(\)")
+
+
+def every_row(site: Site) -> Iterator[Change]:
+    """`int(x[0, -1].argmax())` becomes `x[:, -1].argmax(dim=-1)`."""
+    if isinstance(site.parent, ast.Assign | ast.Return | ast.AugAssign) and isinstance(site.node, ast.Call):
+        code = ONE_NUMBER.sub(r"\1", ast.unparse(site.node))
+        new = OF_EVERYTHING.sub(r".\1(dim=-1)", FIRST_ROW.sub(lambda m: "" if m[0].endswith("]") else "[:, ", code))
+        with contextlib.suppress(SyntaxError):
+            if FIRST_ROW.search(code) and new.count("dim=-1") + (code != ast.unparse(site.node)):
+                yield Change(expression(new), site.code(), CHANGES["every row"])
+
+
+def random_numbers(site: Site) -> Iterator[Change]:
+    """`x[0, t] += 1.0` becomes `x[0, t] = torch.randn_like(x[0, t])`."""
+    node = site.node
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        target = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+        if target.endswith("]"):
+            (drawn,) = statements(f"{target} = torch.randn_like({target})")
+            yield Change(drawn, site.code(), CHANGES["random"])
+
+
+AXES_IN_FRONT = r"\b{name}\b[^().]*\(\.\.\.((?:, *\w+)*)\)"
+ONE_PART = """
+if {first}.ndim > {axes}:
+    parts = [{function}({arguments}) for index in range(len({first}))]
+    return {library}.stack(parts) if hasattr(parts[0], "ndim") else tuple(map({library}.stack, zip(*parts)))
+"""
+ONE_BATCH = """
+if {first}.ndim != {axes} + 1:
+    front, made = {first}.shape[:{first}.ndim - {axes}], {function}({arguments})
+    apart = [part.reshape(*front, *part.shape[1:]) for part in (made if isinstance(made, tuple) else (made,))]
+    return tuple(apart) if isinstance(made, tuple) else apart[0]
+"""
+AXIS_LAST = """
+if {axis} not in (-1, {first}.ndim - 1):
+    return {library}.moveaxis({function}({arguments}), -1, {axis})
+"""
+
+
+def axes_in_front(site: Site) -> Iterator[Change]:
+    """A function whose docstring promises axes in front calls itself without them, or with all of them in one."""
+    node = site.node
+    if isinstance(node, ast.FunctionDef) and isinstance(site.parent, ast.Module):
+        text = ast.get_docstring(node) or ""
+        found = {name: re.search(AXES_IN_FRONT.format(name=name), text) for name in parameters_of(node)}
+        axes = {name: match[1].count(",") for name, match in found.items() if match}
+        parts = {n: f"{n}[index] if getattr({n}, 'ndim', 0) > {count} else {n}" for n, count in axes.items()}
+        batches = {
+            n: f"{n}.reshape(-1, *{n}.shape[{n}.ndim - {count}:]) if getattr({n}, 'ndim', -1) >= {count} else {n}"
+            for n, count in axes.items()
+        }
+        for first in list(axes)[:1]:
+            for template, given, words in ((ONE_PART, parts, "one part"), (ONE_BATCH, batches, "one batch")):
+                new = calling_itself(node, template, given, first=first, axes=axes[first])
+                yield Change(new, f"def {node.name}", CHANGES[words])
+
+
+def axis_last(site: Site) -> Iterator[Change]:
+    """A function with an argument `dim` calls itself with that axis moved to the end, and moves it back."""
+    node = site.node
+    if isinstance(node, ast.FunctionDef) and isinstance(site.parent, ast.Module):
+        first, *others = [*parameters_of(node), ""]
+        for axis in {"dim", "axis"}.intersection(others):
+            given = {first: f"{library_of(node)}.moveaxis({first}, {axis}, -1)", axis: "-1"}
+            new = calling_itself(node, AXIS_LAST, given, first=first, axis=axis)
+            yield Change(new, f"def {node.name}", CHANGES["axis last"].format(name=axis))
+
+
+def library_of(function: ast.FunctionDef) -> str:
+    """Return `np` where a function's annotations speak of arrays, else `torch`."""
+    return "np" if "np." in ast.unparse(function.args) else "torch"
+
+
+def calling_itself(node: ast.FunctionDef, template: str, given: Mapping[str, str], **names: object) -> ast.FunctionDef:
+    """Return a function that first looks at its arguments and calls itself with others, as a template says.
+
+    Args:
+        node: the function.
+        template: what comes before its own statements.
+        given: which arguments are others in that call, as code.
+        names: what else the template names.
+    """
+    arguments = ", ".join(f"{name}={given.get(name, name)}" for name in parameters_of(node))
+    code = template.format(function=node.name, arguments=arguments, library=library_of(node), **names)
+    changed: ast.FunctionDef = with_fields(node, body=[*statements(code), *node.body])
+    return changed
+
+
+def statements(code: str) -> list[ast.stmt]:
+    """Return statements that stand nowhere in the student's text."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno, node.end_lineno = 0, None
+    return tree.body
+
+
+def expression(code: str) -> ast.AST:
+    """Return an expression that stands nowhere in the student's text."""
+    (statement,) = statements(f"({code})")
+    return next(ast.iter_child_nodes(statement))
 
 
 class Step(NamedTuple):

@@ -109,14 +109,16 @@ class ReleasedChecks:
             outcome, inputs = check.trace(work, PUBLIC_SEED, record=record)
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarize(outcome))
-        source = source_of(work)
+        source, cell = source_of(work), defining_cell(work)
         messages, hints = known["messages"], known.get("hints")
 
         def repair() -> str:
-            return repair_in_copy(defining_cell(work), checks, targets, outcomes, names) if names is not None else ""
+            if names is None:
+                return ""
+            return repair_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
-        calls = known.get("calls")
-        verdict = judge(exercise, targets, outcomes, messages, hints, "".join(source), repair, calls)
+        code, calls = cell or "".join(source), known.get("calls")
+        verdict = judge(exercise, targets, outcomes, messages, hints, code, repair, calls)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 

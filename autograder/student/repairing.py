@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -52,7 +52,12 @@ def defining_cell(work: Any) -> str:
 
 
 def repair_in_copy(
-    cell: str, checks: Sequence[Check], targets: Sequence[Target], outcomes: Sequence[Outcome], names: Mapping[str, Any]
+    cell: str,
+    checks: Sequence[Check],
+    targets: Sequence[Target],
+    outcomes: Sequence[Outcome],
+    names: Mapping[str, Any],
+    calls: Collection[str] = (),
 ) -> str:
     """Return what a student reads about a repair, or ''.
 
@@ -62,6 +67,7 @@ def repair_in_copy(
         targets: what is known about them.
         outcomes: what the student's code gave.
         names: what the notebook has defined.
+        calls: which meaningful functions the solution calls.
     """
     if not cell or not hasattr(os, "fork"):
         return ""
@@ -70,11 +76,7 @@ def repair_in_copy(
     def run(source: str, i: int) -> Outcome:
         return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
-    def sentences() -> Iterator[str]:
-        search = Search(cell, targets, outcomes, run)
-        return (repair.sentence for repair in search.repairs())
-
-    return last_line_of_copy(sentences)
+    return last_line_of_copy(lambda: Search(cell, targets, outcomes, run, needed=calls).sentences())
 
 
 def last_line_of_copy(lines: Callable[[], Iterable[str]]) -> str:

@@ -81,7 +81,7 @@ def recurrent(steps: int, seed: int = 0) -> nn.Module:
     def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
         pairs = torch.cat([state[:, None].expand_as(states), states], dim=-1)
         weights = score(pairs).squeeze(-1).softmax(dim=-1)  # (B, S)
-        return weights, (weights[:, None] @ states).squeeze(1)
+        return (weights[:, None] @ states).squeeze(1), weights
 
     return translator.train(
         dates, len(CHARACTERS), look, steps=steps, rate=0.01, seed=seed

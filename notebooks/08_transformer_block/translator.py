@@ -38,7 +38,7 @@ class Translator(nn.Module):
     Args:
         symbols: how many different symbols there are.
         look: attention: takes a small network that scores pairs, the decoder's state (B, 64) and the encoder's states
-            (B, S, 64), and returns weights (B, S) and a context (B, 64). Without it the decoder has only its own state.
+            (B, S, 64), and returns a context (B, 64) and weights (B, S). Without it the decoder has only its own state.
     """
 
     def __init__(self, symbols: int, look: Look | None = None) -> None:
@@ -66,7 +66,7 @@ class Translator(nn.Module):
             state = self.decoder(self.embed(symbol), state)  # (B, 64)
             known = state
             if self.look:
-                shares, context = self.look(self.score, state, states)
+                context, shares = self.look(self.score, state, states)
                 known = torch.cat([state, context], dim=-1)  # (B, 128)
                 weights.append(shares)
             logits.append(self.out(known))

@@ -7,7 +7,7 @@ import lzma
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,16 +38,23 @@ def is_seen(line: str) -> bool:
 
 
 class Dictionary:
-    """The lines to learn from (`seen`), those to be judged by (`unseen`), and the tokens of both."""
+    """The lines to learn from (`seen`), those to be judged by (`unseen`), and the tokens of both.
 
-    def __init__(self) -> None:
-        text = lzma.decompress(DEFINITIONS.read_bytes()).decode("ascii")
-        self.license, definitions = text.split("\n\n", 1)
-        self.lines = definitions.splitlines()
+    Args:
+        lines: the text, line by line; by default the definitions.
+        merges: the byte pairs that were learned from it, in order.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[str] = (),
+        merges: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.license, self.lines = ("", list(lines)) if lines else definitions()
         self.seen = [line for line in self.lines if is_seen(line)]
         self.unseen = [line for line in self.lines if not is_seen(line)]
-        self.merges = read_merges()
-        characters = sorted(set("".join(self.lines)))
+        self.merges = list(merges) if lines else read_merges()
+        characters = sorted(set(" ".join(self.lines)))
         self.tokens = [END, *characters, *(a + b for a, b in self.merges)]
         self._numbers = {token: number for number, token in enumerate(self.tokens)}
         self._ranks = {merge: rank for rank, merge in enumerate(self.merges)}
@@ -74,6 +81,13 @@ class Dictionary:
                 symbols = merge(symbols, min(pairs, key=self._ranks.__getitem__))
             self._split[piece] = [self._numbers[symbol] for symbol in symbols]
         return self._split[piece]
+
+
+def definitions() -> tuple[str, list[str]]:
+    """Return WordNet's license, and its definitions, one per line."""
+    text = lzma.decompress(DEFINITIONS.read_bytes()).decode("ascii")
+    license_text, lines = text.split("\n\n", 1)
+    return license_text, lines.splitlines()
 
 
 def read_merges() -> list[tuple[str, str]]:

@@ -2,7 +2,8 @@
 
 from blocks import Block
 from byte_pairs import merge
-from dictionary import Dictionary, Quotations
+from dictionary import Dictionary, Quotations, word_counts
+from figures import whole_model
 from measure import table
 from modern import GPT
 from published import Tokens, example, gpt2, head_weights, weights_in, write
@@ -10,12 +11,12 @@ from training import (
     LARGE,
     SMALL,
     Recipe,
+    batches,
     define,
     load,
     loss_on,
     notebook_steps,
     softmax,
-    train,
 )
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Quotations",
     "Recipe",
     "Tokens",
+    "batches",
     "define",
     "example",
     "gpt2",
@@ -37,7 +39,8 @@ __all__ = [
     "notebook_steps",
     "softmax",
     "table",
-    "train",
     "weights_in",
+    "whole_model",
+    "word_counts",
     "write",
 ]

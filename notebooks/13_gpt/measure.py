@@ -19,12 +19,12 @@ RECIPES: dict[str, dict[str, Any]] = {
     "everything": {},
     "no warm-up": {"warmup": 0},
     "no clipping": {"clip": math.inf},
-    "one rate": {"cosine": False},
+    "no cosine": {"cosine": False},
     "no decay": {"decay": 0.0},
     "vectors decay, too": {"decay_all": True},
 }
 TODAY: dict[str, dict[str, Any]] = {
-    "2017": {},
+    "2019": {},
     "RMSNorm": {"rms": True},
     "a gated network": {"gated": True},
     "rotary positions": {"rotary": True},
@@ -32,7 +32,7 @@ TODAY: dict[str, dict[str, Any]] = {
     "no biases": {"bias": False},
     "today": {"rms": True, "gated": True, "rotary": True, "kv_heads": 2, "bias": False},
 }
-BOTH = ("2017", "today")  # these two also for as long as the model of the notebook
+BOTH = ("2019", "today")  # these two also for as long as the model of the notebook
 
 
 def parameters(**options: Any) -> int:

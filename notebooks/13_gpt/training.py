@@ -81,26 +81,35 @@ def batch_of(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
     return padded[:, :-1].clamp(min=0), padded[:, 1:]
 
 
-def batches(
+def endless(
     rows: Sequence[list[int]], size: int, seed: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield batches of lines without end, no line twice before the next round begins.
 
-    The lines of a batch are about equally long, so that there is little padding: of every 32 batches, the lines are
-    sorted by length, and then the batches are shuffled.
+    The lines of a batch are about equally long, so that there is little padding: of every 32 batches, or of all where
+    there are fewer, the lines are sorted by length, and then the batches are shuffled. A text of fewer lines than size
+    is one batch.
     """
-    generator, pool = random.Random(seed), 32 * size
+    generator, size = random.Random(seed), min(size, len(rows))
+    pool = min(32, len(rows) // size) * size
     while True:
         order = generator.sample(range(len(rows)), len(rows))
         for start in range(0, len(order) - pool + 1, pool):
             by_length = sorted(
                 order[start : start + pool], key=lambda number: len(rows[number])
             )
-            starts = generator.sample(range(0, pool, size), 32)
+            starts = generator.sample(range(0, pool, size), pool // size)
             for first in starts:
                 yield batch_of(
                     [rows[number] for number in by_length[first : first + size]]
                 )
+
+
+def batches(
+    rows: Sequence[list[int]], steps: int, size: int = 32, seed: int = 0
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield as many batches as there are steps, with a progress bar."""
+    return iter(tqdm(itertools.islice(endless(rows, size, seed), steps), total=steps))
 
 
 def loss_of(model: nn.Module, tokens: Tensor, targets: Tensor) -> Tensor:
@@ -128,7 +137,7 @@ def train(
     rate = rate or recipe.rate
     optimizer = torch.optim.AdamW(groups or recipe.groups(model), betas=(0.9, 0.99))
     rows = [text.row(line) for line in text.seen]
-    drawn = itertools.islice(batches(rows, recipe.batch, recipe.seed), recipe.steps)
+    drawn = itertools.islice(endless(rows, recipe.batch, recipe.seed), recipe.steps)
     for step, (tokens, targets) in enumerate(
         tqdm(drawn, total=recipe.steps, disable=show is None)
     ):

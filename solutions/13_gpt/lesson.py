@@ -529,9 +529,8 @@ except NotImplementedError:
 
 # %% measured
 quotations = given.Quotations(text.seen)
-words = [line.partition(":")[0] for line in text.unseen[::160]]
-for seed, word in enumerate(words[:20]):
-    line = define(word, seed=seed)
+for seed, unseen in enumerate(text.unseen[:3200:160]):
+    line = define(unseen.partition(":")[0], seed=seed)
     nearest, run = quotations.nearest(line)
     print(f'{line}\n      "{run}" as in "{nearest}"')
 

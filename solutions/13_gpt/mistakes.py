@@ -295,7 +295,7 @@ groups.mutant("inverted", "p.dim() >= 2", "p.dim() < 2", "for p in learning if p
     "for p in learning if p.dim() >= 2], 'weight_decay': 0.0", hint=2,
     says="Biases and gains decay here, and matrices do not. Matrices should, and the others should not.")
 groups.mutant("matrices_with_two_axes_only", "p.dim() >= 2", "p.dim() == 2", "p.dim() < 2", "p.dim() != 2", hint=3,
-    says="A parameter with three axes does not decay. Two axes or more do.")
+    says="A convolution's weight does not decay. Every parameter with two axes or more does, whatever layer it is in.")
 groups.mutant("numbers_decay", "p.dim() >= 2", "p.dim() != 1", "p.dim() < 2", "p.dim() == 1", hint=3,
     says="A parameter without axes, a single number, decays. Only those with two axes or more do.")
 groups.mutant("numbers_left_out", "p.dim() < 2", "p.dim() == 1", hint=3,

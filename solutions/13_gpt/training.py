@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from tqdm.auto import tqdm
 
+tqdm.monitor_interval = 0  # no thread that outlives a bar
 CHECKPOINT = Path("model.safetensors")  # beside the notebook
 MAX_LEN = 48  # tokens: the longest line has 47 and END
 SMALL = {"max_len": MAX_LEN, "d_model": 128, "num_heads": 4, "num_layers": 2}

@@ -1,0 +1,27 @@
+"""The diagram of lesson 13. The notebook imports it by way of `given`."""
+
+from itertools import pairwise
+
+from autograder import plot
+
+WHOLE = {
+    "tokens (B, L)": (0, 5),
+    "token embedding + position embedding (B, L, E)": (0, 4),
+    "num_layers blocks, causal mask (B, L, E)": (0, 3),
+    "norm (B, L, E)": (0, 2),
+    "× token embedding, transposed": (0, 1),
+    "logits (B, L, V)": (0, 0),
+}
+
+
+def whole_model() -> None:
+    """Draw the model from tokens to logits, with the shape after each part."""
+    names = list(WHOLE)
+    plot.diagram(
+        WHOLE,
+        list(pairwise(names)),
+        "One matrix reads the tokens and writes the logits",
+        marked=[names[1], names[4]],
+        alt="From top to bottom: tokens become vectors by the token embedding and the position embedding, pass the "
+        "blocks and a norm, and are multiplied by the token embedding once more, which gives the logits.",
+    )
