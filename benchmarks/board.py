@@ -31,7 +31,7 @@ LESSON, SEED = "02_queries_keys_values", 5
 LAB_SECONDS, MINUTES_BETWEEN_TRIES = 1800.0, 1.2
 OLDEST = 2.0  # seconds
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
-MESSAGES = ("softmax_over_queries", "slip", "relation:transposed", "what_is_there", "exception")
+MESSAGES = ("softmax_over_queries", "repair", "relation:transposed", "what_is_there", "exception")
 
 
 def serve(folder: Path, students: list[str]) -> None:

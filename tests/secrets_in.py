@@ -17,7 +17,7 @@ def leaked_lines(course: Course, text: str) -> set[str]:
 def leaked_secrets(course: Course, text: str, *, quoted: bool = False) -> list[str]:
     """Return the hidden checks' titles, the mistakes' messages and the rubrics that a text holds.
 
-    With `quoted`, a message counts as it is in hidden.py: what slips say, which students get, may use the same words.
+    With `quoted`, a message counts as it is in hidden.py.
     """
     return [secret for secret in secrets(course, quoted) if secret in text]
 

@@ -17,7 +17,7 @@ from autograder.grading.sandbox.monitor import threads_of
 from autograder.judging import fingerprint
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording
-from autograder.judging.sentences import ANSWERS, STRUCTURE
+from autograder.judging.sentences import ANSWERS
 from autograder.judging.shortcuts import record_is_odd, shortcut
 from autograder.judging.target import Target
 from autograder.judging.values import Other, Returned
@@ -116,7 +116,7 @@ def test_how_many_things_came_back_is_not_said_of_hidden_checks() -> None:
     target = Target("t", "T.", 1, fingerprint.fingerprint(right), exact=right, hidden=True)
     failure = judge("task", [target], [Returned([right.tree] * 7)], {}).failure
     assert failure is not None
-    assert failure.message == f"{ANSWERS['differs']} {STRUCTURE['number unseen']}"
+    assert failure.message == ANSWERS["trouble unseen"].format(trouble="The result has another structure")
 
 
 def test_what_cannot_be_encoded_is_replaced() -> None:

@@ -5,8 +5,7 @@ from autograder.judging.card import Card
 from autograder.judging.case import Case
 from autograder.judging.diagnose import explain
 from autograder.judging.fingerprint import fingerprint
-from autograder.judging.relations import facts_of
-from autograder.judging.sentences import RELATIONS, STRUCTURE
+from autograder.judging.sentences import RELATIONS
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Outcome, Raised, Returned
 from autograder.judging.verdict import judge
@@ -50,7 +49,6 @@ def test_points_are_whole_and_per_check() -> None:
     ("value", "words"),
     [
         (None, "It returned None. Is a `return` missing at the end, or in one of its branches?"),
-        ((RIGHT, RIGHT), STRUCTURE["too many"].format(count=2, ordinal="first")),
         ([2 * RIGHT], "It returned a list or tuple with one tensor; one tensor was asked for."),
         ([2 * RIGHT, RIGHT + 1], "It returned a list or tuple with 2 tensors; one tensor was asked for."),
         ("text", "The result is the text 'text'; one tensor was asked for."),
@@ -256,7 +254,7 @@ def test_the_table_is_of_the_result_that_the_message_speaks_of() -> None:
     square, wide = torch.ones(2, 2).tril() > 0, torch.ones(2, 4).tril(2) > 0
     right = Returned({"mask(2)": square, "mask(2, 4)": wide})
     expected = {leaf.path: leaf.value for leaf in right.leaves()}
-    goal = Target("n", "t", 1, fingerprint(right), expected=expected, exact=right, facts=facts_of(right))
+    goal = Target("n", "t", 1, fingerprint(right), expected=expected, exact=right)
     mine = Returned({"mask(2)": square.roll(1, 0) & ~square, "mask(2, 4)": ~wide})
     found = judge("task", [goal], [mine], {}).failure
     assert found.message.startswith(found.picture.label)

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.autograd import gradcheck
 from torch.nn import functional
 
 from autograder.authoring.lesson_package import package_of
@@ -51,14 +50,6 @@ def test_each_dot_product_is_that_of_two_rows(front: list[int], m: int, n: int, 
 
 @settings(deadline=None)
 @given(FRONT, SIZES, SIZES)
-def test_swapping_the_tables_transposes_the_dot_products(front: list[int], m: int, n: int) -> None:
-    a, b = (torch.randn(*front, rows, 3, dtype=torch.float64) for rows in (m, n))
-    dots = REFERENCE["pairwise_dots"]
-    torch.testing.assert_close(dots(a, b), dots(b, a).mT)
-
-
-@settings(deadline=None)
-@given(FRONT, SIZES, SIZES)
 def test_normalized_rows_sum_to_one_and_keep_their_proportions(front: list[int], rows: int, columns: int) -> None:
     x = torch.rand(*front, rows, columns, dtype=torch.float64) + 0.1
     before = x.clone()
@@ -67,12 +58,6 @@ def test_normalized_rows_sum_to_one_and_keep_their_proportions(front: list[int],
     torch.testing.assert_close(shares.sum(dim=-1), torch.ones(*front, rows, dtype=torch.float64))
     torch.testing.assert_close(REFERENCE["normalize_rows"](shares), shares)
     assert x.equal(before)
-
-
-def test_gradients_are_right() -> None:
-    x, y = (torch.rand(2, rows, 4, dtype=torch.float64) + 0.1 for rows in (3, 5))
-    assert gradcheck(REFERENCE["pairwise_dots"], (x.requires_grad_(), y.requires_grad_()))
-    assert gradcheck(REFERENCE["normalize_rows"], (x,))
 
 
 def test_the_six_shapes_are_those_of_pytorch() -> None:

@@ -119,14 +119,6 @@ def test_each_head_is_there_n_rep_times_in_a_row(batch: int, groups: int, n_rep:
     assert all(repeated[:, h].equal(x[:, h // n_rep]) for h in range(groups * n_rep))
 
 
-def test_repeated_heads_give_grouped_query_attention() -> None:
-    q, k, v = double(2, 6, 4, 3), double(2, 2, 5, 3), double(2, 2, 5, 3)
-    keys, values = REFERENCE["repeat_kv"](k, 3), REFERENCE["repeat_kv"](v, 3)
-    mine = functional.scaled_dot_product_attention(q, keys, values)
-    theirs = functional.scaled_dot_product_attention(q, k, v, enable_gqa=True)
-    torch.testing.assert_close(mine, theirs)
-
-
 @settings(deadline=None)
 @given(st.integers(1, 8), st.integers(1, 10), st.integers(0, 6))
 def test_a_window_is_a_difference_of_triangles(q_len: int, window: int, more: int) -> None:

@@ -1,5 +1,6 @@
 """What a student reads about a visible check is the same at home and when it is graded, but for numbers."""
 
+import ast
 import linecache
 import re
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ import pytest
 
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.mutant import Mutant
+from autograder.judging.neighbors import edits_of
+from autograder.judging.syntax import definition
 from autograder.judging.trial import Trials
 from autograder.judging.verdict import Verdict
 
@@ -19,11 +22,16 @@ LESSON = "01_why_attention"
 
 
 def sample(key: AnswerKey) -> Iterator[Mutant]:
-    """Yield wrong answers that no author has listed, evenly from all exercises."""
+    """Yield wrong answers that no author has listed, evenly from all exercises: the solution with one edit."""
     for exercise in key.exercises:
-        slips = key.slips_of(exercise)
-        most = -(-SAMPLE // len(key.exercises))
-        yield from slips[:: max(1, len(slips) // most)][:most]
+        solution = definition(key.source.reference, exercise)
+        assert solution
+        tree = ast.Module([solution], [])
+        edits = edits_of(tree, ast.unparse(tree))
+        for number, edit in enumerate(edits[:: -(-len(edits) * len(key.exercises) // SAMPLE)]):
+            with edit.applied():
+                source = ast.unparse(ast.fix_missing_locations(tree))
+            yield Mutant(exercise, f"{exercise}_{number}", "", source, key.define)
 
 
 def in_a_notebook(wrong: Mutant, names: dict[str, Any]) -> Any:

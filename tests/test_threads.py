@@ -39,16 +39,16 @@ def key_with(seconds: float) -> AnswerKey:
 def test_a_lesson_that_prints_neither_shows_it_nor_replaces_the_output(capsys) -> None:
     key = key_with(0)
     assert key.targets("double", 1)
-    assert key.slips_of("double")
+    assert all(mistake.work for mistake in key.mistakes)
     assert key.reference["OUTPUT"] is sys.stdout
     assert capsys.readouterr().out == ""
 
 
-def test_two_threads_that_look_for_slips_leave_the_output_as_it_was() -> None:
+def test_two_threads_that_define_mistakes_leave_the_output_as_it_was() -> None:
     before = sys.stdout
     short, long = key_with(0.002), key_with(0.01)
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda key: key.slips_of("double"), (short, long)))
+        list(pool.map(lambda key: [mistake.work for mistake in key.mistakes], (short, long)))
     after, sys.stdout = sys.stdout, before
     assert after is before
 
@@ -60,10 +60,10 @@ def test_threads_that_judge_leave_the_process_as_it_was() -> None:
     before, state = sys.stdout, torch.get_rng_state()
     with ThreadPoolExecutor(4) as pool:
         targets = list(pool.map(lambda seed: key.targets("double", seed)[0], range(8)))
-        slips = list(pool.map(lambda target: dict(target.slips), targets))
+        mistakes = list(pool.map(lambda target: dict(target.mistakes), targets))
     after, sys.stdout = sys.stdout, before
     assert after is before
-    assert len(slips) == 8
+    assert len(mistakes) == 8
     assert torch.get_rng_state().equal(state)
     assert "told" not in sys.modules.keys() - modules.keys()
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from html import unescape
 from inspect import signature
 from itertools import combinations
@@ -169,11 +168,8 @@ def public_message_problems(key: AnswerKey) -> Iterator[str]:
         visible = [(c, as_released(t)) for c, t in zip(key.checks_of(exercise), targets, strict=True) if not t.hidden]
         for mistake in key.mistakes_of(exercise):
             outcomes = [c.summarize(c.values(mistake.work, PUBLIC_SEED)) for c, _ in visible]
-            clauses = partial(key.clauses, exercise)
-            verdict = judge(
-                exercise, [t for _, t in visible], outcomes, key.messages(exercise), key.hints(exercise), clauses
-            )
-            told = verdict.failure
+            messages, hints = key.messages(exercise), key.hints(exercise)
+            told = judge(exercise, [t for _, t in visible], outcomes, messages, hints).failure
             if told and told.mistake != family_of(mistake.name) and told.message != mistake.message:
                 yield f"{exercise}: {mistake.name} is told {told.message!r} at home"
 

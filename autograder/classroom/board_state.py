@@ -16,7 +16,6 @@ TRIES_TO_HELP = 2
 # what students are told where no author has written a message, by the name of the rule in judging.diagnose
 RULES = {
     "repair": "one edit of their own code would pass, and the message names it",
-    "slip": "the answer of the solution with one small edit, which the message names",
     "changed_in_place": "an input was changed in place",
     "relation": "the result is the right one, changed as a whole",
     "exception": "it stopped with an error, and the message says what that means",

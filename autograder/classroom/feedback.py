@@ -57,7 +57,7 @@ def make_feedback(course: Course, lesson: Lesson) -> Feedback:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise CourseError where this takes longer, on the main thread of systems that have such an alarm.
+    """Raise CourseError where this takes more processor time, on the main thread of systems that have such an alarm.
 
     What runs may swallow an exception, so the alarm comes again and again.
     """
@@ -70,8 +70,8 @@ def at_most(seconds: float) -> Iterator[None]:
         late.set()
         raise CourseError(TOO_SLOW)
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)
     try:
         yield
     except Exception as error:
@@ -79,8 +79,8 @@ def at_most(seconds: float) -> Iterator[None]:
             raise CourseError(TOO_SLOW) from error
         raise
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def make_page(course: Course, lesson: Lesson, student: str) -> None:

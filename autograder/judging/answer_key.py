@@ -29,10 +29,8 @@ from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import LESSON_CODE, running_lesson
 from .mutant import Mutant
-from .mutants import distinct_slips, mutants_of
 from .names import names_in
 from .observations import calls_in
-from .relations import facts_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .syntax import Code
@@ -127,7 +125,6 @@ class AnswerCache:
     def __init__(self) -> None:
         self.reference: dict[str, dict[str, Any]] = {}
         self.targets: dict[tuple[str, int], list[Target]] = {}
-        self.slips: dict[str, list[Mutant]] = {}
 
 
 def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
@@ -182,14 +179,6 @@ class AnswerKey:
         """Return an exercise's known mistakes."""
         return [m for m in self.mistakes if m.exercise == exercise]
 
-    def slips_of(self, exercise: str) -> list[Mutant]:
-        """Return what small slips make of an exercise's solution; a message is a clause here."""
-        return once(self.cache.slips, exercise, partial(self._mutants, exercise))
-
-    def _mutants(self, exercise: str) -> list[Mutant]:
-        mutants = mutants_of(self.source.reference, exercise, self.define)
-        return [mutant for mutant in mutants if mutant.work is not None]
-
     def define(self, source: str, exercise: str) -> Any:
         """Return what a source defines under an exercise's name, among the solutions' names; None where it fails."""
         names = dict(self.reference)
@@ -220,10 +209,6 @@ class AnswerKey:
     def messages(self, exercise: str) -> dict[str, str]:
         """Return what each mistake's author should read."""
         return {m.name: m.message for m in self.mistakes_of(exercise)}
-
-    def clauses(self, exercise: str) -> dict[str, str]:
-        """Return what each slip is, as a clause."""
-        return {slip.name: slip.message for slip in self.slips_of(exercise)}
 
     def hints(self, exercise: str) -> dict[str, int]:
         """Return which hint helps against a mistake, where its author said so."""
@@ -269,10 +254,8 @@ class AnswerKey:
             right,
             check in self.hidden,
             check.tolerance,
-            facts_of(right),
             self.names(check.exercise) if check.summary is None else (),
             inputs,
-            MistakeFingerprints(check, partial(self.slips_of, check.exercise), seed),
         )
 
     def verdict(
@@ -288,12 +271,11 @@ class AnswerKey:
             run: runs a check on an edited cell, where a repair may be looked for.
         """
         found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=False)]
-        clauses = partial(self.clauses, exercise)
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = calls_in(self.source.reference, exercise)
         repair = partial(self._repair, exercise, seed, found, cell, run, calls) if run else str
-        return judge(exercise, targets, found, messages, hints, clauses, cell, repair, calls)
+        return judge(exercise, targets, found, messages, hints, cell, repair, calls)
 
     def _repair(
         self,
@@ -355,28 +337,21 @@ class AnswerKey:
     def _home(self, exercise: str) -> dict[str, Any]:
         targets = [t for t in self.targets(exercise, PUBLIC_SEED) if not t.hidden]
         telling = {n for t in targets for n in t.mistakes if t.tells_apart(n)}
-        slips = distinct_slips(targets, self.clauses(exercise))
         return {
             "points": self.points()[exercise],
-            "checks": {
-                t.name: home_data(t, telling, [name for name, (_, kept) in slips.items() if i in kept])
-                for i, t in enumerate(targets)
-            },
+            "checks": {target.name: home_data(target, telling) for target in targets},
             "hidden": sum(c.exercise == exercise for c in self.hidden),
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
             "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
-            "slips": {name: clause for name, (clause, _) in slips.items()},
             "names": list(self.names(exercise)),
             "calls": calls_in(self.source.reference, exercise),
         }
 
 
-def home_data(target: Target, telling: set[str], slips: Sequence[str]) -> dict[str, Any]:
+def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
     data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
-    data["slips"] = compact({name: target.slips[name] for name in slips}, target.right)
-    data["facts"] = target.facts
     if target.expected is not None:
         data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
     return data

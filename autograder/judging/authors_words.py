@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 
 from .case import Case, Explanation
-from .mutations import called
 from .observations import parts_of
 from .sentences import ANSWERS, ANY_VALUE
+from .syntax import called
 from .target import shows_its_own_numbers
 from .values import Returned
 

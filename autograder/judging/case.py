@@ -20,7 +20,6 @@ class Case:
         first: the index of the first failed check.
         messages: what the author wrote about each known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
-        clauses: returns what each slip is, by its name; asked only where one fits.
         source: the student's code, '' where that is not known.
         calls: which meaningful functions the solution calls; None where that is not known.
         repair: looks for an edit of the student's code that passes, and returns what a student reads about it, or ''.
@@ -31,7 +30,6 @@ class Case:
     first: int
     messages: Mapping[str, str] = field(default_factory=dict)
     hints: Mapping[str, int] = field(default_factory=dict)
-    clauses: Callable[[], Mapping[str, str]] = dict
     source: str = ""
     calls: Collection[str] | None = None
     repair: Callable[[], str] = str

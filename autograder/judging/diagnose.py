@@ -1,4 +1,4 @@
-"""Why an answer is wrong: how it ended, a known mistake, a slip, a relation, or where it differs first."""
+"""Why an answer is wrong: how it ended, a known mistake, an edit, a relation, or where it differs first."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from .authors_words import PRAISE, SENTENCES, of_one_part, told, with_proof
@@ -19,54 +20,53 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .mutants import one_slip
 from .observations import has_loop, observed, strange_calls
-from .patterns import labels_seen, pattern
+from .patterns import labels_seen
 from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
-    OPERATORS,
     WHOLE,
     mutant_in_part,
     mutants_that_fit,
 )
-from .relations import VAGUE, Known, Relation, relation_of
-from .sentences import ANSWERS, OBSERVED, PROVED, STRUCTURE
+from .relations import Known, Relation, relation_of, wrong_order
+from .sentences import ANSWERS, OBSERVED, PROVED
 from .sizes import form_of, is_far_too_large
-from .structure import structural
 from .target import Target
-from .values import Leaf, Lost, Outcome, Raised, Returned, plain
+from .values import Leaf, Lost, Outcome, Raised, Returned
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
-A_NUMBER_OF = ("too many", "too few", "not stacked", "not joined")  # the student's choice could carry what it has seen
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
-    """Return how a result is related to the right one: the structure first, then the first leaf that tells most."""
+    """Return how a result is related to the right one: their order first, then the first leaf that tells something."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
-    odd = structural(outcome, target.right, target.names, target.tolerance)
-    if odd:
-        name, message = odd
-        return Relation(name, message, unseen=STRUCTURE["number unseen"] if name in A_NUMBER_OF else "")
-    theirs, vague = target.right["leaves"], None
+    theirs, values = target.right["leaves"], right_values(target)
+    if found := wrong_order(fingerprint(outcome)["leaves"], theirs, target.names, target.tolerance):
+        return found
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
         if leaf.array != right.get("array", False):
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            facts = target.facts.get(leaf.path, {})
-            found = relation_of(leaf.value, Known(right, facts, target.inputs, target.tolerance))
+            value = torch.as_tensor(values[leaf.path]) if leaf.path in values else None
+            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance, value))
+            if found and len(theirs) > 1:
+                label = label_in(leaf.path, theirs, target.names)
+                return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
             if found:
-                if len(theirs) > 1:
-                    label = label_in(leaf.path, theirs, target.names)
-                    found = replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
-                if found.name not in VAGUE:
-                    return found
-                vague = vague or found
-    return vague
+                return found
+    return None
+
+
+def right_values(target: Target) -> Mapping[str, Any]:
+    """Return the right tensors, or nested lists of their rounded entries, by path, where they are known."""
+    if isinstance(target.exact, Returned):
+        return {leaf.path: leaf.value for leaf in target.exact.leaves() if isinstance(leaf.value, Tensor)}
+    return target.expected or {}
 
 
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
@@ -147,7 +147,7 @@ def known_mistake(case: Case) -> Explanation | None:
     Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
     well, if there is one.
     """
-    names, whole = (mutants_that_fit(case, mistakes, levels) for levels in (AUTHORS, WHOLE))
+    names, whole = (mutants_that_fit(case, levels) for levels in (AUTHORS, WHOLE))
     alone = len(set(map(family_of, names))) == 1
     for name in names:
         if PRAISE.search(case.messages[name]) and name not in whole:
@@ -159,7 +159,7 @@ def known_mistake(case: Case) -> Explanation | None:
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
     """A known mistake gives the values of the first failed check, and not those of others that fail."""
-    name = next(iter(mutants_that_fit(case, mistakes, AMONG_OTHERS)), None)
+    name = next(iter(mutants_that_fit(case, AMONG_OTHERS)), None)
     if name is None or PRAISE.search(case.messages[name]):
         return None
     return with_proof(named(case, name), case)
@@ -167,18 +167,8 @@ def known_mistake_among_others(case: Case) -> Explanation | None:
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
-    name = mutant_in_part(case, mistakes)
+    name = mutant_in_part(case)
     return of_one_part(named(case, name)) if name else None
-
-
-def mistakes(target: Target) -> Mapping[str, Fingerprint]:
-    """Return the mutants that an author declared."""
-    return target.mistakes
-
-
-def slips(target: Target) -> Mapping[str, Fingerprint]:
-    """Return the mutants that operators made."""
-    return target.slips
 
 
 def named(case: Case, mistake: str) -> Explanation:
@@ -213,13 +203,6 @@ def cause(case: Case) -> str:
         return ""
     sentences = SENTENCES.split(meaning(case.outcome, source=case.source)[1])
     return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
-
-
-def slip(case: Case) -> Explanation | None:
-    """A mutant of the solution, made by an operator with one edit, gives the same values."""
-    names = mutants_that_fit(case, slips, OPERATORS)
-    clauses = case.clauses() if names else {}
-    return as_relation(Relation("slip", one_slip([clauses[name] for name in names]))) if names else None
 
 
 def relation(case: Case) -> Explanation | None:
@@ -264,7 +247,6 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_among_others,
     repair,
     changed_in_place,
-    slip,
     known_mistake_in_part,
     relation,
     exception,
@@ -299,18 +281,12 @@ def seen(case: Case) -> str:
 
 
 def in_the_result(case: Case) -> str:
-    """Return how a result differs as a whole from the right one; nothing about numbers that the student may not see."""
-    target, outcome = case.target, case.outcome
-    if not isinstance(outcome, Returned):
+    """Return which labels were taken for which; '' where the result has none."""
+    if not isinstance(case.outcome, Returned):
         return ""
-    mine = {leaf.path: leaf.value for leaf in outcome.leaves() if isinstance(leaf.value, str)}
-    right = {path: leaf["plain"] for path, leaf in target.right.get("leaves", {}).items() if "plain" in leaf}
-    if mine and all(isinstance(text, str) for text in right.values()):
-        return labels_seen(mine, right)
-    if target.hidden or target.expected is None or contract(fingerprint(outcome), target.right):
-        return ""
-    found = differing(outcome, target.expected, HOME_ROUNDING)
-    return pattern(plain(found[0].value).double(), found[1]) if found and isinstance(found[0].value, Tensor) else ""
+    mine = {leaf.path: leaf.value for leaf in case.outcome.leaves() if isinstance(leaf.value, str)}
+    right = {path: leaf["plain"] for path, leaf in case.target.right.get("leaves", {}).items() if "plain" in leaf}
+    return labels_seen(mine, right) if mine and all(isinstance(text, str) for text in right.values()) else ""
 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:

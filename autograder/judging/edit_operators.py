@@ -1,7 +1,6 @@
 """The operators that edit a student's code, one table.
 
-An operator looks at one node and yields changes of it. Where it does to a student's code what `mutations` does to a
-solution, it is taken from there; the words are others, because there an edit makes a mistake and here it undoes one.
+An operator looks at one node and yields changes of it.
 """
 
 from __future__ import annotations
@@ -9,23 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from . import mutations, wider_edits
-from .mutations import ENDS, INSTEAD, MODULES, SIBLINGS, called, constant, is_infinity, number_in
+from . import wider_edits
 from .sentences import CHANGES
 from .site import Change, Operator, Site, Size, in_one_line, line_of, statements_of, with_fields
+from .syntax import called, constant, is_self, number_in
+from .wider_edits import MODULES
 
 MOST_DTYPES = 2  # of the first parameters: all inputs have one
-
-
-def undoing(operator: mutations.Operator, words: str) -> Operator:
-    """Return one of the operators on solutions as one on a student's code, with words of its own."""
-    nothing_known = mutations.Scope({})
-
-    def undo(site: Site) -> Iterator[Change]:
-        for new, _ in operator(site.node, nothing_known):
-            yield Change(new, site.code(), words)
-
-    return undo
 
 
 def is_owner_of_functions(node: ast.AST) -> bool:
@@ -146,7 +135,7 @@ def other_number(site: Site) -> Iterator[Change]:
     if value is not None:
         for other in other_values(value):
             yield Change(constant(other), site.code(expression_around(site)), words_for_number(site, value, other))
-    if isinstance(node, ast.Attribute) and is_infinity(node):
+    if isinstance(node, ast.Attribute) and node.attr == "inf":
         words = CHANGES["number"].format(how="negative", what=f"in place of `{site.code()}`")
         yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), words)
 
@@ -301,6 +290,9 @@ def dtype_given(site: Site) -> Iterator[Change]:
             yield Change(call, site.code(), CHANGES["dtype"].format(name=name))
 
 
+ENDS = {"arange": 1, "range": 1, "tril": 1, "triu": 1, "diagonal": 1}  # which argument says where it ends
+
+
 def end_moved(site: Site) -> Iterator[Change]:
     """`arange(n)` becomes `arange(n + 1)`, or `arange(n - 1)`."""
     node = site.node
@@ -323,14 +315,19 @@ def mode_passed_on(site: Site) -> Iterator[Change]:
 
 def is_owned_by_self(call: ast.Call) -> bool:
     """Say whether a call is one of a module's own layers."""
-    return isinstance(call.func, ast.Attribute) and mutations.is_self(call.func.value)
+    return isinstance(call.func, ast.Attribute) and is_self(call.func.value)
 
 
-MORE_INSTEAD: Mapping[type[ast.operator], tuple[type[ast.operator], ...]] = {
-    ast.Sub: (ast.Div,),
-    ast.Mult: (ast.MatMult,),
-    ast.Div: (ast.FloorDiv,),
-    ast.FloorDiv: (ast.Div, ast.Mult),
+INSTEAD: Mapping[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub, ast.Mult),
+    ast.Sub: (ast.Add, ast.Div),
+    ast.Mult: (ast.Div, ast.Add, ast.MatMult),
+    ast.Div: (ast.Mult, ast.FloorDiv),
+    ast.FloorDiv: (ast.Mod, ast.Div, ast.Mult),
+    ast.Mod: (ast.FloorDiv,),
+    ast.MatMult: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
     ast.Pow: (ast.Mult,),
     ast.BitXor: (ast.Pow, ast.BitAnd, ast.BitOr),
 }
@@ -340,7 +337,7 @@ def other_operation(site: Site) -> Iterator[Change]:
     """`a * b` becomes `a / b`, `a ^ b` becomes `a ** b`, `a and b` becomes `a or b`."""
     node = site.node
     if isinstance(node, ast.BinOp | ast.AugAssign):
-        for other in (*INSTEAD.get(type(node.op), ()), *MORE_INSTEAD.get(type(node.op), ())):
+        for other in INSTEAD.get(type(node.op), ()):
             yield Change(with_fields(node, op=other()), site.code(), CHANGES["operation"])
     if isinstance(node, ast.BoolOp):
         other_op = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
@@ -359,13 +356,16 @@ COMPARISONS: Mapping[type[ast.cmpop], Mapping[type[ast.cmpop], str]] = {  # what
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
-    """`a < b` becomes `a <= b`, and every other comparison."""
+    """`a < b` becomes `a <= b`, and every other comparison; so does each of a chain."""
     node = site.node
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and (known := COMPARISONS.get(type(node.ops[0]))):
-        for sign in dict.fromkeys((*known, *ANY_OTHER)):
-            if sign is not type(node.ops[0]):
-                words = CHANGES[known.get(sign, "comparison")]
-                yield Change(with_fields(node, ops=[sign()]), site.code(), words)
+    if not isinstance(node, ast.Compare):
+        return
+    for i, op in enumerate(node.ops):
+        known = COMPARISONS.get(type(op), {})
+        for sign in dict.fromkeys((*known, *ANY_OTHER)) if known else ():
+            if sign is not type(op):
+                ops = [*node.ops[:i], sign(), *node.ops[i + 1 :]]
+                yield Change(with_fields(node, ops=ops), site.code(), CHANGES[known.get(sign, "comparison")])
 
 
 def none_asked_for(site: Site) -> Iterator[Change]:
@@ -397,8 +397,10 @@ def condition_inverted(site: Site) -> Iterator[Change]:
 
 
 def exchanged(site: Site) -> Iterator[Change]:
-    """`f(a, b)` becomes `f(b, a)`, `[a, b]` becomes `[b, a]`."""
+    """`f(a, b)` becomes `f(b, a)`, `[a, b]` becomes `[b, a]`, `a - b` becomes `b - a`."""
     node = site.node
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.MatMult | ast.Mod):
+        yield Change(ast.BinOp(node.right, node.op, node.left), site.code(), CHANGES["sides"])
     if isinstance(node, ast.Tuple | ast.List):
         for items in with_two_exchanged(node.elts):
             yield Change(with_fields(node, elts=items), site.code(), CHANGES["elements"])
@@ -418,7 +420,27 @@ def with_two_exchanged(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
 
 
 LONGEST_LIST = 6
-HABITS: Mapping[str, tuple[str, ...]] = {  # what other libraries, or other days, call something similar
+SIBLINGS: Mapping[str, tuple[str, ...]] = {  # the opposite, or what other libraries or days call something similar
+    "sum": ("mean",),
+    "mean": ("sum",),
+    "std": ("var",),
+    "var": ("std",),
+    "amax": ("amin", "sum", "mean"),
+    "argmax": ("argmin", "argsort"),
+    "maximum": ("minimum",),
+    "tril": ("triu",),
+    "triu": ("tril",),
+    "sin": ("cos",),
+    "cos": ("sin",),
+    "softmax": ("log_softmax",),
+    "repeat_interleave": ("repeat",),
+    "cat": ("stack",),
+    "ones": ("zeros",),
+    "new_ones": ("new_zeros",),
+    "relu": ("sigmoid", "tanh"),
+    "tanh": ("relu", "sigmoid"),
+    "randn": ("rand",),
+    "rand": ("randn",),
     "max": ("amax", "maximum"),
     "min": ("amin", "minimum"),
     "amin": ("amax",),
@@ -465,7 +487,7 @@ def sibling_called(site: Site) -> Iterator[Change]:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = node.func.attr
-    for other in (*SIBLINGS.get(name, ()), *HABITS.get(name, ())):
+    for other in SIBLINGS.get(name, ()):
         func = with_fields(node.func, attr=other)
         words = CHANGES["pieces" if name in ("split", "chunk") else "function"]
         yield Change(ast.Call(func, node.args, node.keywords), site.code(), words)
@@ -610,6 +632,30 @@ def axis_removed(site: Site) -> Iterator[Change]:
             yield Change(ast.Call(node.func, node.args, rest), site.code(), CHANGES["all axes"])
 
 
+def sign_deleted(site: Site) -> Iterator[Change]:
+    """`-x` becomes `x`, `~mask` becomes `mask`."""
+    node = site.node
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
+        sign = {ast.USub: "-", ast.Invert: "~", ast.Not: "not "}.get(type(node.op), "+")
+        yield Change(node.operand, f"{sign}{site.code(node.operand)}", CHANGES["sign"])
+
+
+def one_case_only(site: Site) -> Iterator[Change]:
+    """`a if test else b` becomes `a`, or `b`."""
+    node = site.node
+    if isinstance(node, ast.IfExp):
+        yield Change(node.body, site.code(), CHANGES["one case"])
+        yield Change(node.orelse, site.code(), CHANGES["one case"])
+
+
+def loop_shortened(site: Site) -> Iterator[Change]:
+    """A loop ends after its first round."""
+    node = site.node
+    if isinstance(node, ast.For):
+        head = in_one_line(ast.unparse(node).split("\n")[0])
+        yield Change(with_fields(node, body=[*node.body, ast.Break()]), head, CHANGES["first round"])
+
+
 OPERATORS: Sequence[tuple[Operator, Size]] = (
     (wider_edits.generator_passed, Size.DELETION),  # where these five apply, they are what is meant
     (mode_passed_on, Size.DELETION),
@@ -618,8 +664,8 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (wider_edits.nan_counted, Size.DELETION),
     (call_deleted, Size.DELETION),
     (side_deleted, Size.DELETION),
-    (undoing(mutations.sign_missing, CHANGES["sign"]), Size.DELETION),
-    (undoing(mutations.one_case_only, CHANGES["one case"]), Size.DELETION),
+    (sign_deleted, Size.DELETION),
+    (one_case_only, Size.DELETION),
     (argument_deleted, Size.DELETION),
     (index_deleted, Size.DELETION),
     (decorator_deleted, Size.DELETION),
@@ -628,10 +674,10 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (other_pair_of_axes, Size.CONSTANT),
     (axis_added, Size.CONSTANT),
     (keyword_shared, Size.CONSTANT),
-    (undoing(mutations.other_item, CHANGES["index"]), Size.CONSTANT),
     (dtype_given, Size.CONSTANT),
     (end_moved, Size.CONSTANT),
     (wider_edits.unused_argument, Size.CONSTANT),
+    (wider_edits.argument_passed, Size.CONSTANT),
     (wider_edits.new_axis_moved, Size.CONSTANT),
     (wider_edits.whole_axis, Size.CONSTANT),
     (wider_edits.copy_kept, Size.CONSTANT),
@@ -640,15 +686,14 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (new_not_in_place, Size.OPERATION),
     (other_operation, Size.OPERATION),
     (other_comparison, Size.OPERATION),
-    (undoing(mutations.sides_swapped, CHANGES["sides"]), Size.OPERATION),
-    (undoing(mutations.steps_swapped, CHANGES["steps"]), Size.OPERATION),
-    (undoing(mutations.opposite_sign, CHANGES["minus"]), Size.OPERATION),
     (exchanged, Size.OPERATION),
+    (wider_edits.steps_swapped, Size.OPERATION),
+    (wider_edits.opposite_sign, Size.OPERATION),
     (inverted, Size.OPERATION),
     (sibling_called, Size.OPERATION),
     (condition_inverted, Size.OPERATION),
     (method_added, Size.OPERATION),
-    (undoing(mutations.first_round_only, CHANGES["first round"]), Size.OPERATION),
+    (loop_shortened, Size.OPERATION),
     (wider_edits.factor_added, Size.OPERATION),
     (wider_edits.cut_anew, Size.OPERATION),
     (wider_edits.every_row, Size.OPERATION),

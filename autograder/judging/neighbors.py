@@ -15,9 +15,9 @@ from itertools import count
 from typing import Any
 
 from .edit_operators import OPERATORS
-from .mutations import called
 from .observations import parameters_of, unread_parameters
 from .site import Change, Site, Size
+from .syntax import called
 
 MOST_NODES_DELETED = 6  # whoever deletes more has changed what the code does, and not one slip in it
 MOST_TOGETHER = 8

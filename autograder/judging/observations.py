@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
-from .mutations import called
 from .sentences import OBSERVED
 from .site import in_one_line
-from .syntax import definition, parsed
+from .syntax import called, definition, parsed
 
 NOT_READ = ("self", "cls")
 MOST_STRANGE = 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .fingerprint import SMALLEST_SIZE, Fingerprint, fingerprint, same_leaf
-from .target import LARGE, Target
+from .target import Target
 from .values import Lost, Outcome, Returned
+
+LARGE = 20  # a count above it is hardly met by chance
 
 
 def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:

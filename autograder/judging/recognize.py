@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .case import Case
 from .fingerprint import Fingerprint, fingerprint, same, same_leaf
-from .target import Target, shows_a_count, shows_numbers
+from .target import Target, shows_numbers
 
 LAYER = re.compile(r"\b\w+(?=\.(?:weight|bias)\b)")
-Bank = Callable[[Target], Mapping[str, Fingerprint]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,6 @@ class Fit:
         visible: it does so on the visible ones.
         unopposed: it fails no check that the answer passed.
         numbers: on the first failed check it differs in a tensor without NaN: no two mutants do that alike by chance.
-        telling: it differs there in a tensor or in a large count.
         whole: it fails each visible check that the answer fails, so what it does right is right in the answer.
     """
 
@@ -33,7 +31,6 @@ class Fit:
     visible: bool
     unopposed: bool
     numbers: bool
-    telling: bool
     whole: bool
 
 
@@ -45,17 +42,13 @@ AUTHORS: tuple[Level, ...] = (
 WHOLE: tuple[Level, ...] = (lambda fit: fit.whole,)
 # whoever made two mistakes is told of one, unless a passed check speaks against it
 AMONG_OTHERS: tuple[Level, ...] = (lambda fit: fit.unopposed and fit.numbers,)
-OPERATORS: tuple[Level, ...] = (
-    lambda fit: fit.everywhere and fit.unopposed and fit.telling,
-    lambda fit: fit.unopposed and fit.telling,
-)
 
 
-def mutants_that_fit(case: Case, bank: Bank, levels: Sequence[Level]) -> list[str]:
-    """Name the mutants of a bank that give the values of the first failed check and agree best otherwise."""
+def mutants_that_fit(case: Case, levels: Sequence[Level]) -> list[str]:
+    """Name the known mistakes that give the values of the first failed check and agree best otherwise."""
     target, outcome = case.target, fingerprint(case.outcome)
-    names = [n for n, known in bank(target).items() if is_like(outcome, known, target)]
-    fits = [fit_of(case, bank, name) for name in names]
+    names = [n for n, known in target.mistakes.items() if is_like(outcome, known, target)]
+    fits = [fit_of(case, name) for name in names]
     return next((best for level in levels if (best := [fit.name for fit in fits if level(fit)])), [])
 
 
@@ -72,13 +65,13 @@ def without_names(outcome: Fingerprint) -> Fingerprint:
     return {**outcome, "leaves": {**leaves, **named}} if named else outcome
 
 
-def fit_of(case: Case, bank: Bank, name: str) -> Fit:
+def fit_of(case: Case, name: str) -> Fit:
     """Return how far a mutant agrees with an answer that it gives on the first failed check."""
-    triples = list(zip(case.targets, case.outcomes, (bank(t).get(name) for t in case.targets), strict=True))
+    triples = list(zip(case.targets, case.outcomes, (t.mistakes.get(name) for t in case.targets), strict=True))
     telling = [(t, o, known) for t, o, known in triples if known is not None and t.is_wrong(known)]
     agree = [(t, is_like(fingerprint(o), known, t)) for t, o, known in telling]
     passes = [(t, o) for t, o, known in triples if known is not None and not t.hidden and not t.is_wrong(known)]
-    target, known = case.target, bank(case.target)[name]
+    target, known = case.target, case.target.mistakes[name]
     finite = {path: leaf for path, leaf in known.get("leaves", {}).items() if not leaf.get("nan")}
     numbers = shows_numbers({"leaves": finite}, target.right, target.tolerance)
     return Fit(
@@ -87,12 +80,11 @@ def fit_of(case: Case, bank: Bank, name: str) -> Fit:
         visible=all(agrees for t, agrees in agree if not t.hidden),
         unopposed=not any(t.accepts(o) for t, o, _ in telling),
         numbers=numbers,
-        telling=numbers or shows_a_count(known, target.right),
         whole=all(t.accepts(o) for t, o in passes),
     )
 
 
-def mutant_in_part(case: Case, bank: Bank) -> str | None:
+def mutant_in_part(case: Case) -> str | None:
     """Name the mutant that gives some of the wrong tensors in a result of several, where others differ.
 
     They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
@@ -109,12 +101,12 @@ def mutant_in_part(case: Case, bank: Bank) -> str | None:
     wrong = {p: leaf for p, leaf in leaves.items() if not same_leaf(leaf, right[p], target.tolerance)}
     kept = [p for p, leaf in mine.items() if p in right and same_leaf(leaf, right[p], target.tolerance)]
     best, most = None, 0
-    for name, known in bank(target).items() if wrong else ():
+    for name, known in target.mistakes.items() if wrong else ():
         theirs = known.get("leaves", {})
         equal = [tells_alike(leaf, theirs.get(p), target) for p, leaf in wrong.items()]
         enough = sum(equal) > most and (equal[0] or 2 * sum(equal) > len(wrong))
         enough = enough and all(same_leaf(theirs.get(p, {}), right[p], target.tolerance) for p in kept)
-        if enough and fit_of(case, bank, name).unopposed:
+        if enough and fit_of(case, name).unopposed:
             best, most = name, sum(equal)
     return best
 

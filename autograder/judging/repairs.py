@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from .compare import label_in
 from .fingerprint import fingerprint
 from .first_nan import has_new_nan, where_from
-from .mutations import called
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
 from .progress import gained
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
+from .syntax import called
 from .target import Target
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised

@@ -19,24 +19,19 @@ SHARED: Mapping[str, str] = {
     "detach, .data, .item(), torch.tensor and numpy do.",
 }
 
-# what a tensor is, seen from the right one: `relations`
+# what a result is, seen from the right one: `relations`
 RELATIONS: Mapping[str, str] = {
     "dtype": "The right numbers, but as {mine}; they should be {right}.",
-    "ones": "The right numbers in the right order, but an axis of size 1 is missing, extra, or in another position.",
-    "shape": "The right numbers in the right order, but axes were joined or split.",
-    "expanded": "The right numbers, but repeated along axis {axis}, which should have size 1.",
+    "shape": "The right numbers in the right order, but axes were joined, split, added or lost.",
     "nan": "Right, except for NaN where there should be 0.",
-    "empty rows": "Right, except for the rows that have nothing to look at: they should be 0.",
     "overflow": "NaN where entries are far above 0: exp of them is infinite, and infinity over infinity is NaN. What "
     "can be subtracted first without changing the result?",
     "underflow": "NaN where all entries are far below 0: exp of each rounds to 0, and 0/0 is NaN. Which entry of the "
     "row has to be subtracted, so that one exp is 1?",
     "not a number": "There is NaN. It comes from 0/0, ∞ − ∞, ∞/∞ or 0 · ∞ and spreads to all that it meets: print one "
     "step after the other, and look where it appears first.",
-    "rearranged": "The right numbers, but in other places.",
     "transposed": "The right numbers, but the result is transposed: rows and columns are swapped.",
     "permuted": "The right numbers, but the axes of the result are in another order.",
-    "reversed": "The right numbers in reverse order along axis {axis}.",
     "rolled": "The right numbers, all moved by one position along axis {axis}.",
     "cut anew": "The right numbers in the wrong order: the axes were {before} when a reshape or view made this shape, "
     "and should have been {right}.",
@@ -50,61 +45,18 @@ RELATIONS: Mapping[str, str] = {
     "root": "This is the square root of the right result.",
     "square": "This is the square of the right result.",
     "inverse": "This is 1 divided by the right result.",
-    "not summed": "One step is missing: {done} along axis {axis}, this is the right result.",
-    "not shared out": "The proportions are right, but rows do not sum to 1: divide each row by its own sum.",
-    "softmax twice": "These are the right weights with softmax applied once more, so they are too even.",
-    "scale": "These are the weights of scores that are {factor} times as large as they should be, and {size} is a size "
-    "of the inputs. Is a scale missing, or one too many?",
-    "scale unseen": "These are the weights of scores that are too large, or too small, by one factor.",
-    "other size": "These are the weights of scores that are √({a}/{b}) times as large as they should be, as with the "
-    "root of {b}, the size of another axis, in place of {a}. Which axis holds the entries of a query?",
-    "other size unseen": "These are the weights of scores that were scaled by the root of the size of another axis.",
-    "factor of a size": "Every entry is {sign}{factor} times what it should be, and {size} is a size of the inputs.",
-    "factor": "Every entry is {sign}{factor} times what it should be.",
+    "factor of a size": "Every entry is {factor} times what it should be, and {size} is a size of the inputs.",
+    "factor": "Every entry is {factor} times what it should be.",
     "factor unseen": "Right up to one factor.",
-    "base": "These are {mine} logarithms; {right} ones were asked for.",
-    "difference": "Every entry differs from the right one by the same number.",
-    "first alone": "Only the {place} {part} came back; the others are missing.",
-    "repeated": "Every {part} is what only the {place} one should be.",
-    "first only": "The {place} {part} is right; others are not.",
-    "one number": "The right numbers, all {done} into one. The result should keep its axes.",
-    "summed": "The right numbers, but {done} along axis {axis}: one axis is gone.",
-    "shifted": "Off by one: in each row one position too {amount} is allowed.",
-    "all false": "Everything is False here.",
-    "all true": "Everything is True here. Which condition makes an entry False?",
-    "unfilled": "The first {part} is right and the last is all 0.",
-    "diagonal": "This is only the diagonal of what was asked for: entry i met entry i alone.",
-    "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
-    "zeros": "All entries are 0. Is something computed and then not written into the result?",
-    "no weights": "All weights are 0, so nothing is looked at.",
-    "equal rows": "Every row came out the same.",
     "input": "That is one of the inputs as it was.",
-    "one row": "This is the {place} row of an input as it was, where several are to be mixed.",
-    "one term": "This is the {place} row of an input, times one number. Where are the other rows added?",
-    "weights": "These sum to 1, as weights do, but the result should not. Is there one softmax too many?",
-    "columns": "Here the columns sum to 1 and not the rows. Along which axis does softmax, or its sum, run?",
-    "wrong axis": "Here the weights sum to 1 along another axis than they should. Along which one does softmax run?",
-    "whole table": "A whole table sums to 1 here. Every row should: each query has weights of its own that sum to 1.",
-    "negative weights": "Some weights are negative. Which step makes scores positive?",
-    "no shares": "These do not sum to 1 along the axis that was asked for.",
-    "nothing hidden": "No weight is exactly 0 here, and some should be. Where does the mask come in?",
-    "causal": "Everything right of the diagonal is 0, as with a causal mask. None was asked for here.",
-}
-
-# a result of the wrong structure: `structure`
-STRUCTURE: Mapping[str, str] = {
-    "too many": "It returned {count} values; only the {ordinal} was asked for.",
-    "not stacked": "It returned {count} tensors, the parts of the right one. Join them: {join}.",
-    "lists": "It returned a list of numbers; a tensor was asked for. Stay with torch's functions, or stack them.",
-    "one of several": "Only one of the results came back: {name}. Asked for are {asked}.",
-    "joined": "The right numbers side by side in one tensor. Return them as {count} tensors: {asked}.",
-    "stacked": "The right numbers stacked in one tensor. Return them as {count} tensors: {asked}.",
-    "more": "It returned {count} values, more than were asked for: {asked}.",
-    "fewer": "It returned {count} of {all} results; missing: {missing}.",
-    "number unseen": "It returned a different number of results.",
+    "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
+    "one value": "Every entry is {value}.",
+    "one value unseen": "All entries are equal.",
+    "signs": "Every entry has the opposite sign of what it should have.",
+    "first for all": "Every {part} is what only the first one should be.",
+    "repeated": "Every {part} came out the same.",
+    "unfilled": "The last {part} is all 0.",
     "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
-    "none": "Nothing came back for {name}: it is None. Is a `return` missing in one of the branches?",
-    "no return": "It returned None. Is a `return` missing at the end, or in one of its branches?",
 }
 
 # why two tensors do not fit together: `misfits`
@@ -128,6 +80,7 @@ SHAPES: Mapping[str, str] = {
 
 # what an answer is, when nothing explains it: `diagnose`
 ANSWERS: Mapping[str, str] = {
+    "no return": "It returned None. Is a `return` missing at the end, or in one of its branches?",
     "differs": f"It differs {UNSEEN}.",
     "only numbers": "The shape is right, the numbers are not.",
     "too large": "Far more came back than was asked for.",
@@ -143,54 +96,9 @@ ANSWERS: Mapping[str, str] = {
     "two": "With two changes,",
     "in part": "and the rest still does not.",
     "more right": "more of the results come out right",
-    "slip": "You get exactly these numbers if {clauses}.",
 }
 
-# what a slip makes of a solution, as the clause after `if`: `mutations`
-SLIPS: Mapping[str, str] = {
-    "side missing": "{what}{names} is missing",
-    "one side missing": "one side of {what}{names} is missing",
-    "other operation": "{what}{names} is replaced by {other}",
-    "sides swapped": "the two sides of {what}{names} are swapped",
-    "root missing": "the square root{names} is missing",
-    "root multiplied": "it is multiplied by the square root{names} and not divided",
-    "minus missing": "a minus sign{names} is missing",
-    "mask inverted": "a mask{names} is inverted",
-    "opposite sign": "the input of {what} has the opposite sign",
-    "comparison": "the comparison{names} is {other} instead of {sign}",
-    "step missing": "{what} is left out",
-    "steps swapped": "{inner} comes after {outer}, not before it",
-    "axis option": "{what} runs along another axis, `{option}={value}`",
-    "axis": "{what} acts on another axis",
-    "keepdim": "`{option}` is missing, so other entries meet by broadcasting",
-    "option": "`{option}` is not passed to {what}",
-    "sibling": "{other} is used in place of {what}",
-    "other name": "`{other}` is used in place of `{name}`",
-    "other result": "one intermediate result is used in place of another",
-    "results exchanged": "two intermediate results are exchanged in one {what}",
-    "off by one": "a position or a count is off by one",
-    "end": "`{name}` begins or ends one step too {when}",
-    "item": "the {taken} is taken in place of the {right}",
-    "new axis": "a new axis is in another position, so that other entries meet by broadcasting",
-    "reshape": "a reshape takes the place of a transpose, which gives the shape but changes the order of the numbers",
-    "one reshape": "a single reshape splits the heads, which gives the shape but changes the order of the numbers",
-    "neighbors": "neighboring entries go to different heads",
-    "arguments swapped": "two arguments of {what}{names} are swapped",
-    "filled with 0": "hidden keys get score 0, and exp(0) = 1, so they still have weight",
-    "one case": "the same branch is always taken{names}",
-    "branch missing": "one branch of the `if`{names} is missing",
-    "overwritten": "a loop overwrites its result instead of adding to it",
-    "first round": "a loop ends after its first round",
-    "statement missing": "a whole step{names} is missing",
-    "ignored": "`{name}` is ignored",
-    "last steps": "the last steps are missing, and an intermediate result is returned",
-}
-
-# how numbers, or labels, differ as a whole: `patterns`
-PATTERNS: Mapping[str, str] = {
-    "signs": "Every entry has the opposite sign of what it should have.",
-    "factors": "Each {part} is right but for a factor of its own: {factors}.",
-}
+# how labels differ: `patterns`
 LABELS: Mapping[str, str] = {
     "taken": "{missed} was taken for {extra}",
     "beside": "Beside {right}, {extra} came back too, for one and the same thing",
@@ -267,7 +175,9 @@ CHANGES: Mapping[str, str] = {
     "argument": "with an argument of the function in place of `{name}`",
     "all axes": "over all axes",
     "unread": "with an argument in its place that nothing uses so far",
+    "passed": "with `{name}` passed on",
     "factor": "with one more factor",
+    "factor unread": "with `{name}` as one more factor",
     "copy kept": "with a copy of it, not a view, which changes with what it is a view of",
     "generator": "with the generator passed on",
     "whole axis": "with the whole axis in place of one position",

@@ -213,3 +213,31 @@ def imports_and_helpers(module: Code, source: str) -> list[str]:
 def is_ours(node: ast.stmt) -> bool:
     """Say whether an import is of the machinery, which a student's cell does not need."""
     return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("autograder", "checks")
+
+
+def called(node: ast.AST) -> str:
+    """Return the name of the function or method that a call calls; '' for anything else."""
+    if not isinstance(node, ast.Call):
+        return ""
+    func = node.func
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+
+
+def is_self(node: ast.AST) -> bool:
+    """Say whether a node is the name `self`."""
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def number_in(node: ast.AST | None) -> int | None:
+    """Return the whole number that an expression is, or None."""
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = number_in(node.operand)
+        return None if inner is None else -inner
+    return None
+
+
+def constant(value: float) -> ast.expr:
+    """Return a number as an expression; a negative one as Python's parser would."""
+    return ast.UnaryOp(ast.USub(), ast.Constant(-value)) if value < 0 else ast.Constant(value)

@@ -12,8 +12,6 @@ from .compare import equal
 from .fingerprint import GRACE, Fingerprint, fingerprint, same, same_leaf
 from .values import Outcome
 
-LARGE = 20  # a count above it is hardly met by chance
-
 
 @dataclass(frozen=True)
 class Target:
@@ -29,10 +27,8 @@ class Target:
         exact: the right answer itself, where the judge has it; otherwise the fingerprint decides.
         hidden: a check that students do not have. Nothing of its inputs or values may be shown.
         tolerance: replaces the one that follows from the dtype where it is wider.
-        facts: what the parts of the right answer's tensors look like, by path.
         names: what the docstring calls the things that are returned.
         inputs: the tensors that the check drew.
-        slips: the fingerprint of what each small slip makes of the solution, by name.
     """
 
     name: str
@@ -44,10 +40,8 @@ class Target:
     exact: Outcome | None = None
     hidden: bool = False
     tolerance: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] = ()
     inputs: Sequence[Tensor] = ()
-    slips: Mapping[str, Fingerprint] = field(default_factory=dict)
 
     def accepts(self, outcome: Outcome) -> bool:
         """Say whether an outcome is the right answer."""
@@ -62,13 +56,6 @@ class Target:
     def is_wrong(self, known: Fingerprint | None) -> bool:
         """Say whether a fingerprint, if there is one, is that of something other than the right answer."""
         return known is not None and not same(known, self.right, self.tolerance, GRACE)
-
-    def tells_slip(self, slip: str) -> bool:
-        """Say whether a slip gives other numbers than the right answer here: no two slips do that by chance."""
-        known = self.slips.get(slip)
-        if known is None or not self.is_wrong(known):
-            return False
-        return shows_numbers(known, self.right, self.tolerance) or shows_a_count(known, self.right)
 
 
 def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
@@ -95,15 +82,5 @@ def shows_its_own_numbers(known: Fingerprint, right: Fingerprint, tolerance: flo
             continue
         form = {name: theirs.get(path, {}).get(name) for name in ("dtype", "shape", "array")}
         if "dtype" not in theirs.get(path, {}) or not same_leaf({**leaf, **form}, theirs[path], tolerance):
-            return True
-    return False
-
-
-def shows_a_count(known: Fingerprint, right: Fingerprint) -> bool:
-    """Say whether a wrong answer has a number of its own, large enough not to be met by chance."""
-    theirs = right.get("leaves", {})
-    for path, leaf in known.get("leaves", {}).items():
-        number = leaf.get("number", leaf.get("plain"))
-        if isinstance(number, int | float) and abs(number) > LARGE and leaf != theirs.get(path):
             return True
     return False

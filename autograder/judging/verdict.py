@@ -57,7 +57,6 @@ def judge(
     outcomes: Sequence[Outcome],
     messages: Mapping[str, str],
     hints: Mapping[str, int] | None = None,
-    clauses: Callable[[], Mapping[str, str]] = dict,
     source: str = "",
     repair: Callable[[], str] = str,
     calls: Collection[str] | None = None,
@@ -70,7 +69,6 @@ def judge(
         outcomes: what the student's work gave, in the same order.
         messages: what to tell a student who made a known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
-        clauses: returns what each slip is, by its name; asked only where one fits.
         source: the student's code, where it is known; it decides nothing but words.
         repair: looks for an edit of that code that passes, and returns what a student reads about it, or ''.
         calls: which meaningful functions the solution calls; None where that is not known.
@@ -82,7 +80,7 @@ def judge(
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
-    case = Case(targets, outcomes, first, messages, hints or {}, clauses, source, calls, repair)
+    case = Case(targets, outcomes, first, messages, hints or {}, source, calls, repair)
     try:
         failure = explain(case)
     except SURVIVED as error:  # an explanation never decides about points

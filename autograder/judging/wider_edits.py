@@ -5,17 +5,21 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
-from .mutations import called, constant, number_in
 from .observations import parameters_of
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
+from .syntax import called, constant, is_self, number_in
 
 ROUNDING = 1e-4
 MOST_FACTORS = 6
 DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
+MODULES = ("torch", "math", "functional", "nn", "np")
+NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
 INVERSE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.LtE: ast.Gt,
@@ -36,11 +40,29 @@ def unused_argument(site: Site) -> Iterator[Change]:
         yield Change(ast.Name(name, ast.Load()), site.code(), CHANGES["unread"])
 
 
+def argument_passed(site: Site) -> Iterator[Change]:
+    """A call gets an argument that nothing reads, or one by name: `attend(x, x)` becomes `attend(x, x, mask)`."""
+    node = site.node
+    function = next((p for p in site.parents if isinstance(p, ast.FunctionDef)), None)
+    if not isinstance(node, ast.Call) or function is None:
+        return
+    given = {keyword.arg for keyword in node.keywords}
+    for name in dict.fromkeys((*site.unread, *(argument.arg for argument in function.args.kwonlyargs))):
+        value, words = ast.Name(name, ast.Load()), CHANGES["passed"].format(name=name)
+        if name in site.unread:
+            yield Change(with_fields(node, args=[*node.args, value]), site.code(), words)
+        if name not in given:
+            yield Change(with_fields(node, keywords=[*node.keywords, ast.keyword(name, value)]), site.code(), words)
+
+
 def factor_added(site: Site) -> Iterator[Change]:
     """`2 * n` becomes `2 * n * d`, or `4 * n`."""
     node, parent = site.node, site.parent
     inner = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and not inner:
+        for name in site.unread:
+            unread = ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
+            yield Change(unread, site.code(), CHANGES["factor unread"].format(name=name))
         factors = [ast.Constant(2), *(ast.Name(name, ast.Load()) for name in site.names[:MOST_FACTORS])]
         for factor in factors:
             yield Change(ast.BinOp(node, ast.Mult(), factor), site.code(), CHANGES["factor"])
@@ -79,13 +101,16 @@ def whole_axis(site: Site) -> Iterator[Change]:
 
 
 def new_axis_moved(site: Site) -> Iterator[Change]:
-    """`x[:, None]` becomes `x[None]`, `x[:, :, None]` or `x[..., None]`."""
+    """`x[i, None]` becomes `x[None, i]`, `x[:, None]` becomes `x[None]`, `x[:, :, None]` or `x[..., None]`."""
     node = site.node
     if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
         return
-    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
     new = [item for item in items if isinstance(item, ast.Constant) and item.value is None]
     simple = all(isinstance(item, ast.Slice) and item.lower is item.upper is None for item in items if item not in new)
+    for turned in (items[::-1], [*items[1:], items[0]], [items[-1], *items[:-1]]) if new and len(items) > 1 else ():
+        moved = with_fields(node, slice=ast.Tuple(turned, ast.Load()))
+        yield Change(moved, site.code(), CHANGES["new axis moved"])
     if len(new) != 1 or not simple:
         return
     dots = ast.Constant(...)
@@ -281,3 +306,58 @@ def expression(code: str) -> ast.AST:
     """Return an expression that stands nowhere in the student's text."""
     (statement,) = statements(f"({code})")
     return next(ast.iter_child_nodes(statement))
+
+
+class Step(NamedTuple):
+    """What is done to one thing to get another: `x.exp()`, `x.mT`, `self.norm(x)`, `torch.tanh(x)`, `x / t`.
+
+    Args:
+        name: of the function, method, attribute or operation.
+        inner: what it works on.
+        around: makes the same step around something else.
+    """
+
+    name: str
+    inner: ast.expr
+    around: Callable[[ast.expr], ast.expr]
+
+
+def step_of(node: ast.AST) -> Step | None:
+    """Return the step that an expression is, or None."""
+    if isinstance(node, ast.Attribute) and node.attr in ("mT", "T"):
+        return Step(node.attr, node.value, partial(ast.Attribute, attr=node.attr, ctx=ast.Load()))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Mult | ast.Add | ast.Sub):
+        return Step("", node.left, partial(ast.BinOp, op=node.op, right=node.right))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return call_step(node, node.func)
+    return None
+
+
+def call_step(node: ast.Call, func: ast.Attribute) -> Step | None:
+    """Return the step that a call of a method, of a layer or of one of torch's functions is."""
+    if is_self(func.value) or (isinstance(func.value, ast.Name) and func.value.id in MODULES):
+        if not node.args or (len(node.args) > 1 and not is_self(func.value)):
+            return None
+        return Step(func.attr, node.args[0], lambda x: ast.Call(func, [x, *node.args[1:]], node.keywords))
+    if func.attr in NO_STEPS:
+        return None
+
+    def method(x: ast.expr) -> ast.expr:
+        return ast.Call(ast.Attribute(x, func.attr, ast.Load()), node.args, node.keywords)
+
+    return Step(func.attr, func.value, method)
+
+
+def steps_swapped(site: Site) -> Iterator[Change]:
+    """`x.softmax() / t` becomes `(x / t).softmax()`."""
+    outer = step_of(site.node)
+    inner = step_of(outer.inner) if outer else None
+    if outer and inner and not (isinstance(site.node, ast.BinOp) and isinstance(outer.inner, ast.BinOp)):
+        yield Change(inner.around(outer.around(inner.inner)), site.code(), CHANGES["steps"])
+
+
+def opposite_sign(site: Site) -> Iterator[Change]:
+    """`x.softmax(-1)` becomes `(-x).softmax(-1)`, as in Boltzmann's exp(-E)."""
+    step = step_of(site.node)
+    if step and step.name in ("softmax", "exp"):
+        yield Change(step.around(ast.UnaryOp(ast.USub(), step.inner)), site.code(), CHANGES["minus"])

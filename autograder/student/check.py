@@ -110,7 +110,6 @@ class ReleasedChecks:
             targets.append(target_of(check, known["checks"][check.name], known.get("names", ()), inputs))
             outcomes.append(check.summarize(outcome))
         source, cell = source_of(work), defining_cell(work)
-        clauses: Mapping[str, str] = known.get("slips", {})
         messages, hints = known["messages"], known.get("hints")
 
         def repair() -> str:
@@ -118,17 +117,8 @@ class ReleasedChecks:
                 return ""
             return repair_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
-        verdict = judge(
-            exercise,
-            targets,
-            outcomes,
-            messages,
-            hints,
-            lambda: clauses,
-            cell or "".join(source),
-            repair,
-            known.get("calls"),
-        )
+        code, calls = cell or "".join(source), known.get("calls")
+        verdict = judge(exercise, targets, outcomes, messages, hints, code, repair, calls)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
@@ -143,10 +133,8 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         MappingProxyType(expanded(data["mistakes"], data["right"])),
         data.get("expected"),
         tolerance=check.tolerance,
-        facts=data.get("facts", {}),
         names=names if check.summary is None else (),
         inputs=inputs,
-        slips=expanded(data.get("slips", {}), data["right"]),
     )
 
 
