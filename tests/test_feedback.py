@@ -151,7 +151,7 @@ def test_a_page_that_takes_too_long_costs_its_author_the_page_alone(reported: Co
 
     def ring_soon(*_: object) -> None:
         left, _ = signal.setitimer(signal.ITIMER_PROF, 0.01)
-        assert 0 < left <= feedback.PAGE_SECONDS
+        assert 0 < left < feedback.PAGE_SECONDS + 1  # the clock has ticks
         work_without_end()
 
     slow = {"fragile": ring_soon}

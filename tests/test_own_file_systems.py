@@ -12,7 +12,6 @@ from autograder.classroom.deliveries import Exchange
 from autograder.classroom.exchange import open_exchange
 
 from .accounts import needs_accounts
-from .handing_in import configure
 from .test_exchange import (  # noqa: F401
     ada,
     bob,
@@ -51,8 +50,10 @@ def test_a_students_own_file_system_in_the_exchange_stops_nobody(scratch, exchan
 
 
 def test_nor_the_service(scratch, exchange, bob, mallory, notebook) -> None:  # noqa: F811
-    configure(scratch, f"c.Exchange.root = {str(exchange)!r}\n")
     deliver(exchange, bob, notebook)
+    collector, lines = open_exchange(scratch), []
+    collector.root = str(exchange)
     with mounted_by(mallory, deliver(exchange, mallory, notebook)):
-        found = list(Exchange(scratch, open_exchange(scratch)).new(set(), print))
+        found = list(Exchange(scratch, collector).new(set(), lines.append))
     assert [one.student.split("-")[0] for one in found] == ["bob"]
+    assert "cannot be read" in lines[0]

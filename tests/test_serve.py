@@ -1,5 +1,6 @@
 """Grading at hand-in: what arrives is graded, counted by the lesson's rules, and its feedback is released."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -451,3 +452,28 @@ def test_a_damaged_record_of_one_student_is_set_aside(service, exchange, noteboo
     assert service.points() == before
     assert path.with_suffix(".damaged").read_text() == "[{"
     assert any("is damaged" in line for line in service.said)
+
+
+@pytest.mark.parametrize("beside", [".DS_Store", "__MACOSX/._a.ipynb"])
+def test_what_computers_write_into_the_inbox_does_not_end_the_service(service, exchange, beside: str) -> None:
+    place = service.course.inbox / LESSON / beside
+    place.parent.mkdir(parents=True)
+    place.write_text("")
+    os.utime(place, (1e9, 1e9))
+    service.service.look()
+    assert service.service.waiting == 0
+
+
+def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(service, exchange, monkeypatch) -> None:
+    inbox, real = service.course.inbox / LESSON, Path.lstat
+    inbox.mkdir(parents=True)
+    (inbox / ".ada.ipynb.x").write_text("{}")
+
+    def gone(path: Path):
+        if path.name == ".ada.ipynb.x":
+            path.unlink(missing_ok=True)
+        return real(path)
+
+    monkeypatch.setattr(Path, "lstat", gone)
+    service.service.look()
+    assert service.service.waiting == 0

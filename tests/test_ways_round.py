@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.judging.ways_round import way_round
+from autograder.judging.ways_round import starred, way_round
 
 RIGHT = "def attend(q): return q.exp()"
 
@@ -103,3 +103,8 @@ def test_a_cell_that_nobody_can_read_is_shown_where_it_names_the_exercise() -> N
 def test_what_an_author_allows_is_no_question() -> None:
     code = "def attend(q): return eval('q.exp()')"
     assert asked(code, allowed=("eval",)) == ""
+
+
+def test_a_cell_that_imports_all_of_a_lessons_module_is_shown() -> None:
+    assert starred(["import torch", "if True:\n    from modern import *"], ("modern",)) == "modern"
+    assert starred(["from math import *", "from modern import GPT", "from ."], ("modern",)) == ""

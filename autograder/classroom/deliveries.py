@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from ..errors import CourseError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
 from .attempts import Attempt, graded
@@ -128,7 +129,12 @@ class Inbox:
         self, lesson: Lesson, folder: Path, known: Collection[str], say: Callable[[str], None]
     ) -> Iterator[Delivered]:
         aside = replace(self._course, attempt=ASIDE)
-        for line in collect(aside, lesson, folder).left_out:
+        try:
+            report = collect(aside, lesson, folder)
+        except CourseError as error:  # such as what computers put into an empty folder
+            say(one_line(str(error)))
+            return
+        for line in report.left_out:
             say(f"left out   {line}")
         for student in aside.students(lesson):
             name = f"inbox {student} {submission_digest(aside, lesson, student)}"
@@ -196,5 +202,8 @@ def files_beside(course: Course, lesson: Lesson, student: str) -> dict[str, byte
 def files_in(folder: Path) -> Iterator[tuple[str, int, int]]:
     """Yield the path, the time of change in nanoseconds and the size of all that is in a folder."""
     for path in sorted(folder.rglob("*")):
-        status = path.lstat()
+        try:
+            status = path.lstat()
+        except FileNotFoundError:  # renamed meanwhile, as whoever copies does
+            continue
         yield path.as_posix(), status.st_mtime_ns, status.st_size

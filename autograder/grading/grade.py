@@ -29,13 +29,13 @@ from ..judging.answer_key import RunOnCheck
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
 from ..judging.check import Check
-from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
+from ..judging.shortcuts import bans_of, barred, found_in, ran_in, record_is_odd, record_of
 from ..judging.syntax import needs_names_of, top_level_names
 from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
-from ..judging.ways_round import way_round
+from ..judging.ways_round import starred, way_round
 from ..judging.withheld import withheld
 from .cells import Cell, Role, SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs, score_output
@@ -516,6 +516,8 @@ def question_about(
     known = key.known(exercise, submission.seed)
     if name := outside(record_of(outcomes), known, key.module_names):
         return f"it ran `{name}`, which no known solution needs"
+    if bans_of(key.shortcuts, exercise) and (module := starred(own, key.module_names)):
+        return f"a cell imports everything from `{module}`"
     return way_round(sources, exercise, own, known)
 
 

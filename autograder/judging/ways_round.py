@@ -57,6 +57,13 @@ def way_round(sources: Sequence[str], exercise: str, own: Sequence[str], allowed
     return f"a cell uses `{word}`" if word else "a cell with its name cannot be read" if unread else ""
 
 
+def starred(own: Sequence[str], modules: Collection[str]) -> str:
+    """Return the first of the lesson's modules that a cell imports everything from, forbidden names with it, or ''."""
+    imports = (part for source in own for node in parsed(source) for part in ast.walk(node))
+    found = (part for part in imports if isinstance(part, ast.ImportFrom) and part.names[0].name == "*")
+    return next((part.module for part in found if part.module in modules), None) or ""
+
+
 def hidden_in(node: ast.AST, aliases: dict[str, str]) -> Iterator[str]:
     """Yield what in a piece of code reaches something by another way than its name."""
     for part in ast.walk(node):

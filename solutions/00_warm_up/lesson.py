@@ -298,7 +298,7 @@ def shapes() -> dict[str, tuple[int, ...]]:
 
     a is (2, 3, 4), b is (4, 5), c is (3, 1) and d is (5,). The keys are the six expressions, spelled as here:
     "a @ b", "a.mT", "c + d", "a.sum(dim=-1)", "a.mean(dim=1, keepdim=True)", "a.flatten(1)".
-    Each value is a tuple of sizes, such as (2, 3, 4).
+    Each value is a tuple or a list of sizes, such as (2, 3, 4).
     """
     ### BEGIN SOLUTION
     return {

@@ -50,14 +50,15 @@ def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
 
 @battery("attention_entropy", points=1)
 def gradient_at_zero(attention_entropy: Any, draw: Inputs) -> Any:
-    """The gradient where weights are 0, weights that are nearly 0, other sizes, axes in front and dtypes."""
+    """Gradients where weights are 0, weights near 0 or exactly 1, other sizes, axes in front and dtypes."""
     w = torch.tensor(
         [[1.0, 0, 0], [0.5, 0.5, 0]], dtype=torch.float64, requires_grad=True
     )
     attention_entropy(w).sum().backward()
     nearly = draw.give(torch.tensor([[1 - 1e-5, 1e-5, 0]], dtype=torch.float64))
     of_scores = partial(after_softmax, attention_entropy)
-    edges = attention_entropy(nearly), w.grad.isnan(), w.grad.isinf()
+    certain = attention_entropy(torch.eye(3, dtype=torch.float64)) == 0
+    edges = attention_entropy(nearly), certain, w.grad.isnan(), w.grad.isinf()
     return partial(of_scores, draw.normal(2, 3, 4)), edges
 
 

@@ -120,7 +120,7 @@ for line in (text.seen[0], "strawberry"):
 #
 # ### Exercise 13.2: split a word
 #
-# Split a word, which may be new, into tokens, with merges that were learned before.
+# Split a word, which may be new, into tokens, with merges that were learned before. The class `Dictionary`, which splits the lines of this notebook, is not allowed here.
 
 # %% hints split_word [markdown]
 # If two pairs in a word could be merged, and they overlap, which of them goes first? What does its place in the word have to do with it?
@@ -282,7 +282,7 @@ for way, row in losses.items():
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
-# Write two functions. The first returns the learning rate of every step.
+# Write two functions. The class `given.Recipe`, which other cells fall back on, is not allowed in either. The first returns the learning rate of every step.
 
 # %% hints learning_rate [markdown]
 # There are three stretches: the warm-up, the cosine, and everything after the end. Which step is the first of each, and what should the rate be there?
