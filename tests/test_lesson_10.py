@@ -13,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.authoring.lesson import read_lesson
 from autograder.judging.modules import importable
+from autograder.judging.shortcuts import ran_in
 from autograder.paths import find_course
 
 from .answer_keys import key_of
@@ -215,3 +216,12 @@ def test_in_training_a_loop_over_blocks_keeps_more_than_the_plain_computation() 
     plain = kept(lambda q, k, v: (q @ k.mT / 32**0.5).softmax(dim=-1) @ v)
     blocks = kept(lambda q, k, v: REFERENCE["blockwise_attention"](q, k, v, 32))
     assert blocks > plain > 4 * 512**2
+
+
+def test_numbers_that_are_taken_out_one_by_one_are_seen() -> None:
+    def by_hand(query, key, value, block, mask=None):
+        [float(number) for number in query.flatten()]
+        return torch.zeros(*query.shape[:-1], value.size(-1))
+
+    outcomes = [check.values(by_hand, 5, record=True) for check in KEY.checks_of("blockwise_attention")]
+    assert ran_in(KEY.shortcuts, "blockwise_attention", outcomes)[0] == "item"

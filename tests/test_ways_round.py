@@ -89,6 +89,8 @@ def test_what_another_cell_does_is_no_question_about_the_exercise(cell: str) -> 
         "import ctypes",
         "import sys\nsys.setprofile(print)",
         "import sys\nsys.settrace(print)",
+        "find('torch:_C.DisableTorchFunction')",
+        "getattr(torch, '_C')",
     ],
 )
 def test_ways_to_the_record_itself_are_shown_wherever_they_are(cell: str) -> None:

@@ -37,6 +37,7 @@ RUNS_AS = {
     "jacrev": DERIVATIVES,
     "jacfwd": DERIVATIVES,
     "NumPy": FOR_NUMPY,
+    "item": ("item", "__float__", "__complex__"),
 }
 
 

@@ -8,6 +8,7 @@ and few answers need them.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from .syntax import parsed, reachable, words_of
@@ -25,13 +26,14 @@ ELSEWHERE = (
         "__dict__",
         "__code__",
     ),
-    *("attrgetter", "methodcaller", "posix_spawn", "popen"),
+    *("attrgetter", "methodcaller", "pkgutil", "resolve_name", "posix_spawn", "popen"),
 )
 # by these the record itself can be taken away, from any cell
 OF_THE_RECORD = (
     *("_getframe", "f_back", "currentframe", "ctypes", "_C", "_python_dispatch", "overrides", "judging", "grading"),
     *("_disable_current_modes", "DisableTorchFunction", "operators", "setprofile", "settrace"),
 )
+PATH = re.compile(r"\w+([.:]\w+)+|_\w+")
 INNER = ("ops", "onnx", "ao", "fx", "overrides", "library")  # parts of PyTorch that are not for answers
 TORCH = "torch"
 
@@ -48,13 +50,22 @@ def way_round(sources: Sequence[str], exercise: str, own: Sequence[str], allowed
     nodes = reachable(["", *sources], exercise)
     aliases = torch_names(nodes)
     hidden = (word for node in nodes for word in hidden_in(node, aliases) if word not in allowed)
-    taken = (word for source in own for node in parsed(source) for word in words_of(node) if word in OF_THE_RECORD)
+    read = [node for source in own for node in parsed(source)]
+    taken = (word for node in read for word in (*words_of(node), *words_in_texts(node)) if word in OF_THE_RECORD)
     unread = any(exercise in source and source.strip() and not parsed(source) for source in own)
     word = next(hidden, "")
     if word:
         return f"its code uses `{word}`"
     word = next(taken, "")
     return f"a cell uses `{word}`" if word else "a cell with its name cannot be read" if unread else ""
+
+
+def words_in_texts(node: ast.AST) -> Iterator[str]:
+    """Yield the steps of paths that are written as texts, such as "torch:_C.ops"."""
+    texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    for text in texts:
+        if PATH.fullmatch(text):
+            yield from re.split("[.:]", text)
 
 
 def starred(own: Sequence[str], modules: Collection[str]) -> str:

@@ -408,7 +408,7 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 #
 # ### Exercise 10.6: blockwise attention
 #
-# Write it for all queries at once, with a mask. The check measures the largest tensor that you make and how much you keep at a time, which it can do only for PyTorch's tensors. NumPy and Python lists of numbers (`tolist`) are therefore not allowed here, and neither is PyTorch's ready-made attention.
+# Write it for all queries at once, with a mask. The check measures the largest tensor that you make and how much you keep at a time, which it can do only for PyTorch's tensors. NumPy, Python lists of numbers (`tolist`) and numbers taken out of a tensor (`item`, `float`) are therefore not allowed here, and neither is PyTorch's ready-made attention.
 
 # %% hints blockwise_attention [markdown]
 # What three things are kept from block to block, and what are their shapes, if there are L queries? With what do they start?
