@@ -30,6 +30,7 @@ NO_OTHER_MEMORY = shortcut(
     "blockwise_attention",
     "NumPy",
     "tolist",
+    "item",
     because="What you keep can be measured in PyTorch's tensors only.",
 )
 ROOM = 700  # positions that fit into a RoomyCache

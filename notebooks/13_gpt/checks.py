@@ -200,6 +200,20 @@ def error_of(model: nn.Module, tokens: Tensor) -> str:
     return "none"
 
 
+NO_OTHER_SPLIT = shortcut(
+    "split_word",
+    "Dictionary",
+    "_of_piece",
+    because="The exercise is to split the word yourself.",
+)
+NO_OTHER_RATE = shortcut(
+    "learning_rate", "Recipe", because="The exercise is to write the rate yourself."
+)
+NO_OTHER_GROUPS = shortcut(
+    "parameter_groups",
+    "Recipe",
+    because="The exercise is to sort the parameters yourself.",
+)
 NO_OTHER_CLASS = shortcut(
     "GPT", "GPT", because="The exercise is to write the model yourself."
 )
