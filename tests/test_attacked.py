@@ -111,6 +111,10 @@ def test_an_empty_record_is_odd_unless_all_of_pytorch_is_forbidden(banned: str, 
     assert record_is_odd(bans, "task", [Returned(1)]) is odd
 
 
+def test_an_empty_record_is_not_odd_where_the_solution_runs_nothing_of_pytorch() -> None:
+    assert not record_is_odd([shortcut("task", "Recipe", because="No.")], "task", [Returned(1)], known=())
+
+
 def test_how_many_things_came_back_is_not_said_of_hidden_checks() -> None:
     right = Returned(torch.ones(2, 3))
     target = Target("t", "T.", 1, fingerprint.fingerprint(right), exact=right, hidden=True)

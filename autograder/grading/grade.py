@@ -511,9 +511,9 @@ def question_about(
         own: those that the student wrote or changed.
     """
     key = submission.lesson.key
-    if record_is_odd(key.shortcuts, exercise, outcomes):
-        return "what ran could not be recorded"
     known = key.known(exercise, submission.seed)
+    if record_is_odd(key.shortcuts, exercise, outcomes, known):
+        return "what ran could not be recorded"
     if name := outside(record_of(outcomes), known, key.module_names):
         return f"it ran `{name}`, which no known solution needs"
     if bans_of(key.shortcuts, exercise) and (module := starred(own, key.module_names)):

@@ -131,13 +131,15 @@ def record_of(outcomes: Iterable[Outcome]) -> set[str]:
     return {name for outcome in outcomes if isinstance(outcome, Returned) for name in outcome.ran}
 
 
-def record_is_odd(shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome]) -> bool:
+def record_is_odd(
+    shortcuts: Iterable[Shortcut], exercise: str, outcomes: Iterable[Outcome], known: Collection[str] = ("",)
+) -> bool:
     """Say whether too many functions ran to record them, or none where something is forbidden.
 
-    Where none of them may run, an empty record is what was asked for.
+    Where none of them may run, or the exercise's solution runs none (`known`), an empty record is what was asked for.
     """
     bans = bans_of(shortcuts, exercise)
-    some_wanted = bool(bans) and not any(EVERYTHING in ban.names for ban in bans)
+    some_wanted = bool(bans) and bool(known) and not any(EVERYTHING in ban.names for ban in bans)
     records = [outcome.ran for outcome in outcomes if isinstance(outcome, Returned)]
     return any(AND_MORE in ran or (some_wanted and not ran) for ran in records)
 

@@ -282,7 +282,7 @@ for way, row in losses.items():
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
-# Write two functions. The class `given.Recipe`, which other cells fall back on, is not allowed in either. The first returns the learning rate of every step.
+# Write two functions. The class `given.Recipe`, which other cells fall back on, is not allowed here. The first returns the learning rate of every step.
 
 # %% hints learning_rate [markdown]
 # There are three stretches: the warm-up, the cosine, and everything after the end. Which step is the first of each, and what should the rate be there?
@@ -333,7 +333,7 @@ plot.curves(
 # %% [markdown]
 # ### What decays
 #
-# The second function of this exercise sorts the parameters into those that decay and those that do not.
+# The second function of this exercise sorts the parameters into those that decay and those that do not. The class `given.Recipe` is not allowed here either.
 
 # %% hints parameter_groups [markdown]
 # How can you tell a matrix from a bias or a gain if you do not know what they are called? And how often does a matrix that two layers share come up?
