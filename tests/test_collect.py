@@ -64,6 +64,10 @@ def collected(course: Course, origin: Path) -> tuple[list[str], list[str]]:
         ("20261122.ipynb", "20261122"),
         ("solution.ipynb", ""),
         (f"jane/{LESSON}/{LESSON}.ipynb", "jane"),
+        (
+            f"Jane Doe_1_assignsubmission_file_9_assignsubmission_file_/{LESSON}.ipynb",
+            "Jane_Doe_1_assignsubmission_file_9_assignsubmission_file",
+        ),
         (f"jane_{LESSON}.ipynb", "jane"),
         (f"{LESSON}_jane.ipynb", "jane"),
         (f"{LESSON} (1)/jane.ipynb", "jane"),

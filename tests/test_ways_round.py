@@ -1,8 +1,10 @@
 """What in an exercise's code a person should look at, and what is nobody's business."""
 
+import ast
+
 import pytest
 
-from autograder.judging.ways_round import starred, way_round
+from autograder.judging.ways_round import dotted, starred, way_round
 
 RIGHT = "def attend(q): return q.exp()"
 
@@ -110,3 +112,9 @@ def test_what_an_author_allows_is_no_question() -> None:
 def test_a_cell_that_imports_all_of_a_lessons_module_is_shown() -> None:
     assert starred(["import torch", "if True:\n    from modern import *"], ("modern",)) == "modern"
     assert starred(["from math import *", "from modern import GPT", "from ."], ("modern",)) == ""
+
+
+def test_of_a_chain_without_end_only_the_beginning_is_read() -> None:
+    (statement,) = ast.parse(f"torch{'.a' * 2000}").body
+    assert dotted(statement.value, {"torch": "torch"}) == ""
+    assert "torch._C" in asked(f"import torch\ndef attend(q): return torch._C{'.a' * 2000}")

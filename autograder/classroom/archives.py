@@ -115,6 +115,7 @@ class CollectionReport:
 
 # as Moodle names files: "Jane Doe_12345_assignsubmission_file_/notebook.ipynb"
 MOODLE = re.compile(r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_file")
+MOODLE_MARK = re.compile(r"_\d+_assignsubmission_file")
 # as Blackboard does, and nbgrader's own example: Lesson 2_jane_attempt_2026-11-02-10-00-00_notebook.ipynb
 BLACKBOARD = re.compile(
     r"(?P<head>.+?)_attempt_(?P<day>\d{4}-\d\d-\d\d)-(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)"
@@ -135,6 +136,8 @@ def parse_lms_name(name: str, lesson: Lesson) -> Owner | None:
     matches = [match for pattern in (MOODLE, BLACKBOARD, CANVAS) if (match := pattern.match(name[:LONGEST_NAME]))]
     match = min(matches, key=re.Match.end, default=None)
     if match is None:
+        return None
+    if match.re is MOODLE and len(MOODLE_MARK.findall(name)) > 1:  # a person may be called like that, or a file
         return None
     if match.re is MOODLE:
         return Owner(match["student"], f"{match['student']}_{match['number']}")

@@ -36,6 +36,7 @@ OF_THE_RECORD = (
 PATH = re.compile(r"\w+([.:]\w+)+|_\w+")
 INNER = ("ops", "onnx", "ao", "fx", "overrides", "library")  # parts of PyTorch that are not for answers
 TORCH = "torch"
+MOST_STEPS = 20
 
 
 def way_round(sources: Sequence[str], exercise: str, own: Sequence[str], allowed: Collection[str] = ()) -> str:
@@ -120,7 +121,7 @@ def dotted(node: ast.Attribute, aliases: dict[str, str]) -> str:
     """Return the whole path of an attribute that comes from PyTorch, or ''."""
     parts: list[str] = []
     base: ast.expr = node
-    while isinstance(base, ast.Attribute):
+    while isinstance(base, ast.Attribute) and len(parts) <= MOST_STEPS:  # of a longer one, what it begins with is asked
         parts.append(base.attr)
         base = base.value
     root = aliases.get(base.id, "") if isinstance(base, ast.Name) else ""
