@@ -131,7 +131,7 @@ def test_blanks_cost_less_than_words(translator: Any, seed: int) -> None:
 def test_a_dot_product_translates_dates_as_well(translator: Any, seed: int) -> None:
     def dot(_: Any, state: torch.Tensor, states: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         weights = (states @ state[..., None]).squeeze(-1).softmax(dim=-1)
-        return weights, (weights[..., None] * states).sum(dim=1)
+        return (weights[..., None] * states).sum(dim=1), weights
 
     found = translator.train(translator.dates, len(translator.CHARACTERS), dot, steps=200, rate=0.01, seed=seed)
     assert translator.accuracy(found, translator.dates) > 0.95

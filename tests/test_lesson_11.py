@@ -6,7 +6,7 @@ anything but answers learn nothing.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -416,6 +416,10 @@ def by_order(seed: int) -> str:
     return f"ANSWERS = iter({answers!r})\ndef find_bugs(attention):\n    return set(next(ANSWERS, []))\n"
 
 
+def names_of(checks: Iterable[Any]) -> set[str]:
+    return {check.name for check in checks}
+
+
 def hidden_points(verdict: Verdict) -> int:
     return sum(result.points for result in verdict.results if result.hidden and result.passed)
 
@@ -430,7 +434,7 @@ def graded(source: str, seed: int) -> Verdict:
 @pytest.mark.parametrize("look", LOOKS)
 def test_unstopped_a_tester_that_looks_instead_of_testing_earns_all_hidden_points(look: str) -> None:
     passed = rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_source(look))["find_bugs"])
-    assert set(HIDDEN) <= set(passed)
+    assert names_of(HIDDEN) <= names_of(passed)
 
 
 @needs_sandbox
@@ -440,7 +444,8 @@ def test_a_tester_that_looks_instead_of_testing_earns_no_hidden_points(look: str
 
 
 def test_unstopped_a_tester_that_knows_the_order_earns_all_hidden_points() -> None:
-    assert set(HIDDEN) <= set(rights_of("11_bug_hunt", 5).passed("find_bugs", hidden_only(by_order(5))))
+    passed = rights_of("11_bug_hunt", 5).passed("find_bugs", hidden_only(by_order(5)))
+    assert names_of(HIDDEN) <= names_of(passed)
 
 
 def hidden_only(source: str) -> Any:

@@ -115,7 +115,7 @@ class Rights:
 
 
 def until_it_differs(check: Battery, right: Outcome) -> Check:
-    """Return a battery that stops at the first item that gives something else than the right answer did."""
+    """Return a battery that stops at the first item whose value is not that of the right answer."""
     if not isinstance(right, Returned):
         return check
     expected = right.tree
