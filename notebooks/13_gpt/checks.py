@@ -203,7 +203,6 @@ def error_of(model: nn.Module, tokens: Tensor) -> str:
 NO_OTHER_SPLIT = shortcut(
     "split_word",
     "Dictionary",
-    "_of_piece",
     because="The exercise is to split the word yourself.",
 )
 NO_OTHER_RATE = shortcut(
