@@ -92,6 +92,7 @@ def test_what_another_cell_does_is_no_question_about_the_exercise(cell: str) -> 
         "import sys\nsys.setprofile(print)",
         "import sys\nsys.settrace(print)",
         "find('torch:_C.DisableTorchFunction')",
+        "class Box: pass\nBox.run, Box.make = exec, compile",
         "getattr(torch, '_C')",
     ],
 )

@@ -34,6 +34,7 @@ OF_THE_RECORD = (
     *("_disable_current_modes", "DisableTorchFunction", "operators", "setprofile", "settrace"),
 )
 PATH = re.compile(r"\w+([.:]\w+)+|_\w+")
+RUNS_TEXTS = ("exec", "eval", "compile", "__import__")
 INNER = ("ops", "onnx", "ao", "fx", "overrides", "library")  # parts of PyTorch that are not for answers
 TORCH = "torch"
 MOST_STEPS = 20
@@ -53,11 +54,12 @@ def way_round(sources: Sequence[str], exercise: str, own: Sequence[str], allowed
     hidden = (word for node in nodes for word in hidden_in(node, aliases) if word not in allowed)
     read = [node for source in own for node in parsed(source)]
     taken = (word for node in read for word in (*words_of(node), *words_in_texts(node)) if word in OF_THE_RECORD)
+    passed_on = (word for node in read for word in passed_on_in(node) if word not in allowed)
     unread = any(exercise in source and source.strip() and not parsed(source) for source in own)
     word = next(hidden, "")
     if word:
         return f"its code uses `{word}`"
-    word = next(taken, "")
+    word = next(taken, "") or next(passed_on, "")
     return f"a cell uses `{word}`" if word else "a cell with its name cannot be read" if unread else ""
 
 
@@ -67,6 +69,13 @@ def words_in_texts(node: ast.AST) -> Iterator[str]:
     for text in texts:
         if PATH.fullmatch(text):
             yield from re.split("[.:]", text)
+
+
+def passed_on_in(node: ast.AST) -> Iterator[str]:
+    """Yield what runs a text and is not called here: it gets another name, or goes into an object."""
+    called = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    names = (part for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))
+    yield from (name.id for name in names if name.id in RUNS_TEXTS and id(name) not in called)
 
 
 def starred(own: Sequence[str], modules: Collection[str]) -> str:
