@@ -218,7 +218,7 @@ def read_zip(
             if not info.is_dir() and not is_junk(info.filename):
                 yield from zip_member(name, archive, info, lesson, report, upload, depth)
             elif upload:  # reading the list of them takes as long as that of files
-                report.is_too_much(upload.owner.student, 0)
+                report.is_too_much(upload.owner.longer or upload.owner.student, 0)
 
 
 def zip_member(
@@ -234,13 +234,14 @@ def zip_member(
     folder, path = name.removesuffix(".zip"), unicodedata.normalize("NFC", info.filename)
     inner = f"{folder}/{path}"
     upload = upload or upload_of(path, lesson, name)
-    if info.file_size > MOST_UNPACKED_BYTES:
+    large = info.file_size > MOST_UNPACKED_BYTES
+    if report.is_too_much(upload.owner.longer or upload.owner.student, 0 if large else info.file_size):
+        return
+    if large:
         report.left_out.append(f"{inner}: larger than {MOST_UNPACKED_BYTES // 2**20} MB")
         return
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         report.left_out.append(f"{inner}: compressed in a way that learning management systems do not use")
-        return
-    if report.is_too_much(upload.owner.student, info.file_size):
         return
     try:
         content = archive.read(info)
