@@ -477,3 +477,16 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
     monkeypatch.setattr(Path, "lstat", gone)
     service.service.look()
     assert service.service.waiting == 0
+
+
+def test_while_somebody_edits_the_configuration_work_waits(service, exchange, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.GRADEBOOK_SECONDS", 0.0)
+    hand_in(exchange, "ada", notebooks["nothing"])
+    configure(service.course, "c.HandIn.due = '2026-1'\n")
+    service.service.work()
+    assert "is not a time" in service.said[-1]
+    assert service.service.waiting == 1
+    configure(service.course, "c.HandIn.due = ''\n")
+    while service.service.waiting:
+        service.service.work()
+    assert [a.status for a in service.attempts("ada")] == [GRADED]

@@ -211,12 +211,14 @@ class Service:
                     self._begin(delivered, rules)
 
     def work(self) -> None:
-        """Look once, and grade what may be graded. While the gradebook cannot be used, all that arrives waits."""
+        """Look once, and grade what may be graded. While gradebook or configuration cannot be used, all waits."""
         try:
             self.look()
             self.start()
             self.finish(TICK)
-        except GradebookError as error:
+        except NoSandboxError:
+            raise
+        except CourseError as error:
             self._say(f"{error} Trying again in {GRADEBOOK_SECONDS:g} s.")
             time.sleep(GRADEBOOK_SECONDS)
 
