@@ -703,7 +703,7 @@ alibi.mutant("last_head_forgotten", body="""
     return biased(slopes, steps_back(q_len, k_len).abs())""",
     says="The last head has a bias of 0 everywhere. The heads are 1 to H, both included.")
 alibi.mutant("whole_power", body="""
-    slopes = torch.zeros(num_heads, dtype=torch.long)
+    slopes = 2 ** (-8 * torch.arange(1, num_heads + 1) // num_heads)
     return biased(slopes, steps_back(q_len, k_len).abs())""",
     says="The slopes came out as the integer 0: a whole number to a negative power is rounded down. Use 2.0 and /.")
 alibi.mutant("logarithm_of_the_distance",
