@@ -417,7 +417,7 @@ def test_while_the_gradebook_cannot_be_used_work_waits_and_is_not_refused(
         return real(self, *given)
 
     monkeypatch.setattr(GradebookWriter, "save", save)
-    monkeypatch.setattr("autograder.classroom.serve.GRADEBOOK_SECONDS", 0.0)
+    monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
     hand_in(exchange, "ada", notebooks["right"])
     while service.service.waiting or not service.attempts("ada"):
         service.service.work()
@@ -480,7 +480,7 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
 
 
 def test_while_somebody_edits_the_configuration_work_waits(service, exchange, notebooks, monkeypatch) -> None:
-    monkeypatch.setattr("autograder.classroom.serve.GRADEBOOK_SECONDS", 0.0)
+    monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
     hand_in(exchange, "ada", notebooks["nothing"])
     configure(service.course, "c.HandIn.due = '2026-1'\n")
     service.service.work()

@@ -64,7 +64,7 @@ from .writer import GradebookWriter, read_notebook_record, write_notebook
 TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
 TICK = 0.5  # seconds between two looks at what has arrived
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
-GRADEBOOK_SECONDS = 10.0  # between two tries to use the gradebook
+RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
 AFTER_DUE_SECONDS = 30.0  # between two looks for lessons that became due
 MOST_TRIES = 3
 MOST_HANDED_IN = 500  # of one student, of one lesson: somebody who hands in all the time holds nobody up
@@ -219,8 +219,8 @@ class Service:
         except NoSandboxError:
             raise
         except CourseError as error:
-            self._say(f"{error} Trying again in {GRADEBOOK_SECONDS:g} s.")
-            time.sleep(GRADEBOOK_SECONDS)
+            self._say(f"{error} Trying again in {RETRY_SECONDS:g} s.")
+            time.sleep(RETRY_SECONDS)
 
     def look(self) -> None:
         """Note what has arrived."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .observations import parameters_of
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
-from .syntax import called, constant, is_self, number_in
+from .syntax import called, constant, is_self, number_in, parse
 
 ROUNDING = 1e-4
 MOST_FACTORS = 6
@@ -267,7 +267,7 @@ def axis_last(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.FunctionDef) and isinstance(site.parent, ast.Module):
         first, *others = [*parameters_of(node), ""]
-        for axis in {"dim", "axis"}.intersection(others):
+        for axis in (name for name in ("dim", "axis") if name in others):
             given = {first: f"{library_of(node)}.moveaxis({first}, {axis}, -1)", axis: "-1"}
             new = calling_itself(node, AXIS_LAST, given, first=first, axis=axis)
             yield Change(new, f"def {node.name}", CHANGES["axis last"].format(name=axis))
@@ -295,7 +295,7 @@ def calling_itself(node: ast.FunctionDef, template: str, given: Mapping[str, str
 
 def statements(code: str) -> list[ast.stmt]:
     """Return statements that stand nowhere in the student's text."""
-    tree = ast.parse(code)
+    tree = parse(code)
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.expr):
             node.lineno, node.end_lineno = 0, None
