@@ -13,7 +13,13 @@ if str(root) not in sys.path:  # on a hub, only the students' side of the packag
 
 from autograder.classroom.database import LAST_GRADEBOOK, gradebook_url  # noqa: E402
 from autograder.classroom.exchange import CollectPlainFiles  # noqa: E402
-from autograder.classroom.feedback_page import DropRubrics, OwnPoints, SummaryFirst, WithholdHidden  # noqa: E402
+from autograder.classroom.feedback_page import (  # noqa: E402
+    DropRubrics,
+    FeedbackExporter,
+    OwnPoints,
+    SummaryFirst,
+    WithholdHidden,
+)
 from autograder.classroom.preprocessors import GradeSubmission, SaveGrades  # noqa: E402
 from autograder.classroom.rendering import (  # noqa: E402
     render_code,
@@ -59,6 +65,7 @@ c.Autograde.autograde_preprocessors = [SaveGrades]
 c.GenerateFeedback.preprocessors = [
     *(DropRubrics, OwnPoints, ClearHiddenTests, WithholdHidden, CSSHTMLHeaderPreprocessor, SummaryFirst)
 ]
+c.GenerateFeedback.exporter_class = FeedbackExporter
 c.ClearHiddenTests.enforce_metadata = False
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {

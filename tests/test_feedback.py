@@ -6,12 +6,15 @@ import re
 import signal
 
 import pytest
+from bs4 import BeautifulSoup
+from nbconvert import HTMLExporter
 from nbformat.v4 import new_markdown_cell, new_notebook
 
+from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom import feedback
 from autograder.classroom.feedback import at_most, make_feedback
-from autograder.classroom.feedback_page import head_of_page
+from autograder.classroom.feedback_page import ALT, WITHOUT_ALT, FeedbackExporter, head_of_page
 from autograder.classroom.rendering import CUT
 from autograder.classroom.summary import (
     AGAIN,
@@ -60,6 +63,19 @@ def test_a_page_shows_no_rubric(reported: Course, package) -> None:
     (rubric,) = package.rubrics.values()
     assert "For the grader only" not in page(reported, "right_101")
     assert rubric.splitlines()[0][:60] not in page(reported, "right_101")
+
+
+def test_a_page_is_what_nbconvert_would_have_made(reported: Course) -> None:
+    path = reported.graded_notebook(reported.lesson(LESSON), "two_mistakes")
+    config = load_config(reported.root)
+    pages = [kind(config=config).from_filename(str(path))[0] for kind in (HTMLExporter, FeedbackExporter)]
+    texts = [BeautifulSoup(text, "html.parser").get_text(" ").split() for text in pages]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) > 1000
+
+
+def test_a_picture_without_a_description_says_so() -> None:
+    assert WITHOUT_ALT.sub(ALT, '<img src="a"><img alt="b" src="c">').count("<img alt=") == 2
 
 
 def summary(text: str) -> list[str]:

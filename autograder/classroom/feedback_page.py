@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from jinja2 import BytecodeCache, Environment
+from jinja2.bccache import Bucket
+from nbconvert import HTMLExporter
+from nbconvert.exporters.html import WidgetsDataTypeFilter
+from nbconvert.exporters.templateexporter import TemplateExporter
 from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 from nbgrader.utils import determine_grade
 from pygments.formatters import HtmlFormatter
@@ -22,6 +28,47 @@ from .sanitize import IN_HEAD
 from .summary import WAITING, lines_of, summary_cell
 
 STYLE, DARK = Path(__file__).parent / "pages" / "feedback.css", "github-dark"
+WITHOUT_ALT, ALT = re.compile(r"<img\b(?![^>]*\balt=)"), '<img alt="A picture without a description"'
+
+
+class CompiledTemplates(BytecodeCache):  # type: ignore[misc]
+    """Keeps nbgrader's templates compiled, for every page that this process makes."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket with what is kept of it. Jinja compares the template's checksum."""
+        if bucket.key in self._kept:
+            bucket.bytecode_from_string(self._kept[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled."""
+        self._kept[bucket.key] = bucket.bytecode_to_string()
+
+
+COMPILED = CompiledTemplates()
+
+
+class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
+    """Make a page as HTMLExporter does, in less than half the time.
+
+    That one compiles the templates for every page, and parses the whole page once more to give pictures a text and
+    JupyterLab's elements, of which there are none here, a place in the order of the tab key.
+    """
+
+    def _create_environment(self) -> Environment:
+        environment = super()._create_environment()
+        environment.bytecode_cache = COMPILED
+        return environment
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **options: Any) -> tuple[str, Any]:
+        """Return a notebook as HTML, with a text for each picture that has none, and nbconvert's resources."""
+        resources = self._init_resources(resources)
+        chosen = WidgetsDataTypeFilter(notebook_metadata=self._nb_metadata, parent=self, resources=resources)
+        self.register_filter("filter_data_type", chosen)
+        page, resources = TemplateExporter.from_notebook_node(self, nb, resources, **options)
+        return WITHOUT_ALT.sub(ALT, page), resources
 
 
 class DropRubrics(NbGraderPreprocessor):  # type: ignore[misc]

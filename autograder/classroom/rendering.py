@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from nbconvert.filters.highlight import Highlight2HTML
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from ..grading.grade import RUBRIC_TAG
-from .sanitize import clean_html, clean_rendered
+from .sanitize import clean_html, clean_rendered, kept
 
 ALLOWANCE = 3_000_000  # six seconds, at worst
 KEY = "autograder_allowance"  # in a page's resources
@@ -31,7 +32,7 @@ BLANK, OF_A_BLANK_SQUARED = re.compile(r"\s{2,}"), 15  # coloring reads blank li
 BETWEEN_ATTRIBUTES, OF_ATTRIBUTES_SQUARED = re.compile(r"[\s/\"']+"), 100  # each is compared with all before it
 OF_A_FORMULA, OF_ITS_CHARACTERS = 200, 15  # a third of a millisecond for the shortest
 ESCAPE = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z]?)?")
-highlight = Highlight2HTML(pygments_lexer="ipython3")
+HIGHLIGHT = Highlight2HTML(pygments_lexer="ipython3")
 TAG = re.compile(r"<[^<>]*>")
 POINTS = re.compile(r"<td>(\d)</td>")
 BUTTON = r'<td><button type="button" class="btn btn-default btn-sm">\1</button></td>'
@@ -42,9 +43,26 @@ RUBRIC_SCRIPT = (Path(__file__).parent / "pages" / "rubric.js").read_text(encodi
 def render_markdown(page: Any, text: str) -> str:
     """Return markdown as HTML, in place of the exporter's own filter; a text that would take long as it was typed."""
     if spent(page, len(text) + len(text) ** 2 // 100):
-        renderer = IPythonRenderer(escape=False, attachments=page.get("cell", {}).get("attachments", {}))
-        return str(MarkdownWithMath(renderer=renderer).render(text))
+        attachments = page.get("cell", {}).get("attachments", {})
+        return from_markdown(text, attachments) if attachments else plain_markdown(text)
     return plain_text(page, text)
+
+
+def from_markdown(text: str, attachments: Mapping[str, Any]) -> str:
+    """Return markdown as HTML; attachments are pictures by their names."""
+    return str(MarkdownWithMath(renderer=IPythonRenderer(escape=False, attachments=attachments)).render(text))
+
+
+@kept
+def plain_markdown(text: str) -> str:
+    """Return markdown without attachments as HTML."""
+    return from_markdown(text, {})
+
+
+@kept
+def plain_code(source: str) -> str:
+    """Return code in colors."""
+    return str(HIGHLIGHT(source))
 
 
 @pass_context  # type: ignore[untyped-decorator]
@@ -52,7 +70,8 @@ def render_code(page: Any, source: str, **options: Any) -> str:
     """Return code in colors, in place of the exporter's own filter; without them where they would take long."""
     blank = sum(len(run) ** 2 for run in BLANK.findall(source))
     if spent(page, OF_A_CHARACTER_OF_CODE * len(source) + blank // OF_A_BLANK_SQUARED):
-        return str(highlight(source, **options))
+        in_magic = "magics_language" in options.get("metadata", {})
+        return str(HIGHLIGHT(source, **options)) if in_magic else plain_code(source)
     return plain_text(page, source)
 
 

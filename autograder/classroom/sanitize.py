@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial, wraps
 
 import bleach
 from bleach.css_sanitizer import CSSSanitizer
@@ -42,6 +42,7 @@ MATH_ATTRIBUTES = ["display", "mathvariant", "stretchy", "fence", "form", "accen
 # code and tags are left alone; then $$…$$ on lines of its own, and $…$ within one
 FORMULA = re.compile(r"<(pre|code)\b.*?</\1>|<[^>]*>|\$\$(?P<block>[^$<]+)\$\$|\$(?P<inline>[^$<\n]+)\$", re.DOTALL)
 LONGEST_FORMULA = 1000
+MOST_KEPT, LONGEST_KEPT = 1000, 5000  # texts, and characters of one
 MOST_TAGS = 3000  # the parser takes time with the square of how deep they are nested
 CONTENT_SECURITY_POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
@@ -55,9 +56,20 @@ SCRIPT = re.compile(r"<script\b.*?</script\s*>", re.DOTALL | re.IGNORECASE)
 ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # leads to ids, which are dropped
 
 
-def clean_html(page: object) -> str:
+def kept(render: Callable[..., str]) -> Callable[..., str]:
+    """Keep what short texts became: most of what a page holds is the lesson's own, and the same on every page."""
+    keeping = lru_cache(MOST_KEPT)(render)
+
+    @wraps(render)
+    def either(text: str, *options: str) -> str:
+        return (keeping if len(text) <= LONGEST_KEPT else render)(text, *options)
+
+    return either
+
+
+@kept
+def clean_html(text: str) -> str:
     """Return HTML without anything that could act: scripts, frames, images from elsewhere, event handlers."""
-    text = page.decode() if isinstance(page, bytes) else str(page)
     if text.count("<") > MOST_TAGS:
         return html.escape(text)
     try:
@@ -81,10 +93,16 @@ def formula_to_mathml(drawn: Callable[[str], bool], match: re.Match[str]) -> str
     formula = match["block"] or match["inline"]
     if formula is None or len(formula) > LONGEST_FORMULA or not drawn(formula):
         return match[0]
+    return mathml_of(formula, "block" if match["block"] else "inline") or match[0]
+
+
+@kept
+def mathml_of(formula: str, display: str) -> str:
+    """Return a formula as MathML, or '' where it is none."""
     try:
-        mathml = convert(html.unescape(formula), display="block" if match["block"] else "inline")
+        mathml = convert(html.unescape(formula), display=display)
     except Exception:  # whatever a student has written between two dollars
-        return match[0]
+        return ""
     return str(bleach.clean(mathml, tags=MATH_TAGS, attributes={"*": MATH_ATTRIBUTES}, strip=True))
 
 

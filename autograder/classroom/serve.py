@@ -36,6 +36,7 @@ from ..errors import (
     one_line,
 )
 from ..grading.grade import RECORD, grade
+from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..paths import CONFIG_NAME, Course, Lesson
 from .attempts import (
@@ -163,6 +164,7 @@ class Service:
         self._running: dict[Future[str], Work] = {}
         self._tries: dict[str, int] = {}
         self._known, self._withheld = set[str](), set[Place]()
+        self._prepared: dict[str, LessonPackage] = {}
         self._handed_in, self._began = Counter[Place](), dict[str, datetime]()
         self._looked_for_due, self._config_changed = 0.0, 0.0
         self.finished = 0
@@ -324,6 +326,7 @@ class Service:
             except NoSandboxError:
                 raise
             except GradebookError:
+                self._prepared.clear()
                 self._waiting.setdefault(work.place, []).append(work.delivered)
                 raise
             except (ScarcityError, OSError) as error:
@@ -397,8 +400,10 @@ class Service:
         """Write the gradebook's rows."""
         lesson = work.delivered.lesson
         with open_gradebook(self.course) as gradebook:
-            ensure_registered(gradebook, package_of(lesson))
-            ensure_nbgrader_source(lesson)
+            if self._prepared.get(lesson.name) is not (package := package_of(lesson)):
+                ensure_registered(gradebook, package)
+                ensure_nbgrader_source(lesson)
+                self._prepared[lesson.name] = package
             writer = GradebookWriter(gradebook, self._config, lesson.name)
             timestamp = time_in(work.files.get(TIMESTAMP, b"").decode())
             writer.save(work.delivered.student, notebook, timestamp, LATE in work.files)
