@@ -30,7 +30,7 @@ from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import Service, only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
-from autograder.paths import Course
+from autograder.paths import CONFIG_NAME, Course
 
 from . import handing_in
 from .conftest import FRAGILE, LESSON
@@ -254,6 +254,18 @@ def test_two_files_of_one_student_in_the_inbox_are_two_attempts(service, noteboo
     service.service.look()
     service.run()
     assert service.points()["jane"] == max(attempt.points for attempt in service.attempts("jane")) > 0
+
+
+def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
+    configure(service.course, "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    for name in ("jane.ipynb", "joe_LATE_101_901_x.ipynb"):
+        folder = service.course.inbox / LESSON
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(notebooks["right"])
+    service.run()
+    late = {student: service.attempts(student)[0].penalty for student in service.points()}
+    assert [late[student] > 0 for student in sorted(late)] == [False, True]
 
 
 def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
@@ -487,6 +499,15 @@ def test_while_somebody_edits_the_configuration_work_waits(service, exchange, no
     assert "is not a time" in service.said[-1]
     assert service.service.waiting == 1
     configure(service.course, "c.HandIn.due = ''\n")
+    service.service.start()
+    configure(service.course, "c.HandIn.due = (\n")  # half typed, while it is graded
+    for _ in range(3):
+        service.service.work()
+    assert "was never closed" in service.said[-1]
+    assert service.attempts("ada") == []
+    text = (service.course.root / CONFIG_NAME).read_text()
+    (service.course.root / CONFIG_NAME).write_text(text.removesuffix("c.HandIn.due = (\n"))
+    configure(service.course, "")
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]

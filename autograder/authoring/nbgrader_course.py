@@ -18,11 +18,35 @@ from traitlets.config.loader import PyFileConfigLoader
 from ..errors import CourseError
 from ..paths import CONFIG_NAME, Course
 
+CHANGED: dict[Path, int] = {}  # when a course's configuration that was read had last changed
+
 
 @lru_cache(maxsize=4)
 def load_config(root: Path) -> Config:
-    """Return what nbgrader_config.py says. It is the only place where the course is configured."""
-    return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
+    """Return what nbgrader_config.py says. It is the only place where the course is configured.
+
+    Raises:
+        CourseError: it is no Python that runs.
+    """
+    try:
+        return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
+    except CourseError:
+        raise
+    except Exception as error:
+        raise CourseError(f"{root / CONFIG_NAME} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def current_config(root: Path) -> Config:
+    """Return what nbgrader_config.py says now, for what runs while somebody edits it.
+
+    Raises:
+        CourseError: it is no Python that runs.
+    """
+    changed = (root / CONFIG_NAME).stat().st_mtime_ns
+    if CHANGED.get(root) != changed:
+        load_config.cache_clear()
+        CHANGED[root] = changed
+    return load_config(root)
 
 
 def graded_questions(root: Path) -> list[str]:

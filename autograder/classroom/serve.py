@@ -23,7 +23,7 @@ from tqdm import tqdm
 from traitlets.config import Config
 
 from ..authoring.lesson_package import package_of
-from ..authoring.nbgrader_course import load_config
+from ..authoring.nbgrader_course import current_config
 from ..authoring.source import ensure_nbgrader_source
 from ..errors import (
     CourseError,
@@ -38,7 +38,7 @@ from ..errors import (
 from ..grading.grade import RECORD, grade
 from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
-from ..paths import CONFIG_NAME, Course, Lesson
+from ..paths import Course, Lesson
 from .attempts import (
     FULL,
     GRADED,
@@ -166,7 +166,7 @@ class Service:
         self._known, self._withheld = set[str](), set[Place]()
         self._prepared: dict[str, LessonPackage] = {}
         self._handed_in, self._began = Counter[Place](), dict[str, datetime]()
-        self._looked_for_due, self._config_changed = 0.0, 0.0
+        self._looked_for_due = 0.0
         self.finished = 0
         self._remember()
 
@@ -198,11 +198,7 @@ class Service:
     @property
     def _config(self) -> Config:
         """What nbgrader_config.py says now: due dates may be moved while this runs."""
-        changed = (self.course.root / CONFIG_NAME).stat().st_mtime
-        if changed != self._config_changed:
-            self._config_changed = changed
-            load_config.cache_clear()
-        return load_config(self.course.root)
+        return current_config(self.course.root)
 
     def regrade(self) -> None:
         """Begin to grade again what counts of lessons that have changed since, or were graded by hand."""
@@ -320,6 +316,7 @@ class Service:
             time.sleep(seconds)
             return
         for future in wait(self._running, seconds, FIRST_COMPLETED).done:
+            self._rules(self._running[future].place[0])  # raises while configuration or gradebook cannot be used
             work = self._running.pop(future)
             try:
                 self._write(work, future.result())
@@ -388,7 +385,8 @@ class Service:
         lesson, student = work.delivered.lesson, work.delivered.student
         earned = points_in(record)
         due, total = work.rules.due_for(student), float(sum(earned["exercises"].values()))
-        late = (work.arrived - due).total_seconds() if due else 0.0
+        known = TIMESTAMP in work.files  # when a teacher filled the inbox says nothing about its students
+        late = (work.arrived - due).total_seconds() if due and known else 0.0
         late = max(late, 1.0) if due and LATE in work.files else late
         penalty = late_penalty(self._config, student, total, late) or 0.0
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), submission=record["submission"], **earned)

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 MOST_BYTES = 20 * 2**20
+MOST_PAGES = 3  # that are read: what was handed in without being graded, and the last one that was
 
 
 @dataclass(frozen=True)
@@ -28,18 +29,29 @@ class Graded:
 def latest_feedback(lesson: Path) -> Graded | None:
     """Return what the latest feedback beside a lesson says; None where nothing was fetched, or nothing can be read.
 
+    A page without a table says why an attempt was not graded. Its words go with those of the last one that was.
+
     Args:
         lesson: the lesson's folder. nbgrader names the folders in its `feedback` after the time of handing in.
     """
-    pages = sorted(lesson.glob(f"feedback/*/{lesson.name}.html"))
-    if not pages or pages[-1].stat().st_size > MOST_BYTES:
-        return None
+    latest: Graded | None = None
+    for page in sorted(lesson.glob(f"feedback/*/{lesson.name}.html"), reverse=True)[:MOST_PAGES]:
+        if (reader := read_page(page)) is None:
+            continue
+        words = [*([latest.about] if latest else []), *reader.sentences]
+        points = {row[0]: row[1] for row in reader.rows if len(row) > 1}
+        latest = Graded(" ".join(words), points, page.relative_to(lesson.parent).as_posix())
+        if points:
+            break
+    return latest
+
+
+def read_page(path: Path) -> SummaryReader | None:
+    """Read a feedback page; None where that is not possible."""
     try:
-        reader = SummaryReader(pages[-1].read_text(encoding="utf-8"))
+        return SummaryReader(path.read_text(encoding="utf-8")) if path.stat().st_size <= MOST_BYTES else None
     except (OSError, ValueError):
         return None
-    page = pages[-1].relative_to(lesson.parent).as_posix()
-    return Graded(" ".join(reader.sentences), {row[0]: row[1] for row in reader.rows if len(row) > 1}, page)
 
 
 class SummaryReader(HTMLParser):
