@@ -53,15 +53,20 @@ class Lesson:
         return self.folder / "mistakes.py"
 
     @property
+    def variants_py(self) -> Path:
+        """Right answers written another way, as edits of the solutions."""
+        return self.folder / "variants.py"
+
+    @property
     def secret_files(self) -> list[Path]:
-        """What no student gets to see and the answer key is made of."""
-        return [path for path in (self.hidden_py, self.mistakes_py) if path.is_file()]
+        """What no student gets to see, beside the lesson itself."""
+        return [path for path in (self.hidden_py, self.mistakes_py, self.variants_py) if path.is_file()]
 
     @property
     def module_files(self) -> list[Path]:
         """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
-        own = {self.lesson_py.name, self.checks_py.name, self.hidden_py.name, self.mistakes_py.name}
-        return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
+        own = {self.lesson_py, self.checks_py, self.hidden_py, self.mistakes_py, self.variants_py}
+        return sorted(path for path in self.folder.glob("*.py") if path not in own)
 
     @property
     def data_files(self) -> list[Path]:
