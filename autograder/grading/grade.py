@@ -25,17 +25,17 @@ from nbformat.v4 import writes_json
 
 from .. import judging
 from ..errors import NoSandboxError, SandboxError
+from ..judging.allowed import CodeReader
 from ..judging.answer_key import RunOnCheck
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
 from ..judging.check import Check
-from ..judging.shortcuts import bans_of, barred, found_in, ran_in, record_is_odd, record_of
+from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
 from ..judging.syntax import needs_names_of, top_level_names
 from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
-from ..judging.ways_round import starred, way_round
 from ..judging.withheld import withheld
 from .cells import Cell, Role, SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs, score_output
@@ -403,6 +403,7 @@ def judge_exercises(
             LOG.error("%s, seed %d: explaining failed: %s", exercise, submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict) | summary_while_open(verdict, withheld(verdict, visible))
         cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
+    flags += questions(notebook, submission, outcomes, verdicts)
     notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
 
 
@@ -491,24 +492,32 @@ def apply_shortcuts(
     if short := written or ran:
         alone = "" if written and ran else ", by its source; it was not seen to run" if written else ", as it ran"
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
-    if not verdict.points:
-        return verdict, ""
-    own = [cell.source for cell in own_cells(notebook, submission.lesson)]
-    why = question_about(submission, exercise, outcomes.values(), sources, own)
-    return verdict, f"look at {exercise}: {why}" if why else ""
+    return verdict, ""
 
 
-def question_about(
-    submission: Submission, exercise: str, outcomes: Collection[Outcome], sources: Sequence[str], own: Sequence[str]
-) -> str:
+def questions(
+    notebook: SubmittedNotebook, submission: Submission, outcomes: Outcomes, verdicts: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what a person should look at before the points of a submission count."""
+    key = submission.lesson.key
+    reader = CodeReader([c.source for c in notebook.code], [c.source for c in own_cells(notebook, submission.lesson)])
+    earned = [exercise for exercise, verdict in verdicts.items() if verdict["points"]]
+    for exercise in earned:
+        if why := question_about(submission, exercise, outcomes[exercise].values(), reader):
+            yield f"look at {exercise}: {why}"
+    used = frozenset[str]().union(*map(key.words, key.exercises))
+    if earned and (why := reader.question_elsewhere(used)):
+        yield f"look at the notebook: {why}"
+
+
+def question_about(submission: Submission, exercise: str, outcomes: Collection[Outcome], reader: CodeReader) -> str:
     """Return why a person should look at an exercise that has earned points, or ''.
 
     Args:
         submission: what is graded.
         exercise: which exercise.
         outcomes: what its checks gave.
-        sources: all code cells.
-        own: those that the student wrote or changed.
+        reader: has read the submission's code.
     """
     key = submission.lesson.key
     known = key.known(exercise, submission.seed)
@@ -516,9 +525,7 @@ def question_about(
         return "what ran could not be recorded"
     if name := outside(record_of(outcomes), known, key.module_names):
         return f"it ran `{name}`, which no known solution needs"
-    if bans_of(key.shortcuts, exercise) and (module := starred(own, key.module_names)):
-        return f"a cell imports everything from `{module}`"
-    return way_round(sources, exercise, own, known)
+    return reader.question(exercise, key.words(exercise))
 
 
 def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:
