@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+import os
 import re
 import signal
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -13,7 +15,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom import feedback
-from autograder.classroom.feedback import at_most, make_feedback
+from autograder.classroom.feedback import at_most, make_feedback, make_page
 from autograder.classroom.feedback_page import ALT, WITHOUT_ALT, FeedbackExporter, head_of_page
 from autograder.classroom.rendering import CUT
 from autograder.classroom.summary import (
@@ -30,7 +32,7 @@ from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
 from autograder.paths import Course
 
-from .conftest import LESSON
+from .conftest import LESSON, copy_course
 
 
 def page(course: Course, student: str) -> str:
@@ -109,6 +111,14 @@ def test_a_page_forbids_all_scripts_and_any_base_address_but_its_own(reported: C
     assert "base-uri 'none'" in head[policy:base]
     assert 'name="viewport"' in head
     assert "@media (prefers-color-scheme: dark)" in head
+
+
+def test_a_page_that_is_made_anew_says_when_it_was_graded(reported: Course, tmp_path: Path) -> None:
+    course = copy_course(reported, tmp_path)
+    lesson = course.lesson(LESSON)
+    os.utime(course.graded_notebook(lesson, "unsolved"), (1.8e9, 1.8e9))
+    make_page(course, lesson, "unsolved")
+    assert "Graded Fri 15 Jan 2027, 08:00 UTC." in page(course, "unsolved")
 
 
 def test_a_question_that_waits_is_not_shown_as_nothing() -> None:

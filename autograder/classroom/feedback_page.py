@@ -131,7 +131,7 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
         else:
             waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
             words += times_of(rules, place["student"], own.when, 0.0)
-        words.append(f"Graded {rules.shown(now_utc())}.")
+        words.append(f"Graded {rules.shown(graded_at(self.config, place))}.")
         lesson = Course(Path(self.config.CourseDirectory.root)).lesson(place["assignment"])
         titles = titles_in(lesson.released_dir / lesson.notebook_name)
         nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting, titles)), place["late_penalty"], words))
@@ -152,6 +152,13 @@ def head_of_page(waiting: Iterable[str]) -> str:
     ]
     dark = f"@media (prefers-color-scheme: dark) {{ {HtmlFormatter(style=DARK).get_style_defs('.highlight')} }}"
     return f"</style>{IN_HEAD}<style>{dark}{STYLE.read_text(encoding='utf-8')}{''.join(unknown)}"
+
+
+def graded_at(config: Any, place: Any) -> datetime.datetime:
+    """Return when a submission was graded, UTC: when its graded notebook was written."""
+    names = place["student"], place["assignment"], f"{place['notebook']}.ipynb"
+    written = Path(config.CourseDirectory.autograded_directory, *names).stat().st_mtime
+    return datetime.datetime.fromtimestamp(written, datetime.UTC).replace(tzinfo=None)
 
 
 def attempt_in(config: Any, nb: Any, place: Any) -> tuple[Attempt | None, bool, list[str]]:
