@@ -3,10 +3,11 @@
 import torch
 
 from autograder.authoring.lesson_package import package_of
+from autograder.authoring.nbgrader_course import current_config
 from autograder.grading.package import LessonPackage
 from autograder.judging import answer_key
 from autograder.judging.answer_key import AnswerKey, load_answer_key
-from autograder.paths import Course
+from autograder.paths import CONFIG_NAME, Course
 
 from .conftest import LESSON
 
@@ -23,6 +24,22 @@ def test_loading_a_reference_leaves_the_process_as_it_was(course: Course) -> Non
 
 def test_copies_of_a_lesson_share_an_answer_key(package: LessonPackage, scratch: Course) -> None:
     assert package_of(scratch.lesson(LESSON)).key is package.key
+
+
+def test_a_lesson_that_has_changed_is_read_again(scratch: Course) -> None:
+    """Also where no file's content has: a module has another name, or other questions count."""
+    lesson = scratch.lesson(LESSON)
+    module = lesson.folder / "helper.py"
+    module.write_text("SIZE = 3\n")
+    before = package_of(lesson)
+    assert "helper" in before.key.module_names
+    module.rename(module.with_name("tools.py"))
+    renamed = package_of(lesson)
+    assert "tools" in renamed.key.module_names
+    with (scratch.root / CONFIG_NAME).open("a", encoding="utf-8") as config:
+        config.write('c.Questions.graded = ["nobody_asks_this"]\n')
+    current_config(scratch.root)
+    assert package_of(lesson).digest != renamed.digest
 
 
 def test_targets_are_computed_once_per_seed_and_forgotten_in_the_end(key: AnswerKey, monkeypatch) -> None:

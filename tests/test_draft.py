@@ -1,5 +1,8 @@
 """Drafting a known mistake from what a student wrote."""
 
+import ast
+import textwrap
+
 import pytest
 
 from autograder.authoring.draft import MESSAGE, add_draft, draft
@@ -62,6 +65,13 @@ def test_helpers_and_imports_come_along_and_the_students_docstring_does_not() ->
     assert "def helper(x)" in text
     assert "import math" in text
     assert "My attention" not in text
+
+
+@pytest.mark.parametrize("end", ['"it\'s"', '"it\'s" * 2', '"\\\\"', "'\"'"])
+def test_a_draft_may_end_in_any_quote(end: str) -> None:
+    _, text = draft("attend", f"def attend(query):\n    return {end}", ())
+    (code,) = [keyword.value.value for keyword in ast.parse(text).body[1].value.keywords if keyword.arg == "code"]
+    assert ast.dump(ast.parse(textwrap.dedent(code)).body[0].body[0].value) == ast.dump(ast.parse(end).body[0].value)
 
 
 def test_a_class_keeps_its_helpers_before_it() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading.cgroup import memory_groups
+from autograder.grading.cgroup import memory_groups, processors
 from autograder.grading.sandbox import monitor
 from autograder.grading.sandbox.monitor import ResourceMonitor, memory_is_scarce
 
@@ -90,6 +90,23 @@ def plenty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "meminfo").write_text("MemTotal: 1000 kB\nMemFree: 900 kB\nMemAvailable: 900 kB\n")
     monkeypatch.setattr(monitor, "PROC", tmp_path)
     return tmp_path
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("path", "quota", "count"),
+    [("jobs/one", 150, 1.5), ("jobs", 50, 0.5), (".", 200, 2), ("elsewhere", 50, None), ("jobs", None, None)],
+)
+def test_processors_are_those_of_the_tightest_group(tmp_path: Path, version: int, path: str, quota, count) -> None:
+    folder = tmp_path / ("cpu" if version == 1 else "") / path
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"cpu.max": f"{quota or 'max'} 100"}
+    if version == 1:
+        texts = {"cpu.cfs_quota_us": str(quota or -1), "cpu.cfs_period_us": "100"}
+    for name, text in texts.items():
+        (folder / name).write_text(f"{text}\n")
+    (tmp_path / "membership").write_text(MEMBERSHIP[version].replace("memory,pids", "cpu,cpuacct"))
+    assert processors(tmp_path, tmp_path / "membership") == (count or float("inf"))
 
 
 @pytest.mark.parametrize("version", [1, 2])

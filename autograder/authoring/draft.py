@@ -60,5 +60,5 @@ def draft(exercise: str, source: str, taken: Collection[str]) -> tuple[str, str]
     name = next(n for n in (f"unnamed_{k}" for k in count(1)) if n not in taken)
     kept = [s for s in statements if s not in definitions[:-1]]
     code = textwrap.indent("\n\n".join(ast.unparse(s) for s in kept), INDENT)
-    quoted = repr(code) if '"""' in code or "\\" in code else f'"""\n{code}"""'
+    quoted = repr(code) if '"""' in code or "\\" in code or code.endswith('"') else f'"""\n{code}"""'
     return name, f"{name} = solution({exercise!r})\n{name}.mutant({name!r}, code={quoted},\n{INDENT}says={MESSAGE!r})"

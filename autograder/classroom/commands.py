@@ -15,22 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CourseError, command
 from ..errors import options as typed
+from ..grading.cgroup import processors
 from ..paths import Course
 
 if TYPE_CHECKING:
     from .exports import Table
 
-CPU_QUOTA = Path("/sys/fs/cgroup/cpu.max")
-
 
 def available_cores() -> int:
     """Return how many processors this process may use: not the computer's, where a container or a job has fewer."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = map(int, CPU_QUOTA.read_text().split())
-    except (OSError, ValueError):  # no such control group, or `max`: no quota
-        return allowed
-    return max(1, min(allowed, quota // period))
+    return max(1, int(min(allowed, processors())))
 
 
 CORES = available_cores()
