@@ -22,10 +22,8 @@ from autograder.authoring.lesson_package import package_of
 from autograder.grading.package import LessonPackage
 from autograder.paths import Course, find_course
 
-from .cards import frame_seconds, waiting
 from .classes import Classes, nbgrader
 from .floor import floor_seconds
-from .writing import writer_milliseconds
 
 REPORT = Path(__file__).with_name("README.md")
 MARK = "<!-- measured: everything below is written by `make bench` -->"
@@ -141,24 +139,6 @@ def row(name: str, way: str, mine: dict[int, Run], found: dict[tuple[int, str], 
     )
 
 
-def growth(course: Course, name: str, sizes: list[int]) -> list[str]:
-    """Grade growing classes with two workers; return the table's rows."""
-    package, rows = package_of(course.lesson(name)), []
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            run = ours(Classes(course, course.lesson(name)).ours(size, Path(folder) / "course"), package, 2)
-        print(name, size, run, flush=True)
-        rows.append(f"| {size} | {run.seconds:.1f} | {run.cpu:.1f} | {run.memory:.0f} |")
-    return rows
-
-
-def students_wait(course: Course) -> str:
-    """Return the section on what a student waits for."""
-    columns = ["| lesson | card, median ms | slowest ms |", "|---|---|---|"]
-    frame = f"One frame of a figure that moves: {1000 * frame_seconds():.0f} ms."
-    return "\n\n".join(["## What a student waits for", "\n".join([*columns, *waiting(course)]), frame])
-
-
 def machine() -> str:
     """Say what this was measured on."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -174,7 +154,6 @@ def main() -> None:
     options.add_argument("--lessons", nargs="*", default=LESSONS, help="which lessons")
     options.add_argument("--rounds", type=int, default=3, help="runs of each command; medians are reported")
     options.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="a small and a large class")
-    options.add_argument("--growth", type=int, nargs="*", default=[60, 240, 600], help="growing classes")
     chosen = options.parse_args()
     course = find_course()
     names = list(chosen.lessons)
@@ -187,11 +166,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
-    grown = ["| submissions | s | CPU s | memory, MiB |", "|---|---|---|---|", *growth(course, names[0], chosen.growth)]
-    place = f"{machine()} Medians of {chosen.rounds}."
-    writing = [f"- {name}: {writer_milliseconds(course, name):.1f} ms per submission" for name in names]
-    parts = [MARK, place, "\n".join(table), "## The writer alone", "\n".join(writing), "## A growing class"]
-    parts += ["\n".join(grown), students_wait(course)]
+    parts = [MARK, f"{machine()} Medians of {chosen.rounds}.", "\n".join(table)]
     REPORT.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -27,7 +27,8 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.classroom.gradebook import open_gradebook, standings_by_student
 from autograder.classroom.writer import read_notebook_record
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
+from autograder.grading.submission import Submission
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
 from .__main__ import measured

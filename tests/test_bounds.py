@@ -20,7 +20,7 @@ from autograder.classroom.submissions import why_not_gradable
 from autograder.classroom.writer import write_notebook
 from autograder.errors import SandboxError, SubmissionError
 from autograder.grading.cells import BUDGET, Role
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.outputs import MOST_OUTPUTS, MOST_OUTPUTS_OF_A_CELL, clean_outputs
 from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox.codec import (
@@ -31,6 +31,7 @@ from autograder.grading.sandbox.codec import (
     unpack_outcome,
     unpack_result,
 )
+from autograder.grading.submission import Submission
 from autograder.judging import syntax
 from autograder.judging.syntax import Code, tokens_in
 from autograder.judging.values import Other, Returned

@@ -17,7 +17,8 @@ from autograder.classroom.executors import WorkersElsewhere
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import ClusterError, ScarcityError, SubmissionError
-from autograder.grading.grade import RECORD, Submission
+from autograder.grading.grade import RECORD
+from autograder.grading.submission import Submission
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox

@@ -13,7 +13,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import AS_BEFORE, GRADED, StudentResult, closing_table, grade_lesson
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import NoSandboxError
-from autograder.grading import grade
+from autograder.grading import submission
 from autograder.grading.grade import RECORD
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
@@ -178,7 +178,7 @@ def test_other_limits_or_a_newer_judge_grade_anew(graded: Course, monkeypatch) -
     statuses(graded)
     assert statuses(graded) == {AS_BEFORE}
     assert statuses(graded, memory=1600) == {GRADED}
-    monkeypatch.setattr(grade, "machinery_digest", lambda: "newer")
+    monkeypatch.setattr(submission, "machinery_digest", lambda: "newer")
     assert statuses(graded, memory=1600) == {GRADED}
     assert statuses(graded, memory=1600) == {AS_BEFORE}
 

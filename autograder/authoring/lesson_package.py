@@ -22,10 +22,7 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    return _package(
-        lesson,
-        digest(lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files),
-    )
+    return _package(lesson, digest(*lesson.written_files))
 
 
 @lru_cache(maxsize=16)

@@ -12,8 +12,9 @@ from inspect import signature
 from itertools import combinations
 from typing import Any
 
-from ..grading.grade import RECORD, Submission, grade
+from ..grading.grade import RECORD, grade
 from ..grading.package import LessonPackage
+from ..grading.submission import Submission
 from ..judging.answer_key import AnswerKey
 from ..judging.battery import Battery, kind_of, promises_of
 from ..judging.card import number

@@ -30,8 +30,7 @@ def watch(lesson: Lesson, jobs: int, say: Callable[[str], None]) -> None:
 
 def saved(lesson: Lesson) -> Saved:
     """Return when each file that an author writes was saved last, and its size."""
-    files = [lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files]
-    stats = [(path.name, path.stat()) for path in files if path.is_file()]
+    stats = [(path.name, path.stat()) for path in lesson.written_files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
 
 

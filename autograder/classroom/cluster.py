@@ -35,8 +35,8 @@ from ..paths import digest
 from .executors import WorkersElsewhere
 
 if TYPE_CHECKING:
-    from ..grading.grade import Submission
     from ..grading.package import LessonPackage
+    from ..grading.submission import Submission
 
 LOCAL = "local"
 COMPARED = ("torch", "dask", "distributed")
@@ -66,8 +66,9 @@ def grade_here(lesson: str, notebook: bytes, seed: int, limits: Mapping[str, Any
         limits: how much the submission may use, as a dictionary.
         demonstrations: run the lesson's own demonstration cells too.
     """
-    from ..grading.grade import Submission, grade
+    from ..grading.grade import grade
     from ..grading.sandbox import Limits
+    from ..grading.submission import Submission
 
     try:
         with _turn:

@@ -276,7 +276,8 @@ def mistake_command(course: Course, options: argparse.Namespace) -> int:
 def explain_command(course: Course, options: argparse.Namespace) -> int:
     """Print what every explainer says of one answer, and which of them the student reads."""
     from ..grading.explain import explained, lines_about
-    from ..grading.grade import RECORD, Submission
+    from ..grading.grade import RECORD
+    from ..grading.submission import Submission
     from ..judging.inputs import PUBLIC_SEED
     from .submissions import package_with, read_submission
     from .writer import read_notebook_record

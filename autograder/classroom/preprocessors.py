@@ -12,9 +12,10 @@ from traitlets import Bool, Float, Int, validate
 
 from ..authoring.lesson_package import package_of
 from ..errors import CourseError
-from ..grading.grade import Submission, grade
+from ..grading.grade import grade
 from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
+from ..grading.submission import Submission
 from ..judging.inputs import LARGEST_SEED, PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook

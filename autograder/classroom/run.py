@@ -31,11 +31,12 @@ from ..errors import (
     one_line,
 )
 from ..errors import options as typed
-from ..grading.grade import RECORD, Submission, grade
+from ..grading.grade import RECORD, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.sandbox.pool import stopping
+from ..grading.submission import Submission
 from ..paths import Course, Lesson
 from .database import UNUSABLE
 from .executors import WorkersElsewhere
