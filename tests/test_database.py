@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.nbgrader_course import load_config
+from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.classroom.database import begin_writing, gradebook_url
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.classroom.run import register
@@ -29,9 +29,9 @@ def here(classroom: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.
     """Read the course's configuration anew, and forget passwords afterwards."""
     monkeypatch.chdir(classroom.root)
     monkeypatch.setenv("PGPASSWORD", "")
-    load_config.cache_clear()
+    read_config.cache_clear()
     yield monkeypatch
-    load_config.cache_clear()
+    read_config.cache_clear()
 
 
 def said(capsys: pytest.CaptureFixture) -> str:
@@ -135,15 +135,15 @@ def test_a_gradebook_that_was_used_is_not_forgotten_in_silence(scratch: Course, 
     monkeypatch.chdir(scratch.root)
     elsewhere = f"sqlite:///{scratch.root}/elsewhere.db"
     monkeypatch.setenv("GRADEBOOK_URL", elsewhere)
-    load_config.cache_clear()
+    read_config.cache_clear()
     assert main(["grades"]) == 0
     monkeypatch.delenv("GRADEBOOK_URL")
-    load_config.cache_clear()
+    read_config.cache_clear()
     assert main(["grades"]) == 2
     last = scratch.coursework / ".gradebook_url"
     words = f"GRADEBOOK_URL is not set here, and the last run used {elsewhere}. Set it to that; or delete {last}"
     assert words in capsys.readouterr().err
     last.unlink()
-    load_config.cache_clear()
+    read_config.cache_clear()
     assert main(["grades"]) == 0
-    load_config.cache_clear()
+    read_config.cache_clear()

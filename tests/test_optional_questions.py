@@ -7,7 +7,7 @@ import pytest
 from autograder.authoring.bundle import released_notebooks
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.nbgrader_course import load_config
+from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.authoring.sample_submissions import submission
 from autograder.authoring.verify import missing_part_problems
 from autograder.classroom.gradebook import ensure_registered, open_gradebook, standings
@@ -27,7 +27,7 @@ def without_r2(course: Course, tmp_path) -> Iterator[Course]:
     with (tmp_path / CONFIG_NAME).open("a") as config:
         config.write('c.Questions.graded = ["R1"]\n')
     yield made
-    load_config.cache_clear()
+    read_config.cache_clear()
 
 
 def test_every_question_counts_unless_the_configuration_says_otherwise(course: Course) -> None:

@@ -30,7 +30,7 @@ from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import Service, only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
-from autograder.paths import Course
+from autograder.paths import CONFIG_NAME, Course
 
 from . import handing_in
 from .conftest import FRAGILE, LESSON
@@ -479,14 +479,21 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
     assert service.service.waiting == 0
 
 
-def test_while_somebody_edits_the_configuration_work_waits(service, exchange, notebooks, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("half", "words"), [("c.HandIn.due = '2026-1'\n", "is not a time"), ("c.HandIn.due = (\n", "SyntaxError")]
+)
+def test_while_somebody_edits_the_configuration_work_waits(
+    service, exchange, notebooks, monkeypatch, half: str, words: str
+) -> None:
     monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
+    config = service.course.root / CONFIG_NAME
+    before = config.read_text(encoding="utf-8")
     hand_in(exchange, "ada", notebooks["nothing"])
-    configure(service.course, "c.HandIn.due = '2026-1'\n")
+    config.write_text(before + half, encoding="utf-8")
     service.service.work()
-    assert "is not a time" in service.said[-1]
+    assert words in service.said[-1]
     assert service.service.waiting == 1
-    configure(service.course, "c.HandIn.due = ''\n")
+    config.write_text(before, encoding="utf-8")
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]

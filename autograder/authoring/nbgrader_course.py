@@ -15,13 +15,27 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from ..errors import CourseError
+from ..errors import CourseError, one_line
 from ..paths import CONFIG_NAME, Course
 
 
-@lru_cache(maxsize=4)
 def load_config(root: Path) -> Config:
-    """Return what nbgrader_config.py says. It is the only place where the course is configured."""
+    """Return what nbgrader_config.py says now. It is the only place where the course is configured.
+
+    Raises:
+        CourseError: it is missing, or cannot be run.
+    """
+    try:
+        return read_config(root, (root / CONFIG_NAME).stat().st_mtime_ns)
+    except CourseError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CourseError(f"{CONFIG_NAME}: {type(error).__name__}: {one_line(str(error))}") from error
+
+
+@lru_cache(maxsize=4)
+def read_config(root: Path, _changed: int) -> Config:
+    """Run nbgrader_config.py, once for each time that it was changed."""
     return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
 
 

@@ -23,7 +23,7 @@ from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded
 from ..paths import Course
 from .attempts import Attempt, about, counting, read_attempts
 from .gradebook import open_gradebook
-from .rules import BEST, Rules, duration, now_utc, rules_of
+from .rules import BEST, Rules, duration, now_utc, rules_now, rules_of
 from .sanitize import IN_HEAD
 from .summary import WAITING, lines_of, summary_cell
 
@@ -163,8 +163,7 @@ def attempt_in(config: Any, nb: Any, place: Any) -> tuple[Attempt | None, bool, 
 def explains_hidden(config: Any, place: Any) -> bool:
     """Say whether a page may name hidden checks. Without a due date it may, unless attempts are graded at hand-in."""
     course = Course(Path(config.CourseDirectory.root))
-    with open_gradebook(course) as gradebook:
-        rules = rules_of(config, place["assignment"], gradebook)
+    rules = rules_now(course, place["assignment"])
     served = bool(read_attempts(course, course.lesson(place["assignment"]), place["student"]))
     return rules.explains_hidden(now_utc()) or (rules.due is None and not served)
 

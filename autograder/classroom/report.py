@@ -11,7 +11,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from ..authoring.lesson_package import package_of
-from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
@@ -22,7 +21,7 @@ from .board_store import BoardStore
 from .exports import harmless
 from .gradebook import Standing, open_gradebook, standings_by_student
 from .report_plots import points_plot, solved_plot
-from .rules import Rules, duration, rules_of
+from .rules import Rules, duration, rules_now
 from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
@@ -98,8 +97,7 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     exercises = exercises_of(key, students)
     for exercise in exercises:
         exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
-    with open_gradebook(course) as gradebook:
-        rules = rules_of(load_config(course.root), lesson.name, gradebook)
+    rules = rules_now(course, lesson.name)
     helped = messages_that_helped(BoardStore.of(course).every_try(lesson.name))
     page.write_text(html_of(lesson, key, students, exercises, helped, rules), encoding="utf-8")
     write_csv(table, key, students)
