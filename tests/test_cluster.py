@@ -13,8 +13,7 @@ import psutil
 import pytest
 
 from autograder import __main__
-from autograder.classroom.executors import WorkersElsewhere
-from autograder.classroom.run import grade_lesson
+from autograder.classroom.run import WorkersElsewhere, grade_lesson
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import ClusterError, ScarcityError, SubmissionError
 from autograder.grading.grade import RECORD

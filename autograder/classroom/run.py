@@ -6,6 +6,7 @@ import hashlib
 import json
 import signal
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -39,7 +40,6 @@ from ..grading.sandbox.pool import stopping
 from ..grading.submission import Submission
 from ..paths import Course, Lesson
 from .database import UNUSABLE
-from .executors import WorkersElsewhere
 from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
 from .preprocessors import GradeSubmission
 from .rules import enter_due_date
@@ -58,6 +58,15 @@ AHEAD = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
 QUESTIONS_WAIT = "questions wait for a person's grade"
 CHANGED = "an answer has changed since a person gave it points: look at it in Formgrader"
+
+
+class WorkersElsewhere(Executor):
+    """An executor whose workers isolate submissions by themselves, and come and go while a run is under way."""
+
+    @property
+    @abstractmethod
+    def at_once(self) -> int:
+        """How many submissions should be under way now: enough that no worker waits for the next one."""
 
 
 @dataclass(frozen=True)
