@@ -239,32 +239,32 @@ def student_files(start: Path | None = None) -> tuple[Path, Path]:
 
     A notebook runs in its own folder. The solved notebook beside lesson.py uses the released files.
     """
-    here = (start or Path.cwd()).resolve()
-    released = here.parent.parent / "notebooks" / here.name
-    for folder in (here, released):
+    cwd = (start or Path.cwd()).resolve()
+    released = cwd.parent.parent / "notebooks" / cwd.name
+    for folder in (cwd, released):
         checks, prints = folder / "checks.py", folder / "fingerprints.json"
         if checks.is_file() and prints.is_file():
             return checks, prints
     raise CourseError(
-        f"No checks.py with fingerprints.json in {here.name}/. Open the notebook from its own lesson folder, "
+        f"No checks.py with fingerprints.json in {cwd.name}/. Open the notebook from its own lesson folder, "
         "where both files lie beside it."
     )
 
 
 def released_prints(start: Path | None = None) -> list[Path]:
     """Return each released lesson's fingerprints.json, as seen from the start page's folder or from a lesson's."""
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, here.parent):
+    cwd = (start or Path.cwd()).resolve()
+    for folder in (cwd, cwd.parent):
         if (folder / INDEX_NAME).is_file():
             return sorted(folder.glob("[0-9]*/fingerprints.json"))
-    return sorted(here.glob("fingerprints.json"))
+    return sorted(cwd.glob("fingerprints.json"))
 
 
 def progress_file(start: Path | None = None) -> Path | None:
     """Return where a student's progress is kept, or None where nothing is released, as beside the solutions."""
-    here = (start or Path.cwd()).resolve()
-    if (here / INDEX_NAME).is_file():
-        return here / PROGRESS_NAME
-    if not (here / "fingerprints.json").is_file():
+    cwd = (start or Path.cwd()).resolve()
+    if (cwd / INDEX_NAME).is_file():
+        return cwd / PROGRESS_NAME
+    if not (cwd / "fingerprints.json").is_file():
         return None
-    return (here.parent if (here.parent / INDEX_NAME).is_file() else here) / PROGRESS_NAME
+    return (cwd.parent if (cwd.parent / INDEX_NAME).is_file() else cwd) / PROGRESS_NAME

@@ -171,12 +171,6 @@ def test_what_is_no_notebook_is_refused_in_words(content: bytes) -> None:
         repair_submission(content, PACKAGE)
 
 
-def test_a_notebook_of_an_older_format_is_upgraded() -> None:
-    old = nbformat.reads(json.dumps(handed_in()), as_version=3)
-    cells = checked(repair_submission(nbformat.v3.writes_json(old).encode(), PACKAGE).as_dict())["cells"]
-    assert named(cells, "attend")["source"] == RIGHT["attend"]
-
-
 def survives(content: bytes) -> None:
     try:
         notebook = repair_submission(content, PACKAGE)

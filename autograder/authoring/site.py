@@ -101,8 +101,8 @@ def documents(course: Course) -> list[Path]:
     """Return docs/, in the order in which readers need it."""
 
     def rank(path: Path) -> tuple[int, str]:
-        known = path.stem in FIRST_DOCUMENTS
-        return (FIRST_DOCUMENTS.index(path.stem) if known else len(FIRST_DOCUMENTS), path.stem)
+        first = path.stem in FIRST_DOCUMENTS
+        return (FIRST_DOCUMENTS.index(path.stem) if first else len(FIRST_DOCUMENTS), path.stem)
 
     return sorted(course.documents.glob("*.md"), key=rank)
 

@@ -215,14 +215,14 @@ def graded_submission_problems(
         jobs: how many submissions run at once.
         demonstrations: run the lesson's own cells too.
     """
-    edits = [with_what_it_uses(found, right) for found in wrong]
+    edits = [with_what_it_uses(mistakes, right) for mistakes in wrong]
     with ThreadPoolExecutor(jobs) as pool:
         solved = pool.submit(graded, package, right, demonstrations=demonstrations)
         released = pool.submit(graded, package, {}, demonstrations=demonstrations)
         results = pool.map(lambda e: graded(package, e), edits)
         yield from solved_and_released_problems(package, solved.result(), released.result())
-        for found, notebook in zip(wrong, results, strict=True):
-            for mistake in found.values():
+        for mistakes, notebook in zip(wrong, results, strict=True):
+            for mistake in mistakes.values():
                 verdict = verdict_in(notebook, mistake.exercise)
                 card = unescape(card_in(notebook, mistake.exercise))
                 yield from mistake_problems(mistake, verdict["passed"], card, {verdict["mistake"], verdict["rule"]})

@@ -112,10 +112,10 @@ def why_unfit(versions: Mapping[str, str]) -> str:
     from ..grading.sandbox import shared_sandbox, unavailable_reason
     from ..grading.sandbox.pool import discard
 
-    here = versions_here()
-    for name, wanted in versions.items():
-        if here[name] != wanted:
-            return f"its {name} is {here[name]}, here it is {wanted}"
+    own = versions_here()
+    for name, needed in versions.items():
+        if own[name] != needed:
+            return f"its {name} is {own[name]}, here it is {needed}"
     if reason := unavailable_reason():
         return reason
     sandbox = shared_sandbox()
@@ -145,6 +145,6 @@ async def state_of_worker(name: str, dask_worker: Any) -> str | None:
 def versions_here() -> dict[str, str]:
     """Return what has to be the same on all computers, so that it does not matter which one grades."""
     package = Path(__file__).parents[1]
-    found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-    found |= {name: version(name).partition("+")[0] for name in COMPARED}
-    return found | {"autograder": digest(*sorted(package.rglob("*.py")))[:8]}
+    versions = {"Python": ".".join(platform.python_version_tuple()[:2])}
+    versions |= {name: version(name).partition("+")[0] for name in COMPARED}
+    return versions | {"autograder": digest(*sorted(package.rglob("*.py")))[:8]}

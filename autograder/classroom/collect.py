@@ -203,15 +203,15 @@ def by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]
     groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(safe_student_id(candidate.owner.student), []).append(candidate)
-    found: dict[str, list[Candidate]] = {}
-    for student, mine in groups.items():
-        longer = told_apart(student, sorted({c.owner.longer for c in mine} - {""}))
-        for candidate in mine:
-            found.setdefault(longer.get(candidate.owner.longer, student), []).append(candidate)
-    return found
+    by_id: dict[str, list[Candidate]] = {}
+    for student, own in groups.items():
+        longer = disambiguated_ids(student, sorted({c.owner.longer for c in own} - {""}))
+        for candidate in own:
+            by_id.setdefault(longer.get(candidate.owner.longer, student), []).append(candidate)
+    return by_id
 
 
-def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
+def disambiguated_ids(student: str, names: list[str]) -> Mapping[str, str]:
     """Return ids for several people whose names were read as one, by a longer part of it.
 
     Moodle adds a number, which is kept then. Blackboard puts the assignment before the name, and both may hold `_`:

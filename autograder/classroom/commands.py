@@ -59,8 +59,8 @@ def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
     try:
         watch(chosen, CORES, partial(print, flush=True))
     except KeyboardInterrupt:
-        mine = f"--lesson {chosen.name}"
-        print(f"Before you commit: `{command(f'build {mine}')}` and `{command(f'verify {mine}')}`.")
+        lesson = f"--lesson {chosen.name}"
+        print(f"Before you commit: `{command(f'build {lesson}')}` and `{command(f'verify {lesson}')}`.")
     return 0
 
 

@@ -142,9 +142,9 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         Raises:
             CourseError: nbgrader could not.
         """
-        place = {"assignment_id": lesson.name, "student_id": student, "feedback_directory": str(pages)}
+        settings = {"assignment_id": lesson.name, "student_id": student, "feedback_directory": str(pages)}
         factory = ExchangeFactory(parent=self.parent)
-        with temp_attrs(self.coursedir, **place):
+        with temp_attrs(self.coursedir, **settings):
             step = factory.ReleaseFeedback(coursedir=self.coursedir, parent=self.parent)
             raise_on_failure(capture_log(step), "feedback was not released")
 
@@ -176,12 +176,12 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         self, inbound: int, lesson: Lesson, report: CollectionReport, known: Collection[str], refused: Counter[int]
     ) -> Iterator[Delivery]:
         """Yield a lesson's folders whose names and owners are in order, unless they are known; report the others."""
-        wanted = self.coursedir.student_id or "*"
+        students = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
         with os.scandir(inbound) as entries:
             for entry in entries:
                 words = re.fullmatch(pattern, entry.name)
-                if not words or entry.name in known or not fnmatchcase(words["student"], wanted):
+                if not words or entry.name in known or not fnmatchcase(words["student"], students):
                     continue
                 try:
                     with readable():

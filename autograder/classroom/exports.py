@@ -45,10 +45,10 @@ class Table(ExportPlugin):  # type: ignore[misc]
         """Say whether a submission's points can be told."""
         return status_of(standing) == COMPLETE or (self.automatic and status_of(standing) == WAITS)
 
-    def scores(self, student: Any, lessons: list[Any], found: Mapping[tuple[str, str], Standing]) -> list[Any]:
+    def scores(self, student: Any, lessons: list[Any], standings: Mapping[tuple[str, str], Standing]) -> list[Any]:
         """Return a student's points in each lesson; nothing where they are not known, so no grade is overwritten."""
-        mine = [found.get((student.id, lesson.name)) for lesson in lessons]
-        return [standing.score if standing and self.known(standing) else "" for standing in mine]
+        own = [standings.get((student.id, lesson.name)) for lesson in lessons]
+        return [standing.score if standing and self.known(standing) else "" for standing in own]
 
 
 class GradesExport(Table):
@@ -60,10 +60,10 @@ class GradesExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield one row per lesson and student."""
-        found, class_ = standings_by_place(gradebook), students(self, gradebook)
+        everyones, class_ = standings_by_place(gradebook), students(self, gradebook)
         for lesson in lessons:
             for student in class_:
-                standing = found.get((student.id, lesson.name))
+                standing = everyones.get((student.id, lesson.name))
                 points: Record = ["", "", ""]
                 if standing and self.known(standing):
                     points = [standing.raw_score, standing.penalty, standing.score]
@@ -83,7 +83,7 @@ class CanvasExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield the points possible, then one row per student."""
-        found = standings_by_place(gradebook)
+        everyones = standings_by_place(gradebook)
         yield [POINTS_POSSIBLE, "", "", "", "", *(a.max_score for a in lessons)]
         for student in students(self, gradebook):
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
@@ -93,7 +93,7 @@ class CanvasExport(Table):
                 "",
                 student.id,
                 "",
-                *self.scores(student, lessons, found),
+                *self.scores(student, lessons, everyones),
             ]
 
 
@@ -108,10 +108,10 @@ class MoodleExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield one row per student."""
-        found = standings_by_place(gradebook)
+        everyones = standings_by_place(gradebook)
         for student in students(self, gradebook):
             who = [student.first_name or "", student.last_name or "", student.lms_user_id or student.id]
-            yield [*who, student.email or "", *self.scores(student, lessons, found)]
+            yield [*who, student.email or "", *self.scores(student, lessons, everyones)]
 
 
 def export_grades(
@@ -147,8 +147,8 @@ def export_grades(
 
 def chosen(plugin: Any, gradebook: Any) -> list[Any]:
     """Return the lessons to export: all, or those that the command line named."""
-    wanted = plugin.assignment
-    return [a for a in sorted(gradebook.assignments, key=assignment_name) if not wanted or a.name in wanted]
+    named = plugin.assignment
+    return [a for a in sorted(gradebook.assignments, key=assignment_name) if not named or a.name in named]
 
 
 def students(plugin: Any, gradebook: Any) -> list[Any]:
@@ -183,8 +183,8 @@ def status_of(standing: Standing | None) -> str:
 
 def trailing_number(student: str) -> str:
     """Return the number that an LMS archive put at the end of a student's name, or ''."""
-    found = TRAILING_NUMBER.search(student)
-    return found[1] if found else ""
+    match = TRAILING_NUMBER.search(student)
+    return match[1] if match else ""
 
 
 def write(path: str, columns: list[str], rows: Iterator[Record]) -> None:

@@ -193,10 +193,10 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
     nbgrader's own properties take several for each submission.
     """
     lessons = {a.id: a for a in gradebook.assignments if lesson in (None, a.name)}
-    wanted = SUBMISSION.c.assignment_id.in_(lessons)
+    of_lessons = SUBMISSION.c.assignment_id.in_(lessons)
     handed_in = SUBMISSION.outerjoin(NOTEBOOK, NOTEBOOK.c.assignment_id == SUBMISSION.c.id)
     late = select(SUBMISSION.c.id, func.sum(NOTEBOOK.c.late_submission_penalty)).select_from(handed_in)
-    late = late.where(wanted, NOTEBOOK.c.late_submission_penalty > 0).group_by(SUBMISSION.c.id)
+    late = late.where(of_lessons, NOTEBOOK.c.late_submission_penalty > 0).group_by(SUBMISSION.c.id)
     penalties = dict(gradebook.db.execute(late).all())
     added_up = (
         func.coalesce(func.sum(api.Grade.score), 0.0),
@@ -209,12 +209,12 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
         *(SUBMISSION.c.id, SUBMISSION.c.student_id, SUBMISSION.c.assignment_id),
         *(SUBMISSION.c.timestamp, SUBMISSION.c.extension),
     )
-    rows = select(*columns, *added_up).select_from(cells).where(wanted).group_by(*columns)
+    rows = select(*columns, *added_up).select_from(cells).where(of_lessons).group_by(*columns)
     for key, student, assignment, timestamp, extension, score, given, open_cells, changed in gradebook.db.execute(rows):
         of = lessons[assignment]
-        place, behind = (student, of.name, timestamp), seconds_late(of.duedate, extension, timestamp)
-        known = (score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
-        yield Standing(*place, *known, behind, bool(changed))
+        points = (score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
+        late_by = seconds_late(of.duedate, extension, timestamp)
+        yield Standing(student, of.name, timestamp, *points, late_by, bool(changed))
 
 
 def seconds_late(

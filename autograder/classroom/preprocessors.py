@@ -50,9 +50,9 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Grade one submission. Called by nbgrader in place of its sanitizing and its `Execute`."""
         course = Course(Path(self.config.CourseDirectory.root))
-        place = resources["nbgrader"]
-        lesson = course.lesson(place["assignment"])
-        content = read_submission(course, lesson, place["student"])
+        about = resources["nbgrader"]
+        lesson = course.lesson(about["assignment"])
+        content = read_submission(course, lesson, about["student"])
         return nbformat.reads(grade(self.submission(content, package_of(lesson))), as_version=4), resources
 
     def submission(self, notebook: bytes, package: LessonPackage) -> Submission:
@@ -94,8 +94,8 @@ class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Write the rows of one submission."""
         course = Course(Path(self.config.CourseDirectory.root))
-        place = resources["nbgrader"]
-        lesson, student = course.lesson(place["assignment"]), place["student"]
+        about = resources["nbgrader"]
+        lesson, student = course.lesson(about["assignment"]), about["student"]
         with open_gradebook(course) as gradebook:
             ensure_registered(gradebook, package_of(lesson))
             writer = GradebookWriter(gradebook, self.config, lesson.name)

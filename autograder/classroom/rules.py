@@ -174,8 +174,8 @@ def late_penalty(config: Config, student: str, score: float, seconds: float) -> 
         return None
     step = AssignLatePenalties(config=config)
     step.init_plugin()
-    asked = step.plugin_inst.late_submission_penalty(student, score, seconds)
-    return None if asked is None else min(max(asked, 0), score)
+    penalty = step.plugin_inst.late_submission_penalty(student, score, seconds)
+    return None if penalty is None else min(max(penalty, 0), score)
 
 
 def duration(seconds: float) -> str:

@@ -142,8 +142,8 @@ def settings_of(
 
 def refuse_unsafe(course: Course, settings: GradeSubmission, executor: Executor | None) -> None:
     """Raise where submissions cannot be isolated, unless that is allowed, or where they could read the course."""
-    here = not isinstance(executor, WorkersElsewhere)
-    if here and unavailable_reason() and not settings.allow_unsandboxed:
+    runs_here = not isinstance(executor, WorkersElsewhere)
+    if runs_here and unavailable_reason() and not settings.allow_unsandboxed:
         raise NoSandboxError(unavailable_reason())
     if is_in_view(course.root):
         raise CourseError(
@@ -334,15 +334,15 @@ def with_scores(
     course: Course, lesson: Lesson, gradebook: Any, results: Mapping[str, StudentResult]
 ) -> list[StudentResult]:
     """Return the results by student, with the gradebook's points and what a person should look at."""
-    found = standings_by_student(gradebook, lesson.name)
+    standings = standings_by_student(gradebook, lesson.name)
     return [
         result
         if result.needs_person
         else replace(
             result,
-            score=found[student].score,
-            max_score=found[student].max_score,
-            note="; ".join(needing_attention(course, lesson, found[student])),
+            score=standings[student].score,
+            max_score=standings[student].max_score,
+            note="; ".join(needing_attention(course, lesson, standings[student])),
         )
         for student, result in sorted(results.items())
     ]
@@ -367,6 +367,6 @@ def closing_table(results: Sequence[StudentResult]) -> list[str]:
         columns = f"{name:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
         lines.append(columns.rstrip())
     failed = sum(result.needs_person for result in results)
-    asked = sum(QUESTIONS_WAIT in result.note for result in results)
-    questions = f" {asked} have questions to grade by hand, in Formgrader." if asked else ""
+    ungraded = sum(QUESTIONS_WAIT in result.note for result in results)
+    questions = f" {ungraded} have questions to grade by hand, in Formgrader." if ungraded else ""
     return [*lines, f"{len(results) - failed} graded, {failed} need a person.{questions}"]

@@ -114,11 +114,11 @@ class GradebookWriter:
         return later - due if later and due else None
 
     def _find_or_add(self, table: Table, values: Row) -> str:
-        found = self._db.execute(select(table.c.id).where(*(table.c[k] == v for k, v in values.items()))).scalar()
-        if found is None:
-            found = api.new_uuid()
-            self._db.execute(insert(table).values(id=found, **values))
-        return str(found)
+        row_id = self._db.execute(select(table.c.id).where(*(table.c[k] == v for k, v in values.items()))).scalar()
+        if row_id is None:
+            row_id = api.new_uuid()
+            self._db.execute(insert(table).values(id=row_id, **values))
+        return str(row_id)
 
     def _save_grades(self, submission: str, results: Mapping[str, CellGrade]) -> None:
         columns = (GRADE.c.cell_id, GRADE.c.id, GRADE.c.manual_score, GRADE.c.needs_manual_grade)
@@ -191,7 +191,7 @@ def graded_values(result: CellGrade | None, row: Any) -> Row:
 
 def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     """Return what a graded notebook says about its cells, by grade id, as nbgrader reads it."""
-    found = {}
+    grades = {}
     sources = {grade_id_of(cell): "".join(cell["source"]) for cell in notebook["cells"]}
     for cell in notebook["cells"]:
         data = nbgrader_metadata(cell)
@@ -200,8 +200,8 @@ def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
             score = determine_grade(node)[0] if is_graded(cell) else None
             untouched = data.get("checksum") == compute_checksum(node)
             answer = hashlib.sha256(sources.get(checked_exercise(cell) or grade_id_of(cell), "").encode()).hexdigest()
-            found[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
-    return found
+            grades[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
+    return grades
 
 
 def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -42,8 +42,7 @@ class NotebookBudget:
 BUDGET = NotebookBudget()
 NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
 SHOWN = 2000  # characters of a cell that is left out
-KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markdown", "html": "markdown"}
-SOURCES = ("source", "input", "code", "text")  # what notebook formats 4 to 1 call a cell's text
+KINDS = ("code", "markdown", "raw")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ATTACHED = re.compile(r"attachment:([^\s()\"'<>]+)")
 
@@ -167,17 +166,15 @@ def read_cells(content: bytes, package: LessonPackage) -> list[Cell]:
 
 
 def cells_in(content: bytes) -> list[Any]:
-    """Return what a notebook of any format holds as cells, whatever they are. Raises ValueError where there are none.
+    """Return what a notebook of format 4 holds as cells, whatever they are. Raises ValueError for anything else.
 
-    Older formats are read here, since nbformat validates, which takes a gigabyte for a megabyte of outputs.
+    Nothing is validated or upgraded, which would take a gigabyte for a megabyte of outputs.
     """
     notebook = parse_json(content)
-    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
-    holders = sheets if isinstance(sheets, list) else [notebook]
-    found = [holder.get("cells") if isinstance(holder, dict) else None for holder in holders]
-    if not found or not all(isinstance(cells, list) for cells in found):
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
         raise ValueError("a notebook has a list of cells")
-    return [cell for cells in found for cell in cells or ()]
+    return cells
 
 
 def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
@@ -185,8 +182,8 @@ def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
     kind = raw.get("cell_type") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         return None
-    text, name = cell_text(raw), raw.get("id")
-    cell = Cell(KINDS[kind], Code(), grade_id_of(raw), name if is_cell_id(name) else "")
+    text, name = cell_text(raw.get("source")), raw.get("id")
+    cell = Cell(kind, Code(), grade_id_of(raw), name if is_cell_id(name) else "")
     if len(text) > BUDGET.characters:
         cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
         text = f"{text[:SHOWN]}\n… ({cell.left_out})"
@@ -202,24 +199,17 @@ def is_cell_id(name: Any) -> bool:
     return isinstance(name, str) and bool(CELL_ID.fullmatch(name))
 
 
-def cell_text(raw: Mapping[str, Any]) -> str:
-    """Return a cell's source as one text. Lines of older formats may come without their ends."""
-    key = next((key for key in SOURCES if key in raw), "source")
-    source = raw.get(key)
-    lines = [line for line in (source if isinstance(source, list) else [source]) if isinstance(line, str)]
-    apart = key != "source" and lines and not lines[0].endswith(("\n", "\r"))
-    text = ("\n" if apart else "").join(lines)
-    level = raw.get("level")
-    if raw["cell_type"] != "heading":
-        return text
-    return f"{'#' * (level if type(level) is int and 0 < level < 7 else 1)} {' '.join(text.splitlines())}"
+def cell_text(source: Any) -> str:
+    """Return a cell's source, a text or a list of lines, as one text."""
+    lines = source if isinstance(source, list) else [source]
+    return "".join(line for line in lines if isinstance(line, str))
 
 
 def attached_images(attachments: Any) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the images that were pasted into a text cell, by name."""
     for name, data in attachments.items() if isinstance(attachments, dict) else ():
         images = dict(known_data(data)) if isinstance(data, dict) else {}
-        if images := {kind: image for kind, image in images.items() if kind in IMAGES}:
+        if images := {mime: image for mime, image in images.items() if mime in IMAGES}:
             yield name, images
 
 

@@ -257,13 +257,13 @@ class CheckRunner:
             sources = visible, hidden if check in key.hidden else ""
             return session.trial(cell, check, sources, seed, self._boxes_of(check))
 
-        known: dict[tuple[str, str, int], Outcome] = {}
+        done: dict[tuple[str, str, int], Outcome] = {}
 
         def run_once(cell: str, check: Check, seed: int) -> Outcome:
             trial = cell, check.name, seed
-            if trial not in known:
-                known[trial] = run(cell, check, seed)
-            return known[trial]
+            if trial not in done:
+                done[trial] = run(cell, check, seed)
+            return done[trial]
 
         try:
             yield run_once

@@ -114,12 +114,12 @@ def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequen
     show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
 
 
-def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
+def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
     """Draw the weights of several heads as maps side by side, without numbers.
 
     Args:
         weights: `(H, L, L)`.
-        places: labels along both axes of each map.
+        tokens: labels along both axes of each map.
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
         names: what the heads are called, where that is not 0, 1, 2.
@@ -130,7 +130,7 @@ def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str, names
     for name, axes, matrix in zip(called, grid, weights.detach(), strict=True):
         image = axes.imshow(matrix, **WEIGHTS)
         axes.set_title(f"head {name}", fontsize=10)
-        label(axes, places, places)
+        label(axes, tokens, tokens)
         axes.tick_params(labelsize=8)
     grid[0].set_ylabel("queries")
     figure.supxlabel("keys", fontsize=10)

@@ -118,9 +118,9 @@ def lesson_progress(
     news: Sequence[str] = (),
 ) -> LessonProgress:
     """Join a lesson's fingerprints.json with what was recorded here, and with what was graded."""
-    lesson, known = str(prints["lesson"]), prints["exercises"]
-    mine = states.get(lesson, {})
-    exercises = tuple((name, int(data["points"]), mine.get(name, NOT_STARTED)) for name, data in known.items())
+    lesson, released = str(prints["lesson"]), prints["exercises"]
+    own = states.get(lesson, {})
+    exercises = tuple((name, int(data["points"]), own.get(name, NOT_STARTED)) for name, data in released.items())
     return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises, graded, tuple(news))
 
 
@@ -236,19 +236,19 @@ def news_of(lesson: str, newer: Collection[str], waiting: Collection[str]) -> li
     ]
 
 
-def overview(here: Path | None = None) -> Overview:
+def overview(folder: Path | None = None) -> Overview:
     """Return all lessons with what is known about them.
 
     Args:
-        here: the start page's folder, or a lesson's; by default the working directory.
+        folder: the start page's folder, or a lesson's; by default the working directory.
     """
-    path, waiting = progress_file(here), feedback_to_fetch()
+    path, waiting = progress_file(folder), feedback_to_fetch()
     states = read_progress(path) if path else {}
     newer = read_release_record(path.with_name(RECORD_NAME))[1] if path else set[str]()
-    found = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(here)}
+    released = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(folder)}
     lessons = [
-        lesson_progress(prints, states, latest_feedback(folder), news_of(folder.name, newer, waiting))
-        for folder, prints in found.items()
+        lesson_progress(prints, states, latest_feedback(beside), news_of(beside.name, newer, waiting))
+        for beside, prints in released.items()
     ]
     return Overview(lessons, notice())
 

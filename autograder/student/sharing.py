@@ -133,8 +133,8 @@ def message_id(failure: Failure) -> str:
 
 def sharing_file() -> Path | None:
     """Return where a student's choice is kept; None where there is no board, or no lesson."""
-    place = progress_file() if board_address() else None
-    return place.with_name(SHARING_NAME) if place else None
+    progress = progress_file() if board_address() else None
+    return progress.with_name(SHARING_NAME) if progress else None
 
 
 def read_choice(path: Path) -> str:

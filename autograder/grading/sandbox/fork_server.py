@@ -114,7 +114,7 @@ def make_forks_cheap() -> None:
 
 def trial(_work: Any, draw: Inputs) -> Any:
     """Do what most checks do, so that what PyTorch loads at first use is there before the forks."""
-    return [(draw.normal(2, 3, dtype=kind) @ draw.normal(3, 2, dtype=kind)).softmax(-1) for kind in WARM_UP_DTYPES]
+    return [(draw.normal(2, 3, dtype=dtype) @ draw.normal(3, 2, dtype=dtype)).softmax(-1) for dtype in WARM_UP_DTYPES]
 
 
 def fork_submission(control: socket.socket, shell: Any, request: dict[str, Any], files: Mapping[str, Tensor]) -> int:

@@ -113,16 +113,16 @@ class SandboxSession:
         return None
 
     def _copy(self, allowance: TimeAllowance) -> SandboxSession:
-        ours, theirs = socket.socketpair()
-        announcing(ours)
+        near, far = socket.socketpair()
+        announcing(near)
         meter = Meter([self.host], allowance, self._budget.hosts)
         try:
-            with theirs:
+            with far:
                 send(self._channel, pack({"do": "copy"}))
-                send_descriptor(self._channel, theirs.fileno())
-            return SandboxSession(ours, self._limits, receive_ready(ours, meter), self._budget)
+                send_descriptor(self._channel, far.fileno())
+            return SandboxSession(near, self._limits, receive_ready(near, meter), self._budget)
         except SandboxError:
-            ours.close()
+            near.close()
             raise
         finally:
             self._budget.charge(meter.used())
