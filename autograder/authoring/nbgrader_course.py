@@ -47,12 +47,7 @@ def graded_questions(root: Path) -> list[str]:
 
 
 def open_nbgrader(course: Course, **settings: str) -> Any:
-    """Return nbgrader's API for a course.
-
-    Args:
-        course: where it is.
-        settings: further settings of nbgrader's CourseDirectory.
-    """
+    """Return nbgrader's API for a course."""
     # nbgrader 0.9.6 adds objects to SQLAlchemy sessions late; every row is right nevertheless
     warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
     logging.getLogger("alembic").setLevel(logging.WARNING)

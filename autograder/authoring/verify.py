@@ -206,15 +206,7 @@ def graded_submission_problems(
     *,
     demonstrations: bool,
 ) -> Iterator[str]:
-    """Grade the solved and the released notebook, and the wrong ones, and look at what came out.
-
-    Args:
-        package: the lesson.
-        right: every exercise's solution.
-        wrong: the mistakes of each wrong submission.
-        jobs: how many submissions run at once.
-        demonstrations: run the lesson's own cells too.
-    """
+    """Grade the solved and the released notebook, and the wrong ones, and look at what came out."""
     edits = [with_what_it_uses(mistakes, right) for mistakes in wrong]
     with ThreadPoolExecutor(jobs) as pool:
         solved = pool.submit(graded, package, right, demonstrations=demonstrations)
@@ -255,12 +247,7 @@ def solved_and_released_problems(package: LessonPackage, solved: Notebook, relea
 
 
 def stop_problem(source: str, output: Mapping[str, Any]) -> str:
-    """Return what to say of a cell of the released notebook that stopped, and what may help.
-
-    Args:
-        source: the cell's.
-        output: its error.
-    """
+    """Return what to say of a cell of the released notebook that stopped, and what may help."""
     where = f"the released notebook stops at `{source.splitlines()[0]}`"
     if output["ename"] == STOPPED:
         return f"{where}: {output['evalue']}"

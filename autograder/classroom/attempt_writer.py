@@ -67,11 +67,6 @@ class Work:
 class AttemptWriter:
     """Writes down what came of attempts, and lets their students have it.
 
-    Args:
-        course: the course.
-        exchange: its exchange.
-        say: is told what happens, line by line.
-
     Attributes:
         withheld: whose pages do not explain hidden checks yet.
     """

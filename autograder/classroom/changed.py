@@ -23,11 +23,6 @@ def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Deliv
     """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
 
     The student's other attempts count no more: their points are those of another lesson.
-
-    Args:
-        course: the course.
-        lesson: which lesson.
-        best: whether the best attempt counts.
     """
     for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
         student = path.parent.name

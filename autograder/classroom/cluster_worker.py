@@ -55,12 +55,7 @@ def grade_here(lesson: str, notebook: bytes, seed: int, limits: Mapping[str, Any
 
 
 class LessonSent(WorkerPlugin):  # type: ignore[misc]
-    """Keeps a lesson on every worker, also on those that join later.
-
-    Args:
-        name: under which submissions refer to it.
-        lesson: the lesson.
-    """
+    """Keeps a lesson on every worker, also on those that join later."""
 
     def __init__(self, name: str, lesson: LessonPackage) -> None:
         self.name, self.lesson = name, lesson

@@ -50,12 +50,7 @@ class Delivered:
 
 
 class Exchange:
-    """Watches the folder of nbgrader's exchange that students hand in to.
-
-    Args:
-        course: the course.
-        exchange: its exchange.
-    """
+    """Watches the folder of nbgrader's exchange that students hand in to."""
 
     def __init__(self, course: Course, exchange: CollectPlainFiles) -> None:
         self._course, self._exchange = course, exchange
@@ -106,11 +101,7 @@ class Exchange:
 
 
 class Inbox:
-    """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks.
-
-    Args:
-        course: the course.
-    """
+    """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks."""
 
     def __init__(self, course: Course) -> None:
         self._course, self._seen = course, dict[str, frozenset[tuple[str, int, int]]]()

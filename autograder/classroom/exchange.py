@@ -134,11 +134,6 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
     def release(self, lesson: Lesson, student: str, pages: Path) -> None:
         """Have nbgrader release one student's feedback.
 
-        Args:
-            lesson: which lesson.
-            student: whose.
-            pages: nbgrader's directory of feedback pages.
-
         Raises:
             CourseError: nbgrader could not.
         """

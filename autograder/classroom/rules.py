@@ -161,20 +161,13 @@ def enter_due_date(gradebook: Gradebook, config: Config, lesson: str) -> None:
         gradebook.db.commit()
 
 
-def late_penalty(config: Config, student: str, score: float, seconds: float) -> float | None:
-    """Return what the course's nbgrader plugin takes off, at most the score; None for nothing.
-
-    Args:
-        config: the course's configuration.
-        student: whose work it is.
-        score: its points.
-        seconds: how late it is.
-    """
-    if seconds <= 0:
+def late_penalty(config: Config, student: str, score: float, seconds_late: float) -> float | None:
+    """Return what the course's nbgrader plugin takes off, at most the score; None for nothing."""
+    if seconds_late <= 0:
         return None
     step = AssignLatePenalties(config=config)
     step.init_plugin()
-    penalty = step.plugin_inst.late_submission_penalty(student, score, seconds)
+    penalty = step.plugin_inst.late_submission_penalty(student, score, seconds_late)
     return None if penalty is None else min(max(penalty, 0), score)
 
 

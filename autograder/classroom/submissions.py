@@ -162,16 +162,7 @@ def refusal_of(course: Course, lesson: Lesson, student: str, package: LessonPack
 def record_refusal(
     course: Course, lesson: Lesson, student: str, package: LessonPackage, content: bytes, reason: str
 ) -> None:
-    """Write down why a submission cannot be read, so that it is not met as a new one at every run.
-
-    Args:
-        course: where submissions are.
-        lesson: the lesson.
-        student: whose it is.
-        package: the lesson, as it is now.
-        content: what was handed in.
-        reason: why it cannot be read.
-    """
+    """Write down why a submission cannot be read, so that it is not met as a new one at every run."""
     path = course.refusal(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"seen": seen_as(hashlib.sha256(content).hexdigest(), package), "reason": reason}

@@ -216,11 +216,7 @@ def unavailable_reason() -> str:
 
 
 def bwrap_error_text(words: str) -> str:
-    """Say what is wrong with bubblewrap here, in words that help.
-
-    Args:
-        words: the last line that it wrote.
-    """
+    """Say what is wrong with bubblewrap here, in words that help."""
     if TOO_OLD in words:
         return f"bubblewrap is too old, 0.8 or newer is needed ({words})"
     if any(sign in words for sign in FORBIDDEN):

@@ -20,10 +20,6 @@ from .package import LessonPackage, ReleasedCell
 def repair_submission(content: bytes, package: LessonPackage) -> SubmittedNotebook:
     """Return a notebook in which every graded cell is as grading needs it.
 
-    Args:
-        content: the file that was handed in.
-        package: the lesson.
-
     Raises:
         SubmissionError: the file is not a notebook, or none of the lesson's exercises can be found in it.
     """

@@ -43,11 +43,7 @@ def latest_feedback(lesson: Path) -> Graded | None:
 
 
 class SummaryReader(HTMLParser):
-    """Reads the table that a feedback page begins with, and the sentences above it.
-
-    Args:
-        page: the page.
-    """
+    """Reads the table that a feedback page begins with, and the sentences above it."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

@@ -92,11 +92,6 @@ def tell_board(exercise: str, verdict: Verdict, work: Any) -> Note | None:
     """Tell the board what came out, as far as the student agrees; return what the student has to read first.
 
     It waits for nobody: what cannot be sent now is sent after a later check.
-
-    Args:
-        exercise: its name.
-        verdict: what came out.
-        work: the student's.
     """
     path = sharing_file()
     if path is None or not verdict.started:

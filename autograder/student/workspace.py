@@ -177,9 +177,6 @@ def close_to_others(course: Course) -> None:
 def serve_hub(arguments: Sequence[str]) -> None:
     """Become the server that JupyterHub starts for a user.
 
-    Args:
-        arguments: what JupyterHub tells it.
-
     Raises:
         CourseError: this environment has no JupyterHub.
     """

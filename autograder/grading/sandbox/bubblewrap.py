@@ -48,11 +48,7 @@ class BubblewrapSandbox:
             self._ready = True
 
     def prepare(self, checks: str) -> None:
-        """Load a lesson's visible checks before its submissions are forked.
-
-        Args:
-            checks: the text of checks.py.
-        """
+        """Load a lesson's visible checks before its submissions are forked."""
         with self._turn:
             self.wait_until_ready()
             if self._prepared != checks:

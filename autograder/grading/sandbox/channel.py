@@ -38,11 +38,7 @@ class Patience(Protocol):
 
 
 class Deadline:
-    """Waits for so many seconds by the clock.
-
-    Args:
-        seconds: how many.
-    """
+    """Waits for so many seconds by the clock."""
 
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds

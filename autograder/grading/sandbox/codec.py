@@ -63,19 +63,15 @@ def pack(header: dict[str, Any], tensors: dict[str, Tensor] | None = None) -> by
     return HEADER.pack(len(text)) + text + (save(tensors) if tensors else b"")
 
 
-def unpack(message: bytes, largest: int = LARGEST_HEADER) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def unpack(message: bytes, largest_header: int = LARGEST_HEADER) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return a message's header and tensors.
-
-    Args:
-        message: the bytes.
-        largest: bytes of the header.
 
     Raises:
         SandboxError: it is not a message, or larger than one may be.
     """
     try:
         (size,) = HEADER.unpack_from(message)
-        if size > largest:
+        if size > largest_header:
             raise ValueError("a header is small")
         header = parse_json(message[HEADER.size : HEADER.size + size])
         tensors = load_tensors(message[HEADER.size + size :])

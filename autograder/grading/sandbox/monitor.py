@@ -23,9 +23,6 @@ PROC = Path("/proc")
 class ResourceMonitor:
     """Counts what submissions use, and ends the one that uses too much.
 
-    Args:
-        groups: the control groups that limit memory.
-
     Attributes:
         submissions: each submission's first process, with the number of processes that it may have.
         ended: those that were ended, with the reason.

@@ -117,11 +117,7 @@ def others_at_rest() -> Iterator[int]:
 
 
 def wait_for_rest(clocks: list[int]) -> None:
-    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn.
-
-    Args:
-        clocks: each thread's clock of processor time.
-    """
+    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn."""
     began = rested_since = time.thread_time()
     before: list[float] = []
     while (now := time.thread_time()) < began + HELD_SECONDS and now < rested_since + REST_SECONDS:

@@ -58,12 +58,7 @@ class SubmissionBudget:
         return {session.host for session in self.sessions}
 
     def read(self, reply: bytes, most: int) -> CellResult:
-        """Return a cell's result, without its outputs once the submission has sent or shown too much.
-
-        Args:
-            reply: what its process sent.
-            most: how much one cell may show.
-        """
+        """Return a cell's result, without its outputs once the submission has sent or shown too much."""
         self._unread_left -= len(reply)
         if self._unread_left < 0:
             return CellResult([TOO_MUCH], True)
@@ -273,13 +268,7 @@ class Ready:
 
 @contextmanager
 def connected_session(channel: socket.socket, limits: Limits, seconds: float) -> Iterator[SandboxSession]:
-    """Wait until a process is ready, give its session, and let it and its copies end afterwards.
-
-    Args:
-        channel: the socket to it.
-        limits: how much it may use.
-        seconds: how long to wait for it.
-    """
+    """Wait until a process is ready, give its session, and let it and its copies end afterwards."""
     try:
         session = SandboxSession(channel, limits, receive_ready(channel, Deadline(seconds)))
         try:
