@@ -19,9 +19,10 @@ from autograder.classroom.run import grade_lesson
 from autograder.classroom.submissions import why_not_gradable
 from autograder.classroom.writer import write_notebook
 from autograder.errors import SandboxError, SubmissionError
-from autograder.grading.cells import BUDGET, Role
+from autograder.grading.cells import BUDGET
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.outputs import MOST_OUTPUTS, MOST_OUTPUTS_OF_A_CELL, clean_outputs
+from autograder.grading.package import Role
 from autograder.grading.repair import repair_submission
 from autograder.grading.sandbox.codec import (
     MOST_TENSORS,

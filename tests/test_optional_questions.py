@@ -12,7 +12,6 @@ from autograder.authoring.sample_submissions import submission
 from autograder.authoring.verify import missing_part_problems
 from autograder.classroom.gradebook import ensure_registered, open_gradebook, standings
 from autograder.classroom.writer import GradebookWriter
-from autograder.judging.cell_metadata import is_graded, is_solution
 from autograder.paths import CONFIG_NAME, Course
 
 from .conftest import LESSON, copy_course
@@ -32,13 +31,13 @@ def without_r2(course: Course, tmp_path) -> Iterator[Course]:
 
 def test_every_question_counts_unless_the_configuration_says_otherwise(course: Course) -> None:
     cell = package_of(course.lesson(LESSON)).nbgrader_cells[QUESTION]
-    assert (is_graded(cell), is_solution(cell)) == (True, True)
+    assert (cell.graded, cell.answered) == (True, True)
 
 
 def test_an_optional_question_carries_no_points_and_says_so(without_r2: Course) -> None:
     package = package_of(without_r2.lesson(LESSON))
     cell = package.nbgrader_cells[QUESTION]
-    assert (is_graded(cell), is_solution(cell)) == (False, True)
+    assert (cell.graded, cell.answered) == (False, True)
     assert "**Question R2** (optional, without points)." in package.released
     assert "**Question R1** (2 points" in package_of(without_r2.lesson("01_why_attention")).released
 

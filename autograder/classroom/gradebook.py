@@ -20,7 +20,6 @@ from sqlalchemy import Column, MetaData, String, Table, case, delete, func, insp
 from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..grading.package import LessonPackage, ReleasedCell
-from ..judging.cell_metadata import is_locked, nbgrader_metadata
 from ..paths import Course
 from .database import LAST_GRADEBOOK, alone, as_course_error, connect, remember
 
@@ -86,12 +85,12 @@ def ensure_registered(gradebook: Gradebook, lesson: LessonPackage) -> None:
             gradebook.add_assignment(lesson.name)
         assignment = gradebook.find_assignment(lesson.name)
         if lesson.name not in {n.name for n in assignment.notebooks}:
-            kernelspec = json.dumps(lesson.notebook["metadata"]["kernelspec"])
+            kernelspec = json.dumps(lesson.notebook.metadata["kernelspec"])
             gradebook.add_notebook(lesson.name, lesson.name, kernelspec=kernelspec)
         if known_cells(gradebook, lesson.name) != {n: cell_summary(c) for n, c in lesson.nbgrader_cells.items()}:
             remove_cells(gradebook, lesson)
-            for name, cell in lesson.nbgrader_cells.items():
-                enter_cell(gradebook, lesson.name, name, cell)
+            for cell in lesson.nbgrader_cells.values():
+                enter_cell(gradebook, lesson.name, cell)
 
 
 def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]:
@@ -114,20 +113,18 @@ def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]
 
 def cell_summary(cell: ReleasedCell) -> tuple[Any, ...]:
     """Return what the gradebook should know about a cell."""
-    data = nbgrader_metadata(cell)
-    points = float(data["points"]) if data["grade"] else None
-    return cell["cell_type"], is_locked(cell), cell["source"], data["checksum"], points, data["solution"]
+    return cell.kind, cell.locked, cell.source, cell.checksum, cell.points, cell.answered
 
 
-def enter_cell(gradebook: Gradebook, lesson: str, name: str, cell: ReleasedCell) -> None:
+def enter_cell(gradebook: Gradebook, lesson: str, cell: ReleasedCell) -> None:
     """Enter one cell as nbgrader's SaveCells does."""
-    data, where = nbgrader_metadata(cell), (name, lesson, lesson)
-    if data["grade"]:
-        gradebook.update_or_create_grade_cell(*where, max_score=float(data["points"]), cell_type=cell["cell_type"])
-    if data["solution"]:
+    where = (cell.name, lesson, lesson)
+    if cell.graded:
+        gradebook.update_or_create_grade_cell(*where, max_score=cell.points, cell_type=cell.kind)
+    if cell.answered:
         gradebook.update_or_create_solution_cell(*where)
-    source = {"cell_type": cell["cell_type"], "locked": is_locked(cell), "source": cell["source"]}
-    gradebook.update_or_create_source_cell(*where, checksum=data["checksum"], **source)
+    source = {"cell_type": cell.kind, "locked": cell.locked, "source": str(cell.source)}
+    gradebook.update_or_create_source_cell(*where, checksum=cell.checksum, **source)
 
 
 def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
@@ -135,8 +132,7 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
     notebook = gradebook.find_notebook(lesson.name, lesson.name)
     for cell in [*notebook.grade_cells, *notebook.solution_cells]:
         released = lesson.nbgrader_cells.get(cell.name)
-        kind = "grade" if isinstance(cell, api.GradeCell) else "solution"
-        if released is not None and nbgrader_metadata(released)[kind]:
+        if released and (released.graded if isinstance(cell, api.GradeCell) else released.answered):
             continue
         judged = select(GRADE.c.id).where(GRADE.c.cell_id == cell.id, GRADE.c.manual_score.is_not(None))
         if gradebook.db.execute(judged).first():

@@ -9,14 +9,13 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from ..errors import SubmissionError
-from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_graded, is_locked, is_solution
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..judging.syntax import Code, tokens_in
 from .outputs import IMAGES, Output, known_data
-from .package import LessonPackage, ReleasedCell
+from .package import LessonPackage, ReleasedCell, Role
 from .untrusted import parse_json
 
 
@@ -47,16 +46,6 @@ CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ATTACHED = re.compile(r"attachment:([^\s()\"'<>]+)")
 
 
-class Role(Enum):
-    """What a cell is for."""
-
-    PLAIN = "a demonstration, a text, or a cell of the student's own"
-    LOCKED = "the course's own"
-    SOLUTION = "where an exercise is solved"
-    CHECK = "where an exercise is checked"
-    QUESTION = "what a person grades"
-
-
 @dataclass
 class Cell:
     """One cell of a submission.
@@ -84,21 +73,15 @@ class Cell:
     count: int | None = None
 
     @classmethod
-    def of(cls, released: ReleasedCell, package: LessonPackage) -> Cell:
+    def of(cls, released: ReleasedCell) -> Cell:
         """Return a released cell as it would have been handed in untouched."""
-        source = package.code.get(released["source"]) or Code(released["source"])
-        cell = cls(released["cell_type"], source, grade_id_of(released), released["id"], released=released)
-        cell.attachments = copy.deepcopy(released.get("attachments", {}))
-        return cell
+        attachments = copy.deepcopy(dict(released.attachments))
+        return cls(released.kind, released.source, released.name, released.id, attachments, released)
 
     @property
     def role(self) -> Role:
         """What it is for, as the released notebook says."""
-        if self.released is None:
-            return Role.PLAIN
-        if is_graded(self.released):
-            return Role.CHECK if self.name.startswith(CHECK_PREFIX) else Role.QUESTION
-        return Role.LOCKED if is_locked(self.released) else Role.SOLUTION if is_solution(self.released) else Role.PLAIN
+        return self.released.role if self.released else Role.PLAIN
 
     @property
     def exercise(self) -> str:
@@ -112,7 +95,7 @@ class Cell:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as notebooks hold cells."""
-        metadata = copy.deepcopy(self.released["metadata"]) if self.released else {}
+        metadata = copy.deepcopy(dict(self.released.metadata)) if self.released else {}
         shared = {"cell_type": self.kind, "id": self.id, "metadata": metadata, "source": str(self.source)}
         if self.kind == "code":
             return {**shared, "execution_count": self.count, "outputs": self.outputs}

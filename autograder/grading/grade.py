@@ -28,9 +28,9 @@ from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
 from ..judging.ways_round import starred, way_round
 from ..judging.withheld import withheld
-from .cells import Role, SubmittedNotebook
+from .cells import SubmittedNotebook
 from .outputs import score_output
-from .package import LessonPackage
+from .package import LessonPackage, Role
 from .repair import repair_submission
 from .running import NOT_RUN, Run, own_cells, ran
 from .submission import Submission

@@ -138,23 +138,10 @@ def bubblewrap_command(command: list[str]) -> list[str]:
     if not any(Path(path).is_relative_to(TEMPORARY) for path in readable_folders()):
         links += ["--symlink", SCRATCH, TEMPORARY]
     settings = [part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)]
-    apart = [
-        "--unshare-user",
-        "--unshare-pid",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-net",
-        "--unshare-cgroup-try",
-    ]
+    apart = [f"--unshare-{namespace}" for namespace in ("user", "pid", "ipc", "uts", "net", "cgroup-try")]
     return [
-        *(
-            shutil.which("bwrap") or "bwrap",
-            *apart,
-            "--disable-userns",
-            "--die-with-parent",
-            "--new-session",
-            "--clearenv",
-        ),
+        *(shutil.which("bwrap") or "bwrap", *apart, "--disable-userns", "--die-with-parent", "--new-session"),
+        "--clearenv",
         *("--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
         *(*links, *seen, *packages(), "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH),

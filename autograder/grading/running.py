@@ -16,9 +16,9 @@ from ..judging.check import Check
 from ..judging.syntax import needs_names_of
 from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
-from .cells import Cell, Role, SubmittedNotebook
+from .cells import Cell, SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs
-from .package import LessonPackage
+from .package import LessonPackage, Role
 from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, SandboxSession, open_session
 from .sandbox.session import error_output
 from .submission import Submission
@@ -170,7 +170,7 @@ def untouched_exercises(notebook: SubmittedNotebook, lesson: LessonPackage) -> l
     for name in lesson.source.exercises:
         solutions = [c.source for c in notebook.code if c.name == name]
         others = [c.source for c in students if c.name != name]
-        released = [lesson.nbgrader_cells[name]["source"]]
+        released = [lesson.nbgrader_cells[name].source]
         if solutions == released and not any(re.search(rf"\b{name}\b", source) for source in others):
             untouched.append(name)
     return untouched

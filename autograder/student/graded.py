@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 
 MOST_BYTES = 20 * 2**20
+# a page begins with sentences and a table of our own (classroom.summary)
+PARAGRAPH, ROW, CELL = (re.compile(rf"<{tag}\b[^>]*>(.*?)</{tag}>", re.DOTALL) for tag in ("p", "tr", "td"))
+TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
@@ -35,42 +39,15 @@ def latest_feedback(lesson: Path) -> Graded | None:
     if not pages or pages[-1].stat().st_size > MOST_BYTES:
         return None
     try:
-        reader = SummaryReader(pages[-1].read_text(encoding="utf-8"))
+        summary = pages[-1].read_text(encoding="utf-8").partition("</table>")[0]
     except (OSError, ValueError):
         return None
-    page = pages[-1].relative_to(lesson.parent).as_posix()
-    return Graded(" ".join(reader.sentences), {row[0]: row[1] for row in reader.rows if len(row) > 1}, page)
+    about = " ".join(text_of(paragraph) for paragraph in PARAGRAPH.findall(summary))
+    rows = [[text_of(cell) for cell in CELL.findall(row)] for row in ROW.findall(summary)]
+    points = {row[0]: row[1] for row in rows if len(row) > 1}
+    return Graded(about, points, pages[-1].relative_to(lesson.parent).as_posix())
 
 
-class SummaryReader(HTMLParser):
-    """Reads the table that a feedback page begins with, and the sentences above it."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.sentences: list[str] = []
-        self.rows: list[list[str]] = []
-        self._into: list[str] | None = None
-        self._done = False
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note where a text begins that is wanted."""
-        if self._done:
-            return
-        if tag == "tr":
-            self.rows.append([])
-        wanted = {"p": self.sentences, "td": self.rows[-1] if self.rows else None}.get(tag)
-        if wanted is not None:
-            wanted.append("")
-            self._into = wanted
-
-    def handle_endtag(self, tag: str) -> None:
-        """Note where it ends, and stop at the end of the first table."""
-        if tag in ("p", "td"):
-            self._into = None
-        self._done = self._done or tag == "table"
-
-    def handle_data(self, data: str) -> None:
-        """Take the text."""
-        if self._into is not None and not self._done:
-            self._into[-1] += data
+def text_of(element: str) -> str:
+    """Return an element's text, without tags."""
+    return unescape(TAG.sub("", element))
