@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -22,8 +22,8 @@ from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
-# the same clone draws the same examples; `pytest --hypothesis-profile=default` looks for new ones
-settings.register_profile("repeatable", derandomize=True)
+# the same clone draws the same examples, however long that takes; `pytest --hypothesis-profile=default` looks for new ones
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 
 # messages name commands as make spells them, also where make has not started the tests
