@@ -22,7 +22,7 @@ from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
-# the same clone draws the same examples, however long that takes; `pytest --hypothesis-profile=default` looks for new ones
+# the same clone draws the same examples, however long that takes; --hypothesis-profile=default looks for new ones
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("repeatable")
 
