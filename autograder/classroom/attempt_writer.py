@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,16 @@ from .attempts import (
     read_attempts,
     write_attempts,
 )
-from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files
+from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, files_beside
 from .exchange import CollectPlainFiles
 from .gradebook import ensure_registered, open_gradebook
 from .releasing import Pages, apart_from, forget
 from .rules import BEST, Rules, late_penalty, now_utc, rules_now
-from .submissions import LATE, TIMESTAMP, changing_submissions, store_submission, time_in
+from .run import is_current
+from .submissions import LATE, TIMESTAMP, changing_submissions, store_submission, submission_digest, time_in
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
+EARLIER = "It was graded with an earlier version of the lesson."
 MOST_NOTICES = 3  # at once, of what is left out
 LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
 Say = Callable[[str], None]
@@ -208,3 +211,30 @@ class AttemptWriter:
                 self._say(f"{escaped(student)}  {lesson.name}  feedback with hidden checks is released")
             if attempt.released == OPEN:
                 write_attempts(self._course, lesson, student, replace(attempt, released=FULL))
+
+
+def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Delivered]:
+    """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
+
+    The student's other attempts count no more: their points are those of another lesson.
+    """
+    for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
+        student = path.parent.name
+        attempts = read_attempts(course, lesson, student)
+        attempt = counting(attempts, best)
+        if attempt is None or not attempt.released or is_as_recorded(course, lesson, student, attempt):
+            continue
+        others = [replace(a, status=LEFT_OUT, note=EARLIER) for a in graded(attempts) if a is not attempt]
+        write_attempts(course, lesson, student, *others)
+        arrived = attempt.when or now_utc()
+        yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))
+
+
+def is_as_recorded(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> bool:
+    """Say whether an attempt has the points that it gets now, as far as its notebook is still here."""
+    if submission_digest(course, lesson, student) != attempt.submission:
+        return True
+    if not is_current(course, lesson, student, package_of(lesson)):
+        return False
+    record = read_notebook_record(course.graded_notebook(lesson, student), RECORD)
+    return bool(points_in(record)["exercises"] == attempt.exercises)

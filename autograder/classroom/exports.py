@@ -148,23 +148,14 @@ def export_grades(
 def chosen(plugin: Any, gradebook: Any) -> list[Any]:
     """Return the lessons to export: all, or those that the command line named."""
     named = plugin.assignment
-    return [a for a in sorted(gradebook.assignments, key=assignment_name) if not named or a.name in named]
+    return sorted((a for a in gradebook.assignments if not named or a.name in named), key=lambda a: str(a.name))
 
 
 def students(plugin: Any, gradebook: Any) -> list[Any]:
     """Return the students to export by name: all, or those that the command line named."""
     everybody = gradebook.db.execute(select(api.Student.__table__))
-    return sorted((s for s in everybody if not plugin.student or s.id in plugin.student), key=student_name)
-
-
-def student_name(student: Any) -> tuple[str, str, str]:
-    """Return by what students are sorted."""
-    return student.last_name or "", student.first_name or "", student.id
-
-
-def assignment_name(assignment: Any) -> str:
-    """Return a lesson's name."""
-    return str(assignment.name)
+    some = (s for s in everybody if not plugin.student or s.id in plugin.student)
+    return sorted(some, key=lambda s: (s.last_name or "", s.first_name or "", s.id))
 
 
 def standings_by_place(gradebook: Any) -> Mapping[tuple[str, str], Standing]:

@@ -31,8 +31,7 @@ from ..errors import (
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..paths import Course
-from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work
-from .changed import graded_earlier
+from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .deliveries import Delivered, Exchange, Inbox, next_turn
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_now

@@ -66,8 +66,8 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
         notebook = repair_submission(submission.notebook, submission.lesson)
         try:
             with ran(notebook, submission) as run:
-                if last:  # the first run may have seen hidden checks: nothing that this one shows is kept
-                    forget_outputs(notebook)
+                for cell in notebook.code if last else ():  # the first run may have seen hidden checks
+                    cell.outputs = []
                 judge_exercises(run)
             break
         except NoSandboxError:
@@ -78,12 +78,6 @@ def run_and_judge(submission: Submission) -> dict[str, Any]:
     graded = notebook.as_dict()
     add_rubrics(graded, submission.lesson)
     return graded
-
-
-def forget_outputs(notebook: SubmittedNotebook) -> None:
-    """Drop what a submission has shown."""
-    for cell in notebook.code:
-        cell.outputs = []
 
 
 def judge_exercises(run: Run) -> None:

@@ -67,11 +67,12 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
             copies = run_cells(notebook, submission.lesson, session, skip)
             runner = CheckRunner(submission, copies, boxes)
             outcomes = runner.run_visible()
-            if skip and any(is_undefined(o) for of_exercise in outcomes.values() for o in of_exercise.values()):
+            every = [outcome for of_exercise in outcomes.values() for outcome in of_exercise.values()]
+            if skip and any(isinstance(outcome, Raised) and outcome.kind in NOT_DEFINED for outcome in every):
                 continue
             hidden = runner.run_hidden()
-            every = {name: visible | hidden[name] for name, visible in outcomes.items()}
-            yield Run(submission, notebook, every, tuple(oddities(copies, every)), runner)
+            both = {name: visible | hidden[name] for name, visible in outcomes.items()}
+            yield Run(submission, notebook, both, tuple(oddities(copies, both)), runner)
             return
 
 
@@ -105,11 +106,6 @@ def needs_demonstrations(notebook: SubmittedNotebook, lesson: LessonPackage) -> 
     solutions = [cell.source for cell in notebook.code if cell.role is Role.SOLUTION]
     others = [cell.source for cell in own_cells(notebook, lesson)] + [lesson.setup]
     return needs_names_of(lesson.demonstrations, solutions, others)
-
-
-def is_undefined(outcome: Outcome) -> bool:
-    """Say whether a check failed for want of a name."""
-    return isinstance(outcome, Raised) and outcome.kind in NOT_DEFINED
 
 
 @dataclass

@@ -190,15 +190,10 @@ def boxes_reached(request: dict[str, Any], channel: socket.socket) -> Iterator[N
     if "line" not in request:
         yield
         return
-    with receive_line(channel) as line:
+    with socket.socket(fileno=receive_descriptor(channel)) as line:
         black_box.install_transport(partial(ask_judge, line))
         black_box.disguise(load_visible(request["sources"][0]), request["line"])
         yield
-
-
-def receive_line(channel: socket.socket) -> socket.socket:
-    """Return the socket that leads to the process on the other side of a black box."""
-    return socket.socket(fileno=receive_descriptor(channel))
 
 
 def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
@@ -212,7 +207,7 @@ def answer_calls(_shell: Any, request: dict[str, Any], channel: socket.socket) -
     boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
     limit_memory(request["memory"])
     offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
-    with receive_line(channel) as line, contextlib.suppress(SandboxError, KeyError):
+    with socket.socket(fileno=receive_descriptor(channel)) as line, contextlib.suppress(SandboxError, KeyError):
         while True:
             name, arguments = unpack_call(receive(line, Limits.reply_bytes))
             send(line, pack_answer(black_box.answer_call(offered, name, arguments)))
