@@ -28,7 +28,7 @@ import requests
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.attempts import read_attempts
-from autograder.classroom.gradebook import open_gradebook, standings_by_student
+from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.paths import Course, find_course
 from autograder.student import telling
 from tests.board_hub import TEACHER, running
@@ -235,7 +235,7 @@ def problems(course: Course, found: dict[str, Any]) -> list[str]:
         if len(read_attempts(course, lesson, name)) != count:
             lines.append(f"{name}: handed in {count} times, and that is not what was noted")
     with open_gradebook(course) as gradebook:
-        if standings_by_student(gradebook, lesson.name).keys() != found["counts"].keys():
+        if scores_by_student(gradebook, lesson.name).keys() != found["counts"].keys():
             lines.append("the gradebook has others than those who handed in")
     if len(found["waited"]) < sum(found["counts"].values()):
         lines.append(f"{sum(found['counts'].values()) - len(found['waited'])} have no feedback")

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.nbgrader_course import load_config, read_config
-from autograder.classroom.database import begin_writing, gradebook_url
+from autograder.classroom.database import gradebook_url, lock_student_rows
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.classroom.run import register
 from autograder.errors import CourseError
@@ -111,11 +111,11 @@ def test_who_writes_a_students_rows_waits_for_who_does(scratch: Course) -> None:
     def second() -> None:
         with open_gradebook(scratch) as gradebook:
             waiting.set()
-            begin_writing(gradebook.db, "ada")
+            lock_student_rows(gradebook.db, "ada")
             order.append("second")
 
     with open_gradebook(scratch) as gradebook, ThreadPoolExecutor(1) as pool:
-        begin_writing(gradebook.db, "ada")
+        lock_student_rows(gradebook.db, "ada")
         other = pool.submit(second)
         assert waiting.wait(30)
         order.append("first")

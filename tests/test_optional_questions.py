@@ -10,7 +10,7 @@ from autograder.authoring.lesson_package import package_of
 from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.authoring.sample_submissions import submission
 from autograder.authoring.verify import missing_part_problems
-from autograder.classroom.gradebook import ensure_registered, open_gradebook, standings
+from autograder.classroom.gradebook import ensure_registered, open_gradebook, submission_scores
 from autograder.classroom.writer import GradebookWriter
 from autograder.paths import CONFIG_NAME, Course
 
@@ -58,7 +58,7 @@ def test_nobody_waits_for_an_optional_answer(without_r2: Course) -> None:
     with open_gradebook(without_r2) as gradebook:
         ensure_registered(gradebook, package)
         GradebookWriter(gradebook, load_config(without_r2.root), LESSON).save("ada", answered, None)
-        (standing,) = standings(gradebook, LESSON)
+        (standing,) = submission_scores(gradebook, LESSON)
         assert standing.max_score == sum(package.key.points().values())
         assert not standing.needs_manual_grade
         assert QUESTION in {cell.name for cell in gradebook.find_notebook(LESSON, LESSON).solution_cells}

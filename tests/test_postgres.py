@@ -15,7 +15,7 @@ from sqlalchemy import text
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.database import begin_writing
+from autograder.classroom.database import lock_student_rows
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
 from autograder.classroom.writer import GradebookWriter
@@ -167,7 +167,7 @@ def test_who_writes_the_same_student_waits_and_writes_no_row_twice(registered: C
             GradebookWriter(gradebook, load_config(registered.root), LESSON).save("ada", notebook, None)
 
     with open_gradebook(registered) as first, ThreadPoolExecutor(1) as pool:
-        begin_writing(first.db, "ada")
+        lock_student_rows(first.db, "ada")
         first.db.execute(text("INSERT INTO student (id) VALUES ('ada')"))
         second = pool.submit(write)
         with pytest.raises(TimeoutError):

@@ -166,7 +166,7 @@ def test_a_few_submissions_are_read_ahead_and_never_a_whole_class(scratch: Cours
     monkeypatch.setattr(GradebookWriter, "save", stop)
     with pytest.raises(KeyboardInterrupt):
         grade_lesson(scratch, scratch.lesson(LESSON), executor=Postponed())
-    assert len(reads) == 1 + run.AHEAD
+    assert len(reads) == 1 + run.PREFETCH
 
 
 def statuses(course: Course, **options) -> set[str]:

@@ -27,7 +27,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import Service, only_one
+from autograder.classroom.serve import HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import CONFIG_NAME, Course
@@ -78,7 +78,7 @@ class Running:
         self.begin()
 
     def begin(self) -> None:
-        self.service = Service(self.course, self._pool, 1, UNSAFE, self.said.append)
+        self.service = HandInService(self.course, self._pool, 1, UNSAFE, self.said.append)
 
     def run(self) -> None:
         self.service.look()
@@ -291,19 +291,19 @@ class NeverDone(Executor):
 
 
 @pytest.fixture
-def reader(scratch: Course, exchange: Path) -> Service:
+def reader(scratch: Course, exchange: Path) -> HandInService:
     """A service that never finishes grading; `said` is what it has said."""
     said: list[str] = []
-    service = Service(scratch, NeverDone(), 1, UNSAFE, said.append)
+    service = HandInService(scratch, NeverDone(), 1, UNSAFE, said.append)
     service.said = said
     return service
 
 
-def running(service: Service) -> list[tuple[str, str]]:
+def running(service: HandInService) -> list[tuple[str, str]]:
     return [(work.delivered.student, work.delivered.lesson.name) for work in service._running.values()]
 
 
-def test_one_student_with_many_lessons_holds_up_nobody_else(reader: Service, exchange: Path) -> None:
+def test_one_student_with_many_lessons_holds_up_nobody_else(reader: HandInService, exchange: Path) -> None:
     for student, lesson in (("mallory", LESSON), ("mallory", "03_scaling"), ("ann", LESSON)):
         hand_in(exchange, student, "{}", lesson)
     reader.look()
@@ -318,7 +318,7 @@ def test_one_student_with_many_lessons_holds_up_nobody_else(reader: Service, exc
     assert running(reader)[0] == ("zoe", LESSON)
 
 
-def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: Service, exchange: Path) -> None:
+def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: HandInService, exchange: Path) -> None:
     hand_in(exchange, "ann", "{}")
     reader.look()
     reader.start()
@@ -333,7 +333,7 @@ def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: Service
     assert running(reader)[0] == ("ann", "03_scaling")
 
 
-def test_folders_without_end_cost_little_and_are_forgotten(reader: Service, exchange: Path, monkeypatch) -> None:
+def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService, exchange: Path, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.MOST_HANDED_IN", 6)
     monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
     told = []
@@ -355,7 +355,7 @@ def test_folders_without_end_cost_little_and_are_forgotten(reader: Service, exch
 
 
 def test_an_exchange_whose_clock_is_wrong_loses_nothing(
-    reader: Service, exchange: Path, notebooks, monkeypatch
+    reader: HandInService, exchange: Path, notebooks, monkeypatch
 ) -> None:
     real = exchange_module.changed_at
     monkeypatch.setattr(exchange_module, "changed_at", lambda status: real(status) - timedelta(hours=1))

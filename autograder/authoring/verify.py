@@ -60,7 +60,7 @@ PROMISES = {  # words of a text, the kinds of item that ask what they promise, a
     "too large": (("large",), "large"),
     "empty": (("empty",), "empty"),
 }
-Notebook = dict[str, Any]
+GradedNotebook = dict[str, Any]
 
 
 def verify(
@@ -209,9 +209,9 @@ def graded_submission_problems(
     """Grade the solved and the released notebook, and the wrong ones, and look at what came out."""
     edits = [with_what_it_uses(mistakes, right) for mistakes in wrong]
     with ThreadPoolExecutor(jobs) as pool:
-        solved = pool.submit(graded, package, right, demonstrations=demonstrations)
-        released = pool.submit(graded, package, {}, demonstrations=demonstrations)
-        results = pool.map(lambda e: graded(package, e), edits)
+        solved = pool.submit(graded_notebook, package, right, demonstrations=demonstrations)
+        released = pool.submit(graded_notebook, package, {}, demonstrations=demonstrations)
+        results = pool.map(lambda e: graded_notebook(package, e), edits)
         yield from solved_and_released_problems(package, solved.result(), released.result())
         for mistakes, notebook in zip(wrong, results, strict=True):
             for mistake in mistakes.values():
@@ -220,15 +220,17 @@ def graded_submission_problems(
                 yield from mistake_problems(mistake, verdict["passed"], card, {verdict["mistake"], verdict["rule"]})
 
 
-def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
+def graded_notebook(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> GradedNotebook:
     """Grade one submission. These are our own, so they may run where nothing can be isolated."""
     content = notebook_text(submission(package, edits)).encode()
     text = grade(Submission(content, package, SEED, demonstrations=demonstrations, allow_unsandboxed=True))
-    notebook: Notebook = json.loads(text)
+    notebook: GradedNotebook = json.loads(text)
     return notebook
 
 
-def solved_and_released_problems(package: LessonPackage, solved: Notebook, released: Notebook) -> Iterator[str]:
+def solved_and_released_problems(
+    package: LessonPackage, solved: GradedNotebook, released: GradedNotebook
+) -> Iterator[str]:
     """Check the solved notebook's points, and the released one's."""
     for flag in solved["metadata"][RECORD]["flags"]:
         yield f"a person would be asked about the solution: {flag}; if that is right, `allow` it in hidden.py"
@@ -255,13 +257,13 @@ def stop_problem(source: str, output: Mapping[str, Any]) -> str:
     return f"{where} with {output['ename']}: {PYTORCHS if unsolved else output['evalue']}"
 
 
-def verdict_in(notebook: Notebook, exercise: str) -> Mapping[str, Any]:
+def verdict_in(notebook: GradedNotebook, exercise: str) -> Mapping[str, Any]:
     """Return what grading wrote down about an exercise."""
     verdict: Mapping[str, Any] = notebook["metadata"][RECORD]["verdicts"][exercise]
     return verdict
 
 
-def card_in(notebook: Notebook, exercise: str) -> str:
+def card_in(notebook: GradedNotebook, exercise: str) -> str:
     """Return an exercise's card."""
     cell = next(cell for cell in notebook["cells"] if checked_exercise(cell) == exercise)
     return "".join(cell["outputs"][0]["data"]["text/html"])

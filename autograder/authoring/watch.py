@@ -19,7 +19,7 @@ def watch(lesson: Lesson, jobs: int, say: Callable[[str], None]) -> None:
     seen = Saved()
     while True:
         if saved(lesson) != seen:
-            seen = settled(lesson)
+            seen = saved_at_rest(lesson)
             for line in build_and_prove(lesson, jobs):
                 say(line)
                 if saved(lesson) != seen:
@@ -34,7 +34,7 @@ def saved(lesson: Lesson) -> Saved:
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
 
 
-def settled(lesson: Lesson) -> Saved:
+def saved_at_rest(lesson: Lesson) -> Saved:
     """Return the same once nothing is being written any more: an editor may empty a file before it fills it."""
     before = Saved()
     while (now := saved(lesson)) != before:

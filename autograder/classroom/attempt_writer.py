@@ -27,7 +27,7 @@ from .attempts import (
     REFUSED,
     Attempt,
     counting,
-    graded,
+    graded_attempts,
     points_in,
     read_attempts,
     write_attempts,
@@ -165,7 +165,7 @@ class AttemptWriter:
         forget(target)
         took = (now_utc() - work.delivered.arrived).total_seconds()
         points = f"{attempt.points:g} of {attempt.of}{'' if counts else ', does not count'}"
-        number = len(graded(attempts))
+        number = len(graded_attempts(attempts))
         self._say(f"{escaped(student)}  {lesson.name}  attempt {number}: {points}  ({took:.1f} s after handing in)")
 
     def _record(self, work: Work, record: Mapping[str, Any]) -> Attempt:
@@ -224,7 +224,7 @@ def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Deliv
         attempt = counting(attempts, best)
         if attempt is None or not attempt.released or is_as_recorded(course, lesson, student, attempt):
             continue
-        others = [replace(a, status=LEFT_OUT, note=EARLIER) for a in graded(attempts) if a is not attempt]
+        others = [replace(a, status=LEFT_OUT, note=EARLIER) for a in graded_attempts(attempts) if a is not attempt]
         write_attempts(course, lesson, student, *others)
         arrived = attempt.when or now_utc()
         yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))

@@ -51,7 +51,7 @@ GUARD = (
 )
 
 
-class Service:
+class BoardService:
     """What all requests share: the table, the lessons' words, and each lesson's latest state.
 
     Args:
@@ -127,7 +127,7 @@ class Service:
 class Handler(RequestHandler):
     """What every answer has in common: it may not be framed, kept, or run anything from elsewhere."""
 
-    def initialize(self, service: Service, auth: HubOAuth) -> None:
+    def initialize(self, service: BoardService, auth: HubOAuth) -> None:
         """Take what all requests share."""
         self.service, self.hub_auth = service, auth
 
@@ -269,7 +269,7 @@ def opens_own_server(user: Mapping[str, Any]) -> bool:
     return user.get("kind") == "user" and mine
 
 
-def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
+def application(service: BoardService, auth: HubOAuth, prefix: str) -> Application:
     """Return the service's pages, below a prefix; students' messages also go to `/tries`, as through a socket."""
     shared = {"service": service, "auth": auth}
     pages = {"lessons": Lessons, "past": Past, "events": Events, "tries": Mine}
@@ -304,5 +304,5 @@ def serve_board(course: Course) -> None:
         )
     for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
         logging.getLogger(name).setLevel(logging.ERROR)
-    service = Service(BoardStore.of(course), Catalog.of(course))
+    service = BoardService(BoardStore.of(course), Catalog.of(course))
     asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))

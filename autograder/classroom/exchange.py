@@ -29,7 +29,7 @@ from ..errors import CourseError, SubmissionError, escaped, one_line
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
-from .plain_files import kind_of, listing, open_folder, read_plain
+from .plain_files import file_kind, listing, open_folder, read_plain
 from .rules import now_utc
 from .submissions import (
     MOST_BESIDE,
@@ -106,7 +106,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         with self._inbound() as inbound:
             for delivery in self._deliveries(inbound, lesson, report, (), Counter()):
                 own = [*by_student.get(delivery.student, []), delivery]
-                by_student[delivery.student] = in_order(own, due)[:MOST_TRIED]
+                by_student[delivery.student] = ordered_deliveries(own, due)[:MOST_TRIED]
             for student, deliveries in sorted(by_student.items()):
                 self._take_latest(inbound, lesson, student, deliveries, report)
         return report
@@ -195,7 +195,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
     def _delivery(self, entry: os.DirEntry[str], student: str, time: str) -> Delivery:
         """Return what a folder's name says. Raises SubmissionError where that cannot be."""
         status, handed_in = entry.stat(follow_symlinks=False), time_in(time)
-        kind = kind_of(status.st_mode)
+        kind = file_kind(status.st_mode)
         if kind != "a folder":
             raise SubmissionError(f"is {kind}, not a folder")
         if is_odd(student):
@@ -288,7 +288,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 path.chmod(0o660)
 
 
-def in_order(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
+def ordered_deliveries(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
     """Return one student's folders, the one that counts first: the latest that is not late, where that matters."""
     latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
     return sorted(latest_first, key=lambda delivery: delivery.arrived > due) if due else latest_first

@@ -25,7 +25,7 @@ from .attempts import Attempt, about, counting, read_attempts
 from .gradebook import open_gradebook
 from .rules import BEST, Rules, duration, now_utc, rules_now, rules_of
 from .sanitize import IN_HEAD
-from .summary import WAITING, lines_of, summary_cell
+from .summary import WAITING, summary_cell, summary_rows
 
 STYLE, DARK = Path(__file__).parent / "pages" / "feedback.css", "github-dark"
 WITHOUT_ALT, ALT = re.compile(r"<img\b(?![^>]*\balt=)"), '<img alt="A picture without a description"'
@@ -131,7 +131,7 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
             waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
             words += times_of(rules, place["student"], own.when, 0.0)
         words.append(f"Graded {rules.shown(now_utc())}.")
-        nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting)), place["late_penalty"], words))
+        nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting)), place["late_penalty"], words))
         resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))
         return nb, resources
 

@@ -21,7 +21,7 @@ from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..grading.package import LessonPackage, ReleasedCell
 from ..paths import Course
-from .database import LAST_GRADEBOOK, alone, as_course_error, connect, remember
+from .database import LAST_GRADEBOOK, as_course_error, connect, exclusive, remember
 
 GRADE, COMMENT = api.Grade.__table__, api.Comment.__table__
 SUBMISSION, NOTEBOOK = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
@@ -51,7 +51,7 @@ def open_gradebook(course: Course) -> Iterator[Gradebook]:
     config = load_config(course.root).CourseDirectory
     course.coursework.mkdir(exist_ok=True)
     with as_course_error():
-        with alone(connect(config.db_url)):
+        with exclusive(connect(config.db_url)):
             gradebook = Gradebook(config.db_url, config.course_id)
         remember(config.db_url, course.coursework / LAST_GRADEBOOK)
         with gradebook:
@@ -79,7 +79,7 @@ def ensure_registered(gradebook: Gradebook, lesson: LessonPackage) -> None:
     Raises:
         CourseError: the lesson no longer has a question for which a person has given points.
     """
-    with alone(gradebook.engine):
+    with exclusive(gradebook.engine):
         add_what_is_missing(gradebook)
         if lesson.name not in {a.name for a in gradebook.assignments}:
             gradebook.add_assignment(lesson.name)
@@ -150,7 +150,7 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SubmissionScore:
     """What the gradebook says about one submission, its cells added up.
 
     Args:
@@ -183,7 +183,7 @@ class Standing:
         return max(0.0, self.raw_score - self.penalty)
 
 
-def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Standing]:
+def submission_scores(gradebook: Gradebook, lesson: str | None = None) -> Iterator[SubmissionScore]:
     """Yield the standing of every submission, of one lesson or of all. It takes three queries, however large a class.
 
     nbgrader's own properties take several for each submission.
@@ -210,7 +210,7 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
         of = lessons[assignment]
         points = (score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
         late_by = seconds_late(of.duedate, extension, timestamp)
-        yield Standing(student, of.name, timestamp, *points, late_by, bool(changed))
+        yield SubmissionScore(student, of.name, timestamp, *points, late_by, bool(changed))
 
 
 def seconds_late(
@@ -222,6 +222,6 @@ def seconds_late(
     return max(0.0, (handed_in - due - (extension or datetime.timedelta())).total_seconds())
 
 
-def standings_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, Standing]:
+def scores_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, SubmissionScore]:
     """Return how each student stands in a lesson, by student id."""
-    return {standing.student_id: standing for standing in standings(gradebook, lesson)}
+    return {standing.student_id: standing for standing in submission_scores(gradebook, lesson)}

@@ -16,10 +16,10 @@ from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
 from ..paths import Course, Lesson
 from .attempts import changes, read_attempts
-from .board_state import Helped, messages_that_helped, told
+from .board_state import Helped, message_words, messages_that_helped
 from .board_store import BoardStore
-from .exports import harmless
-from .gradebook import Standing, open_gradebook, standings_by_student
+from .exports import escape_formula
+from .gradebook import SubmissionScore, open_gradebook, scores_by_student
 from .report_plots import points_plot, solved_plot
 from .rules import Rules, duration, rules_now
 from .run import QUESTIONS_WAIT, is_current, needing_attention
@@ -58,7 +58,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Unnamed:
+class UnnamedMistake:
     """A mistake that has no name yet: answers that came out the same, in one run.
 
     Args:
@@ -81,7 +81,7 @@ class Exercise:
     solved: int = 0
     started: int = 0
     mistakes: dict[str, list[Student]] = field(default_factory=dict)
-    unnamed: list[Unnamed] = field(default_factory=list)
+    unnamed: list[UnnamedMistake] = field(default_factory=list)
 
     @property
     def by_frequency(self) -> list[tuple[str, list[Student]]]:
@@ -108,11 +108,11 @@ def read_class(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
     names = set(course.students(lesson))
     with open_gradebook(course) as gradebook:
-        found = standings_by_student(gradebook, lesson.name)
+        found = scores_by_student(gradebook, lesson.name)
         return [read_student(course, lesson, name, found.get(name)) for name in sorted(names | found.keys())]
 
 
-def read_student(course: Course, lesson: Lesson, name: str, submission: Standing | None) -> Student:
+def read_student(course: Course, lesson: Lesson, name: str, submission: SubmissionScore | None) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
     record = read_notebook_record(course.graded_notebook(lesson, name), RECORD)
     reason = "" if is_current(course, lesson, name, package_of(lesson)) else why_not_gradable(course, lesson, name)
@@ -143,7 +143,9 @@ def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:
     return list(found.values())
 
 
-def unnamed_mistakes(course: Course, lesson: Lesson, exercise: str, students: Sequence[Student]) -> list[Unnamed]:
+def unnamed_mistakes(
+    course: Course, lesson: Lesson, exercise: str, students: Sequence[Student]
+) -> list[UnnamedMistake]:
     """Group wrong answers that nobody has named: the same inputs gave the same values. The most frequent come first."""
     groups: dict[tuple[int, str], list[Student]] = {}
     for student in students:
@@ -156,7 +158,7 @@ def unnamed_mistakes(course: Course, lesson: Lesson, exercise: str, students: Se
             example = exercise_cell(course, lesson, who[0].name, exercise)
         except CourseError as error:
             example = f"# {error}"
-        found.append(Unnamed(who, str(who[0].verdicts[exercise].get("told", "")), example))
+        found.append(UnnamedMistake(who, str(who[0].verdicts[exercise].get("told", "")), example))
     return found
 
 
@@ -185,7 +187,9 @@ def html_of(
         ungraded=sum(QUESTIONS_WAIT in s.waits for s in students),
         exercises=exercises,
         messages=messages,
-        helped=[(h, with_code(told(h.message, key.messages(h.exercise)))) for h in helped if h.exercise in messages],
+        helped=[
+            (h, with_code(message_words(h.message, key.messages(h.exercise)))) for h in helped if h.exercise in messages
+        ],
         seconds=sum(s.seconds for s in graded),
         points=points_plot([s.points for s in graded], most),
         solved=solved_plot({e.name: e.solved for e in exercises}, len(graded)),
@@ -212,4 +216,4 @@ def write_csv(path: Path, key: AnswerKey, students: Sequence[Student]) -> None:
         for s in students:
             known = [s.verdicts.get(n, {}).get(w) for n in names for w in ("points", "mistake")]
             cells = [s.name, s.points, s.of, *known, s.late, len(s.attempts) or None, s.waits]
-            writer.writerow(["" if cell is None else harmless(cell) for cell in cells])
+            writer.writerow(["" if cell is None else escape_formula(cell) for cell in cells])

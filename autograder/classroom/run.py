@@ -40,7 +40,7 @@ from ..grading.sandbox.pool import stopping
 from ..grading.submission import Submission
 from ..paths import Course, Lesson
 from .database import UNUSABLE
-from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
+from .gradebook import SubmissionScore, ensure_registered, open_gradebook, scores_by_student
 from .preprocessors import GradeSubmission
 from .rules import enter_due_date
 from .submissions import (
@@ -54,7 +54,7 @@ from .submissions import (
 )
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
-AHEAD = 2  # submissions that are read while the workers are busy
+PREFETCH = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
 QUESTIONS_WAIT = "questions wait for a person's grade"
 CHANGED = "an answer has changed since a person gave it points: look at it in Formgrader"
@@ -109,7 +109,7 @@ def grade_lesson(
         NoSandboxError: submissions cannot be isolated here, and the settings do not allow to go on without that.
         CourseError: the lesson or the gradebook cannot be used.
     """
-    settings = settings_of(course, options, jobs, executor)
+    settings = grading_settings(course, options, jobs, executor)
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
         shared_sandbox()  # takes seconds; goes on beside what follows
@@ -117,7 +117,7 @@ def grade_lesson(
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
         ensure_nbgrader_source(lesson)
-        known = standings_by_student(gradebook, lesson.name).keys()
+        known = scores_by_student(gradebook, lesson.name).keys()
         blank = settings.submission(b"", package)
         current = partial(is_current, course, lesson, package=package, rules=blank.rules)
         new = [s for s in students if force or s not in known or not current(s)]
@@ -129,7 +129,7 @@ def grade_lesson(
         return with_scores(course, lesson, gradebook, results)
 
 
-def settings_of(
+def grading_settings(
     course: Course, options: Mapping[str, Any] | None, jobs: int, executor: Executor | None
 ) -> GradeSubmission:
     """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
@@ -302,7 +302,7 @@ class GradingRun:
 
 def submissions_at_once(pool: Executor, jobs: int) -> int:
     """Return how many submissions should be under way: some are read while the workers are busy."""
-    return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
+    return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + PREFETCH
 
 
 def refused_before(
@@ -334,7 +334,7 @@ def with_scores(
     course: Course, lesson: Lesson, gradebook: Any, results: Mapping[str, StudentResult]
 ) -> list[StudentResult]:
     """Return the results by student, with the gradebook's points and what a person should look at."""
-    standings = standings_by_student(gradebook, lesson.name)
+    standings = scores_by_student(gradebook, lesson.name)
     return [
         result
         if result.needs_person
@@ -348,7 +348,7 @@ def with_scores(
     ]
 
 
-def needing_attention(course: Course, lesson: Lesson, submission: Standing) -> list[str]:
+def needing_attention(course: Course, lesson: Lesson, submission: SubmissionScore) -> list[str]:
     """Return what a person should look at: what grading found, and questions without a grade."""
     record = read_notebook_record(course.graded_notebook(lesson, submission.student_id), RECORD)
     changed = [CHANGED] * submission.changed_since

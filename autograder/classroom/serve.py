@@ -35,7 +35,7 @@ from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_ea
 from .deliveries import Delivered, Exchange, Inbox, next_turn
 from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_now
-from .run import settings_of, workers
+from .run import grading_settings, workers
 
 TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
 TICK = 0.5  # seconds between two looks at what has arrived
@@ -77,11 +77,11 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
         CourseError: the configuration or the gradebook cannot be used.
     """
     with only_one(course, say):
-        settings_of(course, options, jobs, None)
+        grading_settings(course, options, jobs, None)
         if not unavailable_reason():
             shared_sandbox()
         with workers(None, jobs) as pool:
-            service = Service(course, pool, jobs, options, say)
+            service = HandInService(course, pool, jobs, options, say)
             say(f"Watching {service.exchange.inbound} and {course.inbox}/; Ctrl-C ends it.")
             service.regrade()
             with tqdm(total=0, unit=" attempts graded", disable=None) as bar:
@@ -91,7 +91,7 @@ def serve(course: Course, jobs: int, options: Mapping[str, Any], say: Say, until
                     bar.refresh()
 
 
-class Service:
+class HandInService:
     """One process that grades at hand-in. Its memory holds what is not graded yet; all else is in files.
 
     Args:
@@ -193,7 +193,7 @@ class Service:
             else:
                 self._writer.refuse_unread(delivered, error)
             return
-        settings = settings_of(self.course, self._options, self._jobs, None)
+        settings = grading_settings(self.course, self._options, self._jobs, None)
         submission = settings.submission(files[lesson.notebook_name], package_of(lesson))
         self._running[self._pool.submit(grade, submission)] = Work(delivered, files, rules)
 

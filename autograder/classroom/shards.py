@@ -24,8 +24,8 @@ from ..errors import CourseError, SubmissionError, command, escaped, options
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
-from .gradebook import ensure_registered, open_gradebook, standings_by_student
-from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, is_current, refused_before, settings_of
+from .gradebook import ensure_registered, open_gradebook, scores_by_student
+from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, grading_settings, is_current, refused_before
 from .submissions import is_marked_late, submission_digest, timestamp_of, why_not_gradable
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
@@ -83,7 +83,7 @@ def grade_shard(
 
     It takes and raises what `grade_lesson` does. With the same seed in the options, all shards draw the same inputs.
     """
-    settings = settings_of(course, options, jobs, executor)
+    settings = grading_settings(course, options, jobs, executor)
     package, own = package_of(lesson), replace(course, shard=shard.name)
     students = [student for student in course.students(lesson) if student in shard]
     courses = (course, own)  # where a submission may have been graded
@@ -162,7 +162,7 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
         ensure_registered(gradebook, package)
         ensure_nbgrader_source(lesson)
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        merging = Merging(course, lesson, package, writer, standings_by_student(gradebook, lesson.name).keys(), force)
+        merging = Merging(course, lesson, package, writer, scores_by_student(gradebook, lesson.name).keys(), force)
         for student, shard, path in merging.results(shards):
             outcome = merging.take(student, path)
             if outcome in (MERGED, SAME):

@@ -39,7 +39,7 @@ class SummaryRow:
     reason: str
 
 
-def lines_of(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
+def summary_rows(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
     """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points.
 
     Args:
@@ -49,7 +49,7 @@ def lines_of(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
     verdicts, number = notebook.metadata.get(RECORD, {}).get("verdicts", {}), ""
     for cell in notebook.cells:
         if not is_graded(cell):
-            number = number_in(cell) or number
+            number = exercise_number(cell) or number
             continue
         data, name = nbgrader_metadata(cell), grade_id_of(cell)
         exercise, points = name.removeprefix(CHECK_PREFIX), float(data.get("score") or 0)
@@ -60,7 +60,7 @@ def lines_of(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
         yield SummaryRow(shown, place, points, float(data.get("points") or 0), reason)
 
 
-def number_in(cell: Any) -> str:
+def exercise_number(cell: Any) -> str:
     """Return the number in the last heading of an exercise that a cell holds, or ''."""
     return ["", *NUMBER.findall(cell.source)][-1] if cell.cell_type == "markdown" else ""
 

@@ -21,7 +21,7 @@ from traitlets.config import Config
 from ..errors import SubmissionError
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
 from ..paths import Course, Lesson, replace_bytes, replace_text
-from .database import begin_writing
+from .database import lock_student_rows
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 from .plain_files import read_below
 from .rules import enter_due_date, late_penalty, rules_of
@@ -85,7 +85,7 @@ class GradebookWriter:
         if late and timestamp is None and due is not None:
             timestamp = due + A_SECOND
         try:
-            begin_writing(self._db, student)
+            lock_student_rows(self._db, student)
             submission = self._submitted_notebook(student, timestamp)
             self._save_grades(submission, results)
             self._save_comments(submission, results)

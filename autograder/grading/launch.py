@@ -37,7 +37,7 @@ SYSTEM = (
     *("/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives"),
 )
 PYTHON = ("bin", "lib", "lib64")  # of the interpreter that an environment was made from
-MACHINES = ("x86_64", "aarch64")
+SUPPORTED_MACHINES = ("x86_64", "aarch64")
 TOO_OLD = "Unknown option"
 FORBIDDEN = ("Permission denied", "Operation not permitted", "No permissions", "Creating new namespace failed")
 ENVIRONMENT = {
@@ -191,8 +191,8 @@ def unavailable_reason() -> str:
     """Say why submissions cannot be isolated on this computer; '' where they can."""
     if not sys.platform.startswith("linux"):
         return f"bubblewrap does not exist for {sys.platform}"
-    if platform.machine() not in MACHINES:
-        return f"the sandbox supports {' and '.join(MACHINES)}, not {platform.machine()}"
+    if platform.machine() not in SUPPORTED_MACHINES:
+        return f"the sandbox supports {' and '.join(SUPPORTED_MACHINES)}, not {platform.machine()}"
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian, Ubuntu: `apt install bubblewrap`)"
     with tempfile.TemporaryFile() as errors:

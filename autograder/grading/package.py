@@ -21,7 +21,7 @@ from ..judging.cell_metadata import (
 )
 from ..judging.syntax import Code
 
-Files = tuple[tuple[str, bytes], ...]
+NamedContents = tuple[tuple[str, bytes], ...]
 
 
 class Role(Enum):
@@ -191,12 +191,14 @@ def read_released(text: str) -> ReleasedNotebook:
 
 
 @lru_cache(maxsize=8)
-def contents_digests(files: Files) -> tuple[str, ...]:
+def contents_digests(files: NamedContents) -> tuple[str, ...]:
     """Return a checksum of each file's name and content."""
     return tuple(name + hashlib.sha256(content).hexdigest() for name, content in files)
 
 
 @lru_cache(maxsize=8)
-def unpickled(source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: Files) -> LessonPackage:
+def unpickled(
+    source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: NamedContents
+) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
     return LessonPackage(load_answer_key(source), released, dict(rubrics), dict(data))

@@ -12,7 +12,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, show
+from .drawing import PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch, label, show
 
 WIDEST = 7.5
 FEW_POINTS = 20
@@ -85,7 +85,7 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         axes.set_xlabel("key")
     grid[0].set_ylabel("query")
     figure.suptitle(title, fontsize=11)
-    parts = [f"{name}: {', '.join(seen(row) for row in mask)}" for name, mask in panels]
+    parts = [f"{name}: {', '.join(allowed_keys(row) for row in mask)}" for name, mask in panels]
     show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
 
 

@@ -66,7 +66,7 @@ def sharing(choice: str = "") -> None:
     if path is None:
         print("There is no board here: `check` tells nobody anything.")
     elif choice == SHOW:
-        print("\n".join(map(line_of, ask_board())) or "The board has kept nothing about you.")
+        print("\n".join(map(line_about, ask_board())) or "The board has kept nothing about you.")
     else:
         chosen = choice or read_choice(path) or ON
         display(Note(SENTENCES[chosen]))
@@ -148,7 +148,7 @@ def write_choice(path: Path, choice: str) -> None:
         queue_beside(path).unlink(missing_ok=True)
 
 
-def line_of(kept: dict[str, Any]) -> str:
+def line_about(kept: dict[str, Any]) -> str:
     """Return one of the board's rows as a line."""
     moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(kept["time"]))
     what = "passed" if kept["passed"] else kept["message"]

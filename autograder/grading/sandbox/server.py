@@ -49,7 +49,7 @@ def main(descriptor: int) -> None:
     """Answer requests until the other side has gone."""
     initialize()
     redirect_standard_streams()
-    serve(socket.socket(fileno=descriptor), GradingShell.instance())
+    answer_requests(socket.socket(fileno=descriptor), GradingShell.instance())
 
 
 def initialize() -> None:
@@ -61,7 +61,7 @@ def initialize() -> None:
     random.seed(0)
 
 
-def serve(channel: socket.socket, shell: Any) -> None:
+def answer_requests(channel: socket.socket, shell: Any) -> None:
     """Say that all is ready, then answer requests."""
     send(channel, pack({"ready": os.getpid()}))
     while True:

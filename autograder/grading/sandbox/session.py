@@ -33,7 +33,7 @@ TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watc
 CELLS_FULL_OF_OUTPUT = 8
 SMALL = 64 * 2**10
 SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
-TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
+MORE_LEFT_OUT = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
 
 
 class SubmissionBudget:
@@ -61,11 +61,11 @@ class SubmissionBudget:
         """Return a cell's result, without its outputs once the submission has sent or shown too much."""
         self._unread_left -= len(reply)
         if self._unread_left < 0:
-            return CellResult([TOO_MUCH], True)
+            return CellResult([MORE_LEFT_OUT], True)
         result = unpack_result(reply)
         size = len(str(result.outputs))
         self._bytes_left -= size
-        return result if size <= most and self._bytes_left >= 0 else replace(result, outputs=[TOO_MUCH])
+        return result if size <= most and self._bytes_left >= 0 else replace(result, outputs=[MORE_LEFT_OUT])
 
     def kill(self, pid: int) -> None:
         """Have one of the other processes, which share a namespace, end the one that runs over time."""
