@@ -19,7 +19,7 @@ from ..grading.submission import Submission
 from ..judging.inputs import LARGEST_SEED, PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook
-from .submissions import is_marked_late, read_submission, timestamp_of
+from .submissions import handed_in, read_submission
 from .writer import GradebookWriter
 
 MIB = 2**20
@@ -99,6 +99,5 @@ class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
         with open_gradebook(course) as gradebook:
             ensure_registered(gradebook, package_of(lesson))
             writer = GradebookWriter(gradebook, self.config, lesson.name)
-            timestamp, late = timestamp_of(course, lesson, student), is_marked_late(course, lesson, student)
-            writer.save(student, nb, timestamp, late)
+            writer.save(student, nb, *handed_in(course, lesson, student))
         return nb, resources

@@ -45,12 +45,11 @@ from .preprocessors import GradeSubmission
 from .rules import enter_due_date
 from .submissions import (
     changing_submissions,
-    is_marked_late,
+    handed_in,
     read_submission,
     record_refusal,
     refusal_of,
     submission_digest,
-    timestamp_of,
 )
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
@@ -275,9 +274,7 @@ class GradingRun:
             with changing_submissions(self.course):
                 if self.writer:
                     self._refuse_replaced(student, submission)
-                    timestamp = timestamp_of(self.course, self.lesson, student)
-                    late = is_marked_late(self.course, self.lesson, student)
-                    self.writer.save(student, json.loads(text), timestamp, late)
+                    self.writer.save(student, json.loads(text), *handed_in(self.course, self.lesson, student))
                 write_notebook(self.course, self.lesson, student, text)
         except (NoSandboxError, ClusterError, *UNUSABLE):  # the next submission would fare no better
             raise

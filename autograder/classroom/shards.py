@@ -26,7 +26,7 @@ from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
 from .gradebook import ensure_registered, open_gradebook, scores_by_student
 from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, grading_settings, is_current, refused_before
-from .submissions import is_marked_late, submission_digest, timestamp_of, why_not_gradable
+from .submissions import handed_in, submission_digest, why_not_gradable
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 MOST_NAMED = 5
@@ -234,10 +234,10 @@ class Merging:
             if not self.force:
                 return GRADED_HERE
         try:
-            timestamp = timestamp_of(self.course, self.lesson, student)
+            when = handed_in(self.course, self.lesson, student)
         except SubmissionError as error:
             return f"cannot be taken: {error}"
-        self.writer.save(student, notebook, timestamp, is_marked_late(self.course, self.lesson, student))
+        self.writer.save(student, notebook, *when)
         write_notebook(self.course, self.lesson, student, text)
         return MERGED
 

@@ -101,6 +101,11 @@ def is_marked_late(course: Course, lesson: Lesson, student: str) -> bool:
     return course.submission(lesson, student).with_name(LATE).is_file()
 
 
+def handed_in(course: Course, lesson: Lesson, student: str) -> tuple[datetime.datetime | None, bool]:
+    """Return when a submission was handed in, and whether it is marked late. Raises as `timestamp_of` does."""
+    return timestamp_of(course, lesson, student), is_marked_late(course, lesson, student)
+
+
 def time_in(text: str) -> datetime.datetime | None:
     """Return the time that a text of nbgrader's names, UTC; None where it names none."""
     try:
