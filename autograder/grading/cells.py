@@ -57,6 +57,7 @@ class Cell:
         id: the notebook format's; '' where it came without one.
         attachments: images that were pasted into it, by name.
         released: the released cell that it belongs to.
+        own: whether the student has written or changed its code.
         left_out: why it is not run, '' where it is.
         outputs: what it showed when it ran.
         count: its number when it ran.
@@ -68,6 +69,7 @@ class Cell:
     id: str = ""
     attachments: dict[str, dict[str, str]] = field(default_factory=dict)
     released: ReleasedCell | None = None
+    own: bool = False
     left_out: str = ""
     outputs: list[Output] = field(default_factory=list)
     count: int | None = None
@@ -88,11 +90,6 @@ class Cell:
         """The exercise that it solves or checks, or ''."""
         return self.name.removeprefix(CHECK_PREFIX) if self.role in (Role.SOLUTION, Role.CHECK) else ""
 
-    @property
-    def runs(self) -> bool:
-        """Whether it holds code that is run."""
-        return self.kind == "code" and not self.left_out
-
     def as_dict(self) -> dict[str, Any]:
         """Return it as notebooks hold cells."""
         metadata = copy.deepcopy(dict(self.released.metadata)) if self.released else {}
@@ -104,20 +101,25 @@ class Cell:
 
 @dataclass
 class SubmittedNotebook:
-    """A submission whose cells are as grading needs them.
+    """A submission whose cells are as grading needs them: none is added, moved or left out any more.
 
     Args:
         cells: in order.
         metadata: the released notebook's.
+
+    Attributes:
+        code: the cells that are run.
+        own: those of them that the student has written or changed.
     """
 
     cells: list[Cell]
     metadata: dict[str, Any]
+    code: list[Cell] = field(init=False)
+    own: list[Cell] = field(init=False)
 
-    @property
-    def code(self) -> list[Cell]:
-        """The cells that are run."""
-        return [cell for cell in self.cells if cell.runs]
+    def __post_init__(self) -> None:
+        self.code = [cell for cell in self.cells if cell.kind == "code" and not cell.left_out]
+        self.own = [cell for cell in self.code if cell.own]
 
     def remarks(self) -> list[str]:
         """Return what a person should know about what was left out."""
@@ -196,11 +198,11 @@ def attached_images(attachments: Any) -> Iterator[tuple[str, dict[str, str]]]:
             yield name, images
 
 
-def leave_out_excess(cells: list[Cell], package: LessonPackage) -> None:
+def leave_out_excess(cells: list[Cell]) -> None:
     """Mark the cells whose code would take long to read. The lesson's own cost nothing."""
     left = BUDGET.tokens
     for cell in cells:
-        if not cell.runs or cell.source in package.code:
+        if not cell.own or cell.left_out:
             continue
         tokens = tokens_in(cell.source)
         if tokens > BUDGET.cell_tokens:

@@ -32,7 +32,7 @@ from .cells import SubmittedNotebook
 from .outputs import score_output
 from .package import LessonPackage, Role
 from .repair import repair_submission
-from .running import NOT_RUN, Run, own_cells, ran
+from .running import NOT_RUN, Run, ran
 from .submission import Submission
 from .untrusted import printable
 
@@ -180,7 +180,7 @@ def apply_shortcuts(run: Run, verdict: Verdict) -> tuple[Verdict, str]:
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
     if not verdict.points:
         return verdict, ""
-    own = [cell.source for cell in own_cells(run.notebook, submission.lesson)]
+    own = [cell.source for cell in run.notebook.own]
     why = question_about(submission, exercise, outcomes.values(), sources, own)
     return verdict, f"look at {exercise}: {why}" if why else ""
 

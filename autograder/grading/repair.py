@@ -33,7 +33,9 @@ def repair_submission(content: bytes, package: LessonPackage) -> SubmittedNotebo
             restore(cell, known[cell.name])
     add_missing(cells, package)
     give_ids(cells)
-    leave_out_excess(cells, package)
+    for cell in cells:
+        cell.own = cell.kind == "code" and cell.source not in package.code
+    leave_out_excess(cells)
     return SubmittedNotebook(cells, copy.deepcopy(dict(package.notebook.metadata)))
 
 

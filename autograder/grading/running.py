@@ -16,7 +16,7 @@ from ..judging.check import Check
 from ..judging.syntax import needs_names_of
 from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
-from .cells import Cell, SubmittedNotebook
+from .cells import SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs
 from .package import LessonPackage, Role
 from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, SandboxSession, open_session
@@ -104,7 +104,7 @@ def boxes_for(submission: Submission) -> BoxProcess:
 def needs_demonstrations(notebook: SubmittedNotebook, lesson: LessonPackage) -> bool:
     """Say whether a solution reads a name that only the lesson's demonstration cells define."""
     solutions = [cell.source for cell in notebook.code if cell.role is Role.SOLUTION]
-    others = [cell.source for cell in own_cells(notebook, lesson)] + [lesson.setup]
+    others = [cell.source for cell in notebook.own] + [lesson.setup]
     return needs_names_of(lesson.demonstrations, solutions, others)
 
 
@@ -131,16 +131,19 @@ def run_cells(
         if cell.source in skip:
             continue
         if cell.role is Role.CHECK:
-            pair = None if cell.exercise in untouched else Copies(session.copy(), session.copy())
-            copies[cell.exercise], spare = pair, pair.visible if pair else spare
+            copies[cell.exercise] = None
+            if cell.exercise not in untouched:
+                copies[cell.exercise] = pair = Copies(session.copy(), session.copy())
+                spare = pair.visible
             continue
-        if spare is None and cell.source not in lesson.code:
+        if spare is None and cell.own:
             spare = session.copy()
         result = session.run(cell.source)
         cell.outputs, cell.count = clean_outputs(result.outputs, outputs_left), result.count
         outputs_left -= len(cell.outputs)
         if session.lost:
-            session = (spare.copy() if spare else None) or session
+            before = spare.copy() if spare else None
+            session = before or session
         else:
             close_unless_needed(spare, copies)
             spare = None
@@ -162,19 +165,14 @@ def close_unless_needed(spare: SandboxSession | None, copies: Mapping[str, Copie
 
 def untouched_exercises(notebook: SubmittedNotebook, lesson: LessonPackage) -> list[str]:
     """Return the exercises that are as they were released, and that no other cell mentions."""
-    students, untouched = own_cells(notebook, lesson), []
+    untouched = []
     for name in lesson.source.exercises:
         solutions = [c.source for c in notebook.code if c.name == name]
-        others = [c.source for c in students if c.name != name]
+        others = [c.source for c in notebook.own if c.name != name]
         released = [lesson.nbgrader_cells[name].source]
         if solutions == released and not any(re.search(rf"\b{name}\b", source) for source in others):
             untouched.append(name)
     return untouched
-
-
-def own_cells(notebook: SubmittedNotebook, lesson: LessonPackage) -> list[Cell]:
-    """Return the code cells that a student wrote or changed."""
-    return [cell for cell in notebook.code if cell.source not in lesson.code]
 
 
 class CheckRunner:
