@@ -42,6 +42,7 @@ class Lesson:
     checks_py = Below("solutions/{name}/checks.py")  # the checks that a student can run
     hidden_py = Below("solutions/{name}/hidden.py")
     mistakes_py = Below("solutions/{name}/mistakes.py")  # edits of the solutions; a lesson may do without
+    variants_py = Below("solutions/{name}/variants.py")  # right answers written another way, as edits of the solutions
     solved_ipynb = Below("solutions/{name}/{name}.ipynb")  # with outputs
     manifest = Below("solutions/{name}/generated.json")  # what the last build wrote, as checksums
     replacing = Below("build/replacing/{name}.json")  # what a build is about to write; there while it writes
@@ -51,14 +52,14 @@ class Lesson:
 
     @property
     def secret_files(self) -> list[Path]:
-        """What no student gets to see and the answer key is made of."""
-        return [path for path in (self.hidden_py, self.mistakes_py) if path.is_file()]
+        """What no student gets to see, beside the lesson itself."""
+        return [path for path in (self.hidden_py, self.mistakes_py, self.variants_py) if path.is_file()]
 
     @property
     def module_files(self) -> list[Path]:
         """Further modules that the notebook imports, which students get too: a model too long for a cell, say."""
-        own = {self.lesson_py.name, self.checks_py.name, self.hidden_py.name, self.mistakes_py.name}
-        return sorted(path for path in self.folder.glob("*.py") if path.name not in own)
+        own = {self.lesson_py, self.checks_py, self.hidden_py, self.mistakes_py, self.variants_py}
+        return sorted(path for path in self.folder.glob("*.py") if path not in own)
 
     @property
     def data_files(self) -> list[Path]:

@@ -16,7 +16,6 @@ from tornado.netutil import bind_sockets, bind_unix_socket
 from tornado.web import Application, RequestHandler
 
 from autograder.classroom.board import BoardService, application
-from autograder.classroom.board_messages import Catalog
 from autograder.classroom.board_server import server_of as bounded
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
@@ -79,7 +78,7 @@ def running(course: Course, folder: Path, students: list[str]) -> Iterator[Runni
     tokens["token-for-another-service"] = user("ada", "access:services!service=other")
     tokens["token-of-a-service"] = user("ada", "access:servers", kind="service")
     loop, started, ports = asyncio.new_event_loop(), threading.Event(), []
-    service = BoardService(store, Catalog.of(course))
+    service = BoardService(store, course)
 
     async def listen() -> None:
         hub, page = bind_sockets(0, "127.0.0.1"), bind_sockets(0, "127.0.0.1")

@@ -11,7 +11,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.notebook import notebook_text, read_notebook
+from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.classroom.feedback import make_feedback
 from autograder.classroom.gradebook import open_gradebook
@@ -20,7 +20,7 @@ from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
 from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
-from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
+from autograder.paths import CONFIG_NAME, Course, find_course
 
 # the same clone draws the same examples, however long that takes; --hypothesis-profile=default looks for new ones
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -95,15 +95,21 @@ def key(package: LessonPackage) -> AnswerKey:
 
 
 @pytest.fixture(scope="session")
+def full(key: AnswerKey) -> int:
+    """What all of the lesson's exercises earn."""
+    return sum(key.points().values())
+
+
+@pytest.fixture(scope="session")
+def possible(full: int, package: LessonPackage) -> int:
+    """The same with the questions, which a person grades."""
+    return full + sum(package.nbgrader_cells[name]["metadata"]["nbgrader"]["points"] for name in package.rubrics)
+
+
+@pytest.fixture(scope="session")
 def right(course: Course) -> dict[str, str]:
     """Every exercise's solution, as a student's cells."""
     return solutions(read_lesson(course.lesson(LESSON)))
-
-
-def printed(lesson: Lesson) -> str:
-    """Return all that a solved notebook prints, as text."""
-    cells = [c for c in read_notebook(lesson.solved_ipynb).cells if c.cell_type == "code"]
-    return "".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for c in cells for o in c.outputs)
 
 
 def copy_course(course: Course, root: Path) -> Course:

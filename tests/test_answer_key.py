@@ -25,10 +25,6 @@ def test_copies_of_a_lesson_share_an_answer_key(package: LessonPackage, scratch:
     assert package_of(scratch.lesson(LESSON)).key is package.key
 
 
-def test_points_are_the_sum_of_the_checks(key: AnswerKey) -> None:
-    assert key.points() == {"project_qkv": 2, "attention_scores": 3, "attend": 4, "copy_previous_qk": 3}
-
-
 def test_targets_are_computed_once_per_seed_and_forgotten_in_the_end(key: AnswerKey, monkeypatch) -> None:
     monkeypatch.setattr(answer_key, "MOST_TARGETS", 4)
     own = load_answer_key(key.source)

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -10,15 +11,20 @@ from typing import Any
 import pytest
 
 from autograder.__main__ import main
+from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import board_server
-from autograder.classroom.board import opens_own_server
+from autograder.classroom.board import BoardService, opens_own_server
 from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
+from autograder.classroom.board_store import TRIES, BoardStore
+from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.run import register
 from autograder.errors import CourseError
 from autograder.paths import Course
 from autograder.student import telling
 
 from .board_hub import TEACHER, Running, running, server_of, user
 from .conftest import LESSON
+from .handing_in import configure
 
 DATA = ("lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0")
 ADA, BOB = "token-of-ada", "token-of-bob"
@@ -240,6 +246,35 @@ def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait
         assert board.tell(ADA, a_try()).status_code == 503
     board.tell(ADA, a_try())
     assert [one["name"] for one in next(states)["students"]] == ["ada"]
+
+
+def test_the_page_knows_exercises_by_number_and_when_a_lesson_is_due_now(scratch: Course) -> None:
+    store = BoardStore(load_config(scratch.root).CourseDirectory.db_url)
+    TRIES.metadata.create_all(store._engine)
+    service = BoardService(store, scratch)
+    assert "2.3 attend" in json.loads(service.state(LESSON, time.time()))["titles"]
+
+    def due() -> str:
+        return next(one["due"] for one in service.lessons() if one["name"] == LESSON)
+
+    assert due() == ""
+    register(scratch, scratch.lesson(LESSON))
+    with open_gradebook(scratch) as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate="2026-11-30 23:59")
+    assert due() == "due Mon 30 Nov 2026, 23:59 UTC"
+    configure(scratch, "c.HandIn.due = '2026-12-01 12:00'\n")
+    assert due() == "due Tue 1 Dec 2026, 12:00 UTC"
+    configure(scratch, "c.HandIn.due = (\n")
+    assert due() == ""
+
+
+def test_a_lesson_that_is_built_anew_is_known_at_once(scratch: Course) -> None:
+    before = Catalog.of(scratch)
+    assert Catalog.of(scratch) is before
+    path = scratch.lesson(LESSON).fingerprints_json
+    path.write_text(path.read_text().replace('"project_qkv"', '"project"'))
+    os.utime(path, (2e9, 2e9))
+    assert Catalog.of(scratch).exercises(LESSON)[0] == "project"
 
 
 def test_a_past_hour_shows_what_was_seen_in_it(board: Running) -> None:

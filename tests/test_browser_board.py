@@ -48,7 +48,11 @@ def picture(page: Page, folder: Path, name: str) -> None:
 
 def test_everybody_has_a_row_and_every_exercise_a_column(page: Page) -> None:
     assert page.locator("tbody tr").count() == 300
-    assert page.locator("thead th").all_text_contents()[1:4] == ["project_qkv", "attention_scores", "attend"]
+    assert page.locator("thead th").all_text_contents()[1:4] == [
+        "2.1 project_qkv",
+        "2.2 attention_scores",
+        "2.3 attend",
+    ]
     row = page.locator("tbody tr", has_text="student001").locator("td").all_text_contents()
     assert row == ["○ not started", "○ not started", "… working", "○ not started"]
     assert page.locator("td.stuck").first.text_content() == "! stuck"

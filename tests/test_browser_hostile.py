@@ -31,7 +31,6 @@ pytestmark = [
 ]
 BANK = sorted((Path(__file__).parent / "hostile" / "pages").glob("*.py"))
 NAMES = [path.stem for path in BANK]
-FULL = 12
 # nbconvert 7.17's plain page escapes these, leaves them out or isolates them, so the control cannot show that they act;
 # they stay in the bank because templates change
 HARMLESS_ANYWAY = {

@@ -34,6 +34,7 @@ from autograder.grading.grade import RECORD
 from autograder.grading.sandbox import Limits, shared_sandbox
 from autograder.grading.sandbox.channel import LENGTH, Deadline, read, send
 from autograder.grading.sandbox.codec import pack, unpack
+from autograder.judging.answer_key import AnswerKey
 from autograder.judging.check import checks_in, load_module
 from autograder.paths import Course
 
@@ -44,7 +45,6 @@ pytestmark = needs_sandbox
 CHEATS = {
     path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("hostile/cheats/*"))
 }
-FULL, ATTEND = 12, 4
 RIGHT = "    return weights @ value, weights\n"
 MARK = "CHEAT SUCCEEDED"
 SECRETS = ("BEGIN SOLUTION", "def scores_of_a_thousand", "exp_without_care", "<script>alert", "\x1b[2J")
@@ -119,12 +119,13 @@ def test_unstopped_a_cheat_leaves_its_mark(unstopped: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", having("points"))
-def test_unstopped_a_cheat_earns_full_points(unstopped: Path, name: str) -> None:
-    data = {"grade_id": "check_attend", "grade": True, "solution": False, "locked": True, "points": ATTEND}
+def test_unstopped_a_cheat_earns_full_points(unstopped: Path, key: AnswerKey, name: str) -> None:
+    points = key.points()["attend"]
+    data = {"grade_id": "check_attend", "grade": True, "solution": False, "locked": True, "points": points}
     cell = new_code_cell(
         outputs=from_dict(shown(unstopped, name)[2]), metadata={"nbgrader": {**data, "schema_version": 3}}
     )
-    assert determine_grade(cell) == (ATTEND, ATTEND)
+    assert determine_grade(cell) == (points, points)
 
 
 @pytest.mark.parametrize("name", having("process ended"))
@@ -174,7 +175,7 @@ def sent(course: Course, name: str) -> tuple[int, dict[str, Any]]:
     [
         ("length_of_reply", lambda size, header: size == 2**60),
         ("malformed_reply", lambda size, header: header == {}),
-        ("forged_replies", lambda size, header: header["passed"] and header["points"] == ATTEND),
+        ("forged_replies", lambda size, header: header["passed"] and header["points"] > 0),
         ("patched_json", lambda size, header: header == {"tree": {"plain": None}, "changed": False}),
         ("one_tensor_many_times", lambda size, header: size * len(header["tree"]["list"]) > Limits.reply_bytes),
         ("endless_output", lambda size, header: size > 50_000_000),
@@ -219,17 +220,19 @@ def outputs(path: Path) -> str:
 
 
 @pytest.mark.parametrize("student", ["aa_good", "zz_good"])
-def test_good_submissions_beside_cheats_keep_their_points(results: dict[str, StudentResult], student: str) -> None:
-    assert (results[student].status, results[student].score) == ("graded", FULL)
+def test_good_submissions_beside_cheats_keep_their_points(
+    results: dict[str, StudentResult], full: int, student: str
+) -> None:
+    assert (results[student].status, results[student].score) == ("graded", full)
 
 
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_earns_what_its_honest_part_earns(
-    results: dict[str, StudentResult], classroom: Course, name: str
+    results: dict[str, StudentResult], classroom: Course, key: AnswerKey, full: int, name: str
 ) -> None:
-    result, earns = results[name], line(name, "earns")
+    result, rest = results[name], full - key.points()["attend"]
     assert result.status == "graded", result.note
-    assert result.score in {"full": {FULL}, "rest": {FULL - ATTEND}, "any": range(FULL + 1)}[earns]
+    assert result.score in {"full": {full}, "rest": {rest}, "any": range(full + 1)}[line(name, "earns")]
     if RIGHT not in CHEATS[name]:
         record = read_notebook_record(classroom.graded_notebook(classroom.lesson(LESSON), name), RECORD)
         assert record["verdicts"]["attend"]["points"] == 0
@@ -287,9 +290,11 @@ def test_nobody_came_through_the_network(results: dict[str, StudentResult], list
         listener.accept()
 
 
-def test_the_gradebook_has_only_what_was_graded(results: dict[str, StudentResult], classroom: Course) -> None:
+def test_the_gradebook_has_only_what_was_graded(
+    results: dict[str, StudentResult], classroom: Course, possible: int
+) -> None:
     assert set(results) == {p.name for p in classroom.submitted.iterdir()}
-    assert {result.max_score for result in results.values()} == {14}
+    assert {result.max_score for result in results.values()} == {possible}
     with open_gradebook(classroom) as gradebook:
         grades = [g for s in gradebook.assignment_submissions(LESSON) for n in s.notebooks for g in n.grades]
         assert {grade.manual_score for grade in grades} == {None}

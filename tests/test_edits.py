@@ -97,9 +97,10 @@ def test_an_edit_that_does_not_fit_names_its_line(scratch) -> None:
         package_of(lesson)
 
 
-def test_students_get_no_mistakes(course) -> None:
+def test_students_get_no_mistakes_and_no_variants(course) -> None:
     for lesson in course.lessons():
-        assert lesson.mistakes_py not in lesson.released_files
+        assert len(lesson.secret_files) == 3
+        assert not set(lesson.secret_files) & set(lesson.released_files)
 
 
 def test_a_lessons_mistakes_are_read_once_for_all_of_them(package, monkeypatch) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from autograder.authoring.notebook import notebook_text, read_notebook
 from autograder.classroom.run import StudentResult, grade_lesson
+from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
 
 from .conftest import LESSON
 
 HOSTILE = Path(__file__).parent / "hostile"
-FULL = 12
 
 
 def edit(path: Path, change) -> None:
@@ -97,7 +97,7 @@ def rows(classroom: Course, hand_in, right) -> dict[str, StudentResult]:
     return {row.student: row for row in grade_lesson(classroom, classroom.lesson(LESSON), jobs=2)}
 
 
-def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in, right, rows) -> None:
+def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in, right, rows, full: int) -> None:
     path = hand_in(classroom, "writer", right)
 
     def answer(notebook) -> None:
@@ -106,7 +106,7 @@ def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in,
 
     edit(path, answer)
     row = next(r for r in grade_lesson(classroom, classroom.lesson(LESSON)) if r.student == "writer")
-    assert (row.status, row.score, row.note) == ("graded", FULL, "questions wait for a person's grade")
+    assert (row.status, row.score, row.note) == ("graded", full, "questions wait for a person's grade")
     kept = read_notebook(classroom.autograded / "writer" / LESSON / f"{LESSON}.ipynb")
     assert cell(kept, "question_R2").source == "Because keys are for finding."
 
@@ -115,23 +115,29 @@ def test_an_answer_survives_the_loss_of_all_metadata(classroom: Course, hand_in,
     "student", ["aa_good", "zz_good", "duplicated", "deleted", "stripped", "scribbler", "warning", "printed"]
 )
 def test_honest_work_earns_its_points_whatever_happened_to_the_file(
-    rows: dict[str, StudentResult], student: str
+    rows: dict[str, StudentResult], full: int, student: str
 ) -> None:
-    assert (rows[student].status, rows[student].score) == ("graded", FULL)
+    assert (rows[student].status, rows[student].score) == ("graded", full)
 
 
 @pytest.mark.parametrize("student", ODD_METADATA)
-def test_odd_metadata_of_a_cell_of_prose_costs_nothing(rows: dict[str, StudentResult], student: str) -> None:
-    assert (rows[student].status, rows[student].score) == ("graded", FULL)
+def test_odd_metadata_of_a_cell_of_prose_costs_nothing(rows: dict[str, StudentResult], full: int, student: str) -> None:
+    assert (rows[student].status, rows[student].score) == ("graded", full)
 
 
 @pytest.mark.parametrize("student", ["edited", "greedy", "number"])
-def test_a_changed_check_cell_earns_nothing(rows: dict[str, StudentResult], student: str) -> None:
-    assert (rows[student].status, rows[student].score, rows[student].max_score) == ("graded", FULL - 4, 14)
+def test_a_changed_check_cell_earns_nothing(
+    rows: dict[str, StudentResult], key: AnswerKey, full: int, possible: int, student: str
+) -> None:
+    earned = ("graded", full - key.points()["attend"], possible)
+    assert (rows[student].status, rows[student].score, rows[student].max_score) == earned
 
 
-def test_points_earned_before_the_process_ended_are_kept(rows: dict[str, StudentResult]) -> None:
-    assert (rows["exits"].status, rows["exits"].score) == ("graded", FULL - 3)
+def test_points_earned_before_the_process_ended_are_kept(
+    rows: dict[str, StudentResult], key: AnswerKey, full: int
+) -> None:
+    earned = ("graded", full - key.points()["copy_previous_qk"])
+    assert (rows["exits"].status, rows["exits"].score) == earned
 
 
 @pytest.mark.parametrize(

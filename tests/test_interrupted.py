@@ -82,17 +82,17 @@ def scores(course: Course) -> dict[str, float]:
         return {s.student.id: s.score for s in gradebook.assignment_submissions(LESSON)}
 
 
-def finish(course: Course) -> None:
+def finish(course: Course, full: int) -> None:
     """Grade what is left, and see that everything is there once."""
     results = grade_lesson(course, course.lesson(LESSON), jobs=2, options=SEED)
     assert {result.status for result in results} <= {"graded", "as before"}
-    assert scores(course) == {student: 12.0 * (n % 2) for n, student in enumerate(STUDENTS)}
+    assert scores(course) == {student: full * (n % 2) for n, student in enumerate(STUDENTS)}
     again = grade_lesson(course, course.lesson(LESSON), options=SEED)
     assert [result.status for result in again] == ["as before"] * len(STUDENTS)
 
 
 @pytest.mark.parametrize("after", [0, 1, 4])
-def test_killed_at_any_moment_the_next_run_finishes(ungraded: Course, after: int) -> None:
+def test_killed_at_any_moment_the_next_run_finishes(ungraded: Course, full: int, after: int) -> None:
     grader = start(ungraded)
     try:
         wait_until(lambda: len(graded_files(ungraded)) >= after and below(grader))
@@ -101,10 +101,10 @@ def test_killed_at_any_moment_the_next_run_finishes(ungraded: Course, after: int
         grader.send_signal(signal.SIGKILL)
         grader.communicate()
     assert psutil.wait_procs(sandbox, END_SECONDS)[1] == []
-    finish(ungraded)
+    finish(ungraded, full)
 
 
-def test_ctrl_c_says_how_to_go_on(ungraded: Course) -> None:
+def test_ctrl_c_says_how_to_go_on(ungraded: Course, full: int) -> None:
     grader = held_midway(ungraded)
     sandbox = below(grader)
     grader.send_signal(signal.SIGINT)
@@ -114,7 +114,7 @@ def test_ctrl_c_says_how_to_go_on(ungraded: Course) -> None:
     assert "stopped; the same command goes on with what is not finished" in errors
     assert "Traceback" not in errors
     assert psutil.wait_procs(sandbox, END_SECONDS)[1] == []
-    finish(ungraded)
+    finish(ungraded, full)
 
 
 class Doomed:
@@ -125,7 +125,7 @@ class Doomed:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_ctrl_c_that_falls_into_a_destructor_stops_grading_too(ungraded: Course, monkeypatch) -> None:
+def test_ctrl_c_that_falls_into_a_destructor_stops_grading_too(ungraded: Course, full: int, monkeypatch) -> None:
     real, handler, before = GradebookWriter.save, signal.default_int_handler, signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, handler)
 
@@ -139,7 +139,7 @@ def test_ctrl_c_that_falls_into_a_destructor_stops_grading_too(ungraded: Course,
     assert signal.getsignal(signal.SIGINT) is handler
     signal.signal(signal.SIGINT, before)
     monkeypatch.undo()
-    finish(ungraded)
+    finish(ungraded, full)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Lesson 1's reference against independent oracles, and the numbers in its prose."""
+"""Lesson 1's reference against independent oracles, and what it claims of training."""
 
 import importlib
 from collections.abc import Iterator
@@ -16,8 +16,6 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.modules import importable
 from autograder.paths import find_course
-
-from .conftest import printed
 
 LESSON = find_course().lesson("01_why_attention")
 REFERENCE = package_of(LESSON).key.reference
@@ -43,21 +41,6 @@ def test_additive_attention_has_the_right_gradient() -> None:
     shapes = [(2, 2, 3), (2, 4, 2), (2, 4, 2), (3, 3), (3, 2), (3,)]
     inputs = [torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
     assert gradcheck(REFERENCE["additive_attention"], inputs)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "tensor([5., 6.])",
-        "picking passes a gradient to the scores: False",
-        "tensor([0.359, 0.049, 0.592])",
-        "0.007, 0.000, 0.993",
-        " 2 words: 6e-01",
-        "28 january 1955 becomes 1955-01-28",
-    ],
-)
-def test_the_demonstrations_show_what_the_text_says(line: str) -> None:
-    assert line in printed(LESSON)
 
 
 @cache

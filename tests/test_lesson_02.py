@@ -1,4 +1,4 @@
-"""Lesson 2's reference against independent oracles, and the numbers in its prose."""
+"""Lesson 2's reference against independent oracles."""
 
 import math
 
@@ -6,17 +6,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from autograder.authoring.lesson import read_lesson
 from autograder.judging.answer_key import AnswerKey
-from autograder.paths import Course
-
-from .conftest import LESSON
 
 ln2, ln3 = math.log(2), math.log(3)
-
-
-def numbers(course: Course) -> str:
-    return " ".join(cell.text for cell in read_lesson(course.lesson(LESSON)))
 
 
 @pytest.mark.parametrize("shape", [(5, 7, 4, 6), (1, 3, 2, 2), (4, 1, 8, 1)])
@@ -45,15 +37,3 @@ def test_the_example_by_hand_is_exact() -> None:
     scores, values = torch.tensor([0.0, ln2, ln3]).double(), torch.tensor([[6.0, 0], [0, 6], [12, 12]]).double()
     torch.testing.assert_close(scores.softmax(-1) @ values, torch.tensor([7.0, 8.0]).double())
     torch.testing.assert_close((2 * scores).softmax(-1), torch.tensor([1.0, 4, 9]).double() / 14, rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("text", ["0.946", "0.047", "0.643", "0.576", "0.212", "[6.821, 3.179]", "0.83", "0.60"])
-def test_a_number_in_the_prose_stands_in_the_lesson_and_is_recomputed(course: Course, text: str) -> None:
-    shelf = torch.tensor([0.0, 0, 6, 0, 3]).softmax(-1)
-    small = torch.tensor([2.0, 1, 1]).softmax(-1)
-    out = small @ torch.tensor([[10.0, 0], [0, 10], [5, 5]])
-    sat, on = torch.tensor([4.0, 2, 0, 0, 0, 0]).softmax(-1)[0], torch.tensor([2.0, 0, 0, 0, 0, 0]).softmax(-1)[0]
-    nine = torch.tensor([0.0, 2 * ln2, 2 * ln3]).softmax(-1)[2]
-    known = [f"{x:.3f}" for x in (shelf[2], shelf[4], nine, small[0], small[1])] + [f"{sat:.2f}", f"{on:.2f}"]
-    assert text in numbers(course)
-    assert text in [*known, f"[{out[0]:.3f}, {out[1]:.3f}]"]

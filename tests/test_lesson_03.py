@@ -1,4 +1,4 @@
-"""Lesson 3's reference against independent oracles, and the numbers in its prose."""
+"""Lesson 3's reference against independent oracles."""
 
 import pytest
 import torch

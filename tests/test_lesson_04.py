@@ -1,4 +1,4 @@
-"""Lesson 4's reference against independent oracles, and the numbers in its prose."""
+"""Lesson 4's reference against independent oracles."""
 
 import math
 
@@ -8,12 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
-from autograder.authoring.lesson import read_lesson
-from autograder.authoring.lesson_package import package_of
-from autograder.paths import find_course
+from .answer_keys import key_of
 
-LESSON = find_course().lesson("04_softmax")
-REFERENCE = package_of(LESSON).key.reference
+REFERENCE = key_of("04_softmax").reference
 
 
 @pytest.mark.parametrize("dim", [-1, 0, 1])
@@ -68,6 +65,3 @@ def test_the_streaming_example_by_hand() -> None:
 def test_the_range_of_exp_is_as_the_lesson_says() -> None:
     for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
         assert torch.tensor([below, above], dtype=dtype).exp().isinf().tolist() == [False, True]
-    text = " ".join(cell.text for cell in read_lesson(LESSON))
-    for number in ("0.090, 0.245 and 0.665", "0.983", "102400", "12800", "65504"):
-        assert number in text

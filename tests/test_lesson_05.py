@@ -1,4 +1,4 @@
-"""Lesson 5's reference against independent oracles, and the numbers in its prose."""
+"""Lesson 5's reference against independent oracles, and what it claims of training."""
 
 import pytest
 import torch

@@ -22,6 +22,7 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
+from autograder.authoring.variants import variants_of
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.repair import repair_submission
 from autograder.grading.running import ran
@@ -33,13 +34,13 @@ from autograder.paths import find_course
 
 from .answer_keys import rights_of
 from .conftest import needs_sandbox
-from .honest_variants import VARIANTS
 
 PACKAGE = package_of(find_course().lesson("11_bug_hunt"))
 KEY = PACKAGE.key
 REFERENCE = KEY.reference
 WRONG, TEAMS = REFERENCE["wrong"], REFERENCE["teams"]
-TESTERS = {v.name: v.work for v in VARIANTS if v.exercise == "find_bugs"} | {"reference": REFERENCE["find_bugs"]}
+DESIGNS = [v for v in variants_of(find_course().lesson("11_bug_hunt")) if v.exercise == "find_bugs"]
+TESTERS = {v.name: v.work for v in DESIGNS} | {"reference": REFERENCE["find_bugs"]}
 SUSPECTS = {box.name: box for name, box in KEY.boxes.items() if name not in KEY.public_boxes}
 HIDDEN = [check for check in KEY.hidden if check.exercise == "find_bugs"]
 MASK_LABELS = ("mask_inverted", "mask_leak", "empty_row")

@@ -141,7 +141,9 @@ def test_four_who_register_at_once_in_an_empty_database_register_once(server: Se
     assert server.execute("SELECT count(*) FROM alembic_version", template) == [(1,)]
 
 
-def test_two_graders_divide_a_class_and_share_a_student(server, pristine, hand_in, right, tmp_path: Path) -> None:
+def test_two_graders_divide_a_class_and_share_a_student(
+    server, pristine, hand_in, right, full: int, tmp_path: Path
+) -> None:
     environment = {**os.environ, "GRADEBOOK_URL": server.make("two")}
     graders = []
     for name, students in {"one": ["ada", "shared"], "two": ["shared", "tom"]}.items():
@@ -156,7 +158,7 @@ def test_two_graders_divide_a_class_and_share_a_student(server, pristine, hand_i
     assert all("2 graded, 0 need a person." in text for text in said)
     scores = "SELECT s.student_id, sum(g.auto_score) FROM submitted_assignment s JOIN submitted_notebook n ON"
     scores += " n.assignment_id = s.id JOIN grade g ON g.notebook_id = n.id GROUP BY s.id ORDER BY 1"
-    assert server.execute(scores, "two") == [("ada", 12.0), ("shared", 12.0), ("tom", 12.0)]
+    assert server.execute(scores, "two") == [("ada", full), ("shared", full), ("tom", full)]
 
 
 def test_who_writes_the_same_student_waits_and_writes_no_row_twice(registered: Course) -> None:

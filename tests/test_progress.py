@@ -15,6 +15,7 @@ from autograder.judging.verdict import Failure, Result, Verdict
 from autograder.paths import Course
 from autograder.student import progress as progress_module
 from autograder.student.progress import Overview, lesson_progress, news_of, progress, read_progress, record_progress
+from autograder.student.titles import titles_in
 from autograder.student.waiting import feedback_to_fetch
 
 RIGHT = Verdict("attend", (Result("title", 1, True, False),))
@@ -25,6 +26,7 @@ PRINTS = {
     "minutes": 45,
     "exercises": {"attend": {"points": 4}, "other": {"points": 1}},
 }
+TITLES = {"attend": "7.1 attend", "other": "7.2 other"}
 
 
 @pytest.fixture
@@ -94,13 +96,13 @@ def test_a_check_that_was_killed_leaves_nothing_that_stays(lesson_folder: Path) 
 
 
 def test_the_table_says_what_is_next_without_color() -> None:
-    shown = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "tried"}})])
+    shown = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "tried"}}, titles=TITLES)])
     line, following = repr(shown).splitlines()
-    assert line == "7. X (45 min) ████████░░ 4 of 5 points: ✓ attend passed, ✗ other tried"
-    assert following == "Next: other in lesson 7. X"
+    assert line == "7. X (45 min) ████████░░ 4 of 5 points: ✓ 7.1 attend passed, 4 points; ✗ 7.2 other tried, 1 point"
+    assert following == "Next: 7.2 other in lesson 7. X"
     html = shown._repr_html_()
     assert "<a href='07_x/07_x.ipynb'>7. X</a>" in html
-    assert "✗ <a href='07_x/07_x.ipynb#cell-id=other'>other</a> tried, 1 point" in html
+    assert "✗ <a href='07_x/07_x.ipynb#cell-id=other'>7.2 other</a> tried, 1 point" in html
     assert "<span aria-hidden='true'>████████░░</span><br>4 of 5 points" in html
     done = Overview([lesson_progress(PRINTS, {"07_x": {"attend": "passed", "other": "passed"}})])
     assert "Everything is passed." in repr(done)
@@ -117,6 +119,24 @@ def test_what_is_next_follows_what_was_begun_last_and_comes_back_to_what_was_ski
     assert following({"07_x": {"attend": "tried"}}) == "Next: attend in lesson 7. X"
     assert following({"07_x": passed}) == "Next: attend in lesson 6. X"
     assert following({"06_x": passed, "07_x": passed}) == "Everything is passed."
+
+
+def test_the_number_of_an_exercise_is_that_of_its_heading(course: Course) -> None:
+    for lesson in course.lessons():
+        cells = json.loads((lesson.released_dir / lesson.notebook_name).read_text(encoding="utf-8"))["cells"]
+        titles = titles_in(lesson.released_dir / lesson.notebook_name)
+        prints = json.loads(lesson.fingerprints_json.read_text(encoding="utf-8"))
+        assert list(titles) == list(prints["exercises"])
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+        numbers = list(dict.fromkeys(title.split()[0] for title in titles.values()))
+        assert numbers == re.findall(r"^### Exercise (\S+):", text, re.M)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"cells": 3}', '{"cells": [{}]}', '{"cells": [3]}'])
+def test_a_notebook_that_is_none_has_exercises_without_numbers(tmp_path: Path, text: str) -> None:
+    (tmp_path / "07_x.ipynb").write_text(text)
+    assert titles_in(tmp_path / "07_x.ipynb") == {}
+    assert titles_in(tmp_path / "gone.ipynb") == {}
 
 
 def test_every_link_of_the_start_page_leads_to_a_cell(course: Course) -> None:

@@ -7,7 +7,7 @@ import torch
 
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
 from autograder.judging.mutant import Mutant
-from autograder.judging.proofs import Rights, accepts_everywhere, derived_answers_fail, same_points_under_seeds
+from autograder.judging.proofs import Rights, derived_answers_fail, honest_answers_pass, same_points_under_seeds
 
 BOXED = "import torch\ndef double(x):\n    return x(torch.ones(2)) if callable(x) else 2 * x\n"
 REFERENCE = "import torch\ndef double(x):\n    return 2 * x\n"
@@ -86,10 +86,19 @@ def test_what_an_author_declares_to_make_no_difference_is_left_out() -> None:
     assert not any(", transposed," in problem for problem in derived_answers_fail(load_answer_key(source), 1))
 
 
-@pytest.mark.parametrize(("work", "count"), [(lambda x: x + x, 0), (lambda x: 2.1 * x, 2), (lambda x: 2 * x + 1e-9, 0)])
-def test_an_honest_answer_is_accepted_at_home_and_under_every_seed(work, count: int) -> None:
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("x + x", []),
+        ("2 * x + 1e-9", []),
+        ("2.1 * x", ["fails numbers at home", "fails numbers when graded with seed 1"]),
+        ("torch.cdist(x, 0 * x[:1]) * 0 + 2 * x", ["raises a question: it ran aten::_cdist_forward"]),
+    ],
+)
+def test_a_right_answer_that_is_refused_or_asked_about_is_named(body: str, told: list[str]) -> None:
     key = key_with(GOOD)
-    assert len(list(accepts_everywhere(key, "double", work, [Rights(key, 1), Rights(key, 2)]))) == count
+    variant = Mutant("double", "another", "", f"import torch\ndef double(x):\n    return {body}", key.define)
+    assert list(honest_answers_pass(key, [variant], [1])) == [f"double: the right answer another {why}" for why in told]
 
 
 def test_the_derived_answers_of_arrays_are_arrays() -> None:

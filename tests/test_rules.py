@@ -1,6 +1,7 @@
 """When a lesson is due, which attempt is graded next, and which one counts. No test here waits for a clock."""
 
 import csv
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,10 +11,10 @@ from traitlets.config import Config
 from autograder.authoring.nbgrader_course import load_config
 from autograder.authoring.notebook import read_notebook
 from autograder.classroom.attempts import Attempt, about, changes, counting, write_attempts
-from autograder.classroom.board_messages import Catalog
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.releasing import notice_page
 from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_of
 from autograder.classroom.run import register
@@ -22,6 +23,7 @@ from autograder.errors import CourseError
 from autograder.paths import Course, Lesson
 from autograder.student.graded import latest_feedback
 from autograder.student.progress import Overview, lesson_progress
+from autograder.student.titles import titles_in
 
 from .conftest import LESSON
 
@@ -71,8 +73,6 @@ def test_every_page_says_when_it_is_due_and_for_whom_it_is_later(key) -> None:
     later = rules(**BERLIN, extensions={"ada": "2026-12-02 23:59"})
     assert later.due_in_words() == "due Mon 30 Nov 2026, 23:59 CET, for 1 student at another time"
     assert times_of(later, "ada", None, 0.0) == ["Due Wed 2 Dec 2026, 23:59 CET."]
-    catalog = Catalog({LESSON: {"title": "2. X"}, "03_y": {"title": "3. Y"}}, {LESSON: later.due_in_words()})
-    assert [lesson["title"] for lesson in catalog.titles()] == [f"2. X · {later.due_in_words()}", "3. Y"]
     html = html_of(Lesson(LESSON, Path()), key, [], exercises_of(key, []), (), later)
     assert "at another time: ada, Wed 2 Dec 2026, 23:59 CET.</p>" in html
 
@@ -137,7 +137,9 @@ def test_a_time_span_is_said_in_two_units(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_what_canvas_calls_late_is_late_and_extensions_are_nbgraders(scratch: Course, reported: Course) -> None:
+def test_what_canvas_calls_late_is_late_and_extensions_are_nbgraders(
+    scratch: Course, reported: Course, full: int
+) -> None:
     lesson = scratch.lesson(LESSON)
     settings = {"due": "2026-11-30 12:00", "extensions": {"ada": "2026-12-02 12:00"}}
     late = {"HandIn": settings, "LateSubmissionPlugin": {"penalty_method": "zero"}}
@@ -150,7 +152,7 @@ def test_what_canvas_calls_late_is_late_and_extensions_are_nbgraders(scratch: Co
         writer.save("ada", notebook, NOON + timedelta(days=1))
         submissions = {s.student.id: s for s in gradebook.assignment_submissions(LESSON)}
         found = {n: (s.total_seconds_late, s.score - s.late_submission_penalty) for n, s in submissions.items()}
-    assert found == {"bob": (1.0, 0.0), "ada": (0.0, 12.0)}
+    assert found == {"bob": (1.0, 0.0), "ada": (0.0, full)}
 
 
 def test_the_start_page_shows_what_was_graded_beside_what_passes(reported: Course, tmp_path: Path) -> None:
@@ -162,11 +164,14 @@ def test_the_start_page_shows_what_was_graded_beside_what_passes(reported: Cours
     assert " Graded " in graded.about
     assert graded.points["2.1 project_qkv"] == "2 of 2"
     assert graded.points["2.3 attend"].startswith("0 of")
-    prints = {"lesson": LESSON, "title": "2. X", "minutes": 5, "exercises": {"attend": {"points": 4}}}
-    shown = Overview([lesson_progress(prints, {LESSON: {"attend": "passed"}}, graded)])
-    assert "✓ attend passed" in repr(shown)
-    assert "2.1 project_qkv 2 of 2" in repr(shown)
-    assert "2.1&nbsp;project_qkv&nbsp;2&nbsp;of&nbsp;2; " in shown._repr_html_()
+    prints = json.loads(reported.lesson(LESSON).fingerprints_json.read_text())
+    titles = titles_in(reported.lesson(LESSON).released_dir / f"{LESSON}.ipynb")
+    shown = Overview([lesson_progress(prints, {LESSON: {"attend": "passed"}}, graded, titles=titles)])
+    points = graded.points["2.3 attend"]
+    assert f"✓ 2.3 attend passed here, graded {points} points" in repr(shown)
+    assert "○ 2.1 project_qkv not started here, graded 2 of 2 points" in repr(shown)
+    assert "Question R2: 0 of 2." in repr(shown)
+    assert f">2.3 attend</a> passed here, graded {points} points" in shown._repr_html_()
     assert f"<a href='{LESSON}/feedback/2026-11-30%2012%3A00%3A00.000000%20UTC/{LESSON}.html'>Feedback</a>" in (
         shown._repr_html_()
     )
@@ -180,6 +185,20 @@ def test_a_page_that_is_no_feedback_shows_nothing(tmp_path: Path) -> None:
     assert latest_feedback(tmp_path / LESSON) is None
     page.write_text("<p>not graded</p><tr><td>odd")
     assert latest_feedback(tmp_path / LESSON).about == "not graded"
+
+
+def test_why_an_attempt_was_not_graded_stands_beside_what_was(reported: Course, tmp_path: Path) -> None:
+    lesson = reported.lesson(LESSON)
+    pages = {"2026-11-30 12:00": reported.feedback_page(lesson, "two_mistakes").read_text()}
+    pages["2026-11-30 12:01"] = notice_page(lesson, "you handed in again.")
+    for when, text in pages.items():
+        page = tmp_path / LESSON / "feedback" / when / f"{LESSON}.html"
+        page.parent.mkdir(parents=True)
+        page.write_text(text)
+    graded = latest_feedback(tmp_path / LESSON)
+    assert graded.about.startswith("An attempt was not graded. You handed in again. ")
+    assert graded.points["2.1 project_qkv"] == "2 of 2"
+    assert graded.page.startswith(f"{LESSON}/feedback/2026-11-30 12:00/")
 
 
 def test_the_report_shows_attempts_and_what_changed(reported: Course, tmp_path: Path) -> None:

@@ -256,6 +256,18 @@ def test_two_files_of_one_student_in_the_inbox_are_two_attempts(service, noteboo
     assert service.points()["jane"] == max(attempt.points for attempt in service.attempts("jane")) > 0
 
 
+def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
+    configure(service.course, "c.HandIn.due = '2026-01-01'\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    for name in ("jane.ipynb", "joe_LATE_101_901_x.ipynb"):
+        folder = service.course.inbox / LESSON
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(notebooks["right"])
+    service.run()
+    late = {student: service.attempts(student)[0].penalty for student in service.points()}
+    assert [late[student] > 0 for student in sorted(late)] == [False, True]
+
+
 def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
     from autograder.classroom.exchange import collect_from_exchange
 
@@ -493,6 +505,13 @@ def test_while_somebody_edits_the_configuration_work_waits(
     service.service.work()
     assert words in service.said[-1]
     assert service.service.waiting == 1
+    config.write_text(before, encoding="utf-8")
+    service.service.start()
+    configure(service.course, half)  # half typed, while it is graded
+    for _ in range(3):
+        service.service.work()
+    assert words in service.said[-1]
+    assert service.attempts("ada") == []
     config.write_text(before, encoding="utf-8")
     while service.service.waiting:
         service.service.work()

@@ -1,6 +1,4 @@
-"""One strictness: what passes in a student's workspace passes when graded, and honest numerics pass both."""
-
-from pathlib import Path
+"""One strictness: what passes in a student's workspace passes when graded. `verify` asks it of variants.py."""
 
 import pytest
 import torch
@@ -8,34 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.judging.fingerprint import GRACE, TOLERANCES, fingerprint
-from autograder.judging.proofs import accepts_everywhere
 from autograder.judging.target import Target
 from autograder.judging.values import Returned
 from autograder.judging.verdict import judge
-from autograder.paths import find_course
-
-from .answer_keys import key_of, rights_of
-from .honest_variants import VARIANTS, Variant
-
-COURSE = find_course(Path(__file__).parent)
-LESSONS = [lesson.name for lesson in COURSE.lessons()]
 
 
 def targets_for(right: torch.Tensor) -> tuple[Target, Target]:
     """The same check at home and graded."""
     outcome = Returned(right)
     return Target("t", "T.", 1, fingerprint(outcome)), Target("t", "T.", 1, fingerprint(outcome), exact=outcome)
-
-
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: f"{v.exercise}-{v.name}")
-def test_an_honest_answer_passes_at_home_and_graded(variant: Variant) -> None:
-    rights = [rights_of(variant.lesson, seed) for seed in (101, 102)]
-    assert list(accepts_everywhere(key_of(variant.lesson), variant.exercise, variant.work, rights)) == []
-
-
-def test_every_exercise_has_honest_variants() -> None:
-    for lesson in LESSONS:
-        assert {v.exercise for v in VARIANTS if v.lesson == lesson} == set(key_of(lesson).exercises)
 
 
 @given(st.integers(0, 10**6), st.floats(-7.0, -1.0), st.integers(1, 5))

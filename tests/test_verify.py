@@ -7,6 +7,7 @@ import pytest
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.sample_submissions import linked_exercises, solutions
+from autograder.authoring.variants import variant_problems, variants_of
 from autograder.authoring.verify import (
     distinctness_problems,
     graded_submission_problems,
@@ -17,6 +18,7 @@ from autograder.authoring.verify import (
     unsaid_ban_problems,
     verify,
 )
+from autograder.errors import LessonError
 from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
@@ -68,6 +70,23 @@ def test_a_proof_in_which_anything_is_odd_is_none(scratch: Course) -> None:
     for text in ("", "{}", proof_file(lesson).read_text()[:-5]):
         proof_file(lesson).write_text(text)
         assert not is_proved(lesson)
+
+
+def test_an_exercise_without_a_right_answer_written_another_way_is_found(course: Course) -> None:
+    lesson = course.lesson(LESSON)
+    others = [variant for variant in variants_of(lesson) if variant.exercise != "attend"]
+    (problem,) = variant_problems(package_of(lesson).key, others)
+    assert problem.startswith("attend has no right answer written another way")
+    assert problem.endswith(f'solution("attend").variant(…) in solutions/{LESSON}/variants.py')
+
+
+def test_a_variant_that_does_not_fit_names_its_line(scratch: Course) -> None:
+    lesson = scratch.lesson(LESSON)
+    lesson.variants_py.write_text(
+        'from autograder.checks import solution\nsolution("attend").variant("x", "y_y", "z")\n'
+    )
+    with pytest.raises(LessonError, match=r"variants\.py:2: x: `y_y` is not there"):
+        variants_of(lesson)
 
 
 def test_a_mistake_is_judged_as_grading_would(scratch: Course) -> None:

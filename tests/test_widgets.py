@@ -151,7 +151,9 @@ def test_a_mask_has_frames_that_hide_key_after_key(outputs, monkeypatch) -> None
     monkeypatch.setenv("LESSONS_FRAMES", "all")
     plot.click_mask(masked, ["a", "b", "c"])
     frames = outputs[0][1]["image/png"]["frames"]
-    assert frames["controls"] == [{"name": "hidden from b", "labels": ["nothing", "a", "a, b"], "start": 0}]
+    assert frames["controls"] == [
+        {"name": "hidden from b", "labels": ["0 of 2 keys", "1 of 2 keys", "2 of 2 keys"], "start": 0}
+    ]
     assert "b may look at nothing, its weights are nan" in frames["words"][2]
 
 

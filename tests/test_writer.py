@@ -226,8 +226,8 @@ def test_points_and_comments_of_a_person_are_kept(ways) -> None:
     assert said == {("ada", "Good."), ("zoe", "Very good.")}
 
 
-def test_penalties_are_per_day_and_at_most_the_points(ways) -> None:
-    assert ways["ours"][0][0]["notebook"] == {("ada", None), ("ben", 3.0), ("cyd", 12.0), ("tom", None), ("zoe", None)}
+def test_penalties_are_per_day_and_at_most_the_points(ways, full: int) -> None:
+    assert ways["ours"][0][0]["notebook"] == {("ada", None), ("ben", 3.0), ("cyd", full), ("tom", None), ("zoe", None)}
 
 
 @pytest.fixture
@@ -290,13 +290,15 @@ def test_the_gradebook_has_the_indexes_that_nbgraders_lacks(small: Course) -> No
             assert (column,) in found
 
 
-def test_nbgraders_command_needs_nothing_that_ours_has_made(course: Course, tmp_path: Path, hand_in, right) -> None:
+def test_nbgraders_command_needs_nothing_that_ours_has_made(
+    course: Course, tmp_path: Path, hand_in, right, full: int
+) -> None:
     alone = copy_course(course, tmp_path)
     hand_in(alone, "ada", right)
     ensure_nbgrader_source(alone.lesson(LESSON))
     assert open_nbgrader(alone).generate_assignment(LESSON, force=True)["success"]
     autograde(alone)
-    assert sum(row[2] or 0 for row in rows_in(alone)["grade"]) == 12
+    assert sum(row[2] or 0 for row in rows_in(alone)["grade"]) == full
 
 
 def replace_in(path: Path, old: str, new: str) -> None:

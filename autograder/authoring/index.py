@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from ..paths import Course
 from ..student.progress import Overview, lesson_progress
+from ..student.titles import titles_in
 from .notebook import join_cells, notebook_text
 
 
@@ -37,6 +38,7 @@ def index_cell(cell: Any, course: Course) -> Any:
 
 def fresh_overview(course: Course) -> Overview:
     """Return the table for a student who has not begun."""
-    prints = [lesson.released_dir / "fingerprints.json" for lesson in course.lessons()]
-    lessons = [json.loads(path.read_text(encoding="utf-8")) for path in prints if path.exists()]
-    return Overview([lesson_progress(data, {}) for data in lessons])
+    released = [lesson for lesson in course.lessons() if lesson.fingerprints_json.exists()]
+    prints = [json.loads(lesson.fingerprints_json.read_text(encoding="utf-8")) for lesson in released]
+    titles = [titles_in(lesson.released_dir / lesson.notebook_name) for lesson in released]
+    return Overview([lesson_progress(data, {}, titles=t) for data, t in zip(prints, titles, strict=True)])

@@ -30,7 +30,8 @@ def load_config(root: Path) -> Config:
     except CourseError:
         raise
     except (Exception, SystemExit) as error:
-        raise CourseError(f"{CONFIG_NAME}: {type(error).__name__}: {one_line(str(error))}") from error
+        reason = f"{type(error).__name__}: {one_line(str(error))}"
+        raise CourseError(f"{root / CONFIG_NAME} cannot be read: {reason}") from error
 
 
 @lru_cache(maxsize=4)

@@ -32,6 +32,7 @@ from .lesson_package import package_of
 from .located import located
 from .notebook import notebook_text
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
+from .variants import variant_problems, variants_of
 
 SEED, SEEDS = 20260101, 20
 STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
@@ -71,7 +72,8 @@ def verify(
     Proved are: the solution earns every point; the released notebook earns none and is told "not started"; every
     mistake fails and gets its own message, at home and when graded; no two mistakes look alike on all checks; every
     check is failed by a mistake; every exercise has visible and hidden checks and a question has points; whatever
-    the seed, a mistake has the same points, and what is derived from the right answer fails.
+    the seed, a mistake has the same points, and what is derived from the right answer fails; right answers written
+    another way earn every point, and nobody is asked about them.
 
     Args:
         lesson: which lesson.
@@ -84,7 +86,7 @@ def verify(
     cells = read_lesson(lesson)
     with located(lesson):
         package = package_of(lesson)
-        problems = [*key_problems(package.key, cells, seeds)]
+        problems = [*key_problems(package.key, cells, seeds), *variant_problems(package.key, variants_of(lesson))]
     right = solutions(cells)
     edits = one_mistake_each(package, right)[:wrong]
     problems += graded_submission_problems(package, right, edits, jobs, demonstrations=demonstrations)

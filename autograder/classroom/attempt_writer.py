@@ -173,7 +173,8 @@ class AttemptWriter:
         lesson, student = work.delivered.lesson, work.delivered.student
         earned = points_in(record)
         due, total = work.rules.due_for(student), float(sum(earned["exercises"].values()))
-        late = (work.arrived - due).total_seconds() if due else 0.0
+        known = TIMESTAMP in work.files  # when a teacher filled the inbox says nothing about its students
+        late = (work.arrived - due).total_seconds() if due and known else 0.0
         late = max(late, 1.0) if due and LATE in work.files else late
         penalty = late_penalty(load_config(self._course.root), student, total, late) or 0.0
         attempt = Attempt(work.delivered.name, work.arrived.isoformat(), submission=record["submission"], **earned)

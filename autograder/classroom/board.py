@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -25,12 +26,14 @@ from tornado.escape import xhtml_escape
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, authenticated
 
+from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..paths import Course
 from .board_messages import Allowance, Catalog, reading_costs, told_in
 from .board_server import listen
 from .board_state import board_of
 from .board_store import LOOK_BACK, BoardStore
+from .rules import rules_of
 
 LOG = logging.getLogger("autograder.board")
 PAGES = Path(__file__).parent / "pages"
@@ -56,17 +59,22 @@ class BoardService:
 
     Args:
         store: where tries are kept.
-        catalog: the lessons with their exercises and messages.
+        course: whose lessons these are.
     """
 
-    def __init__(self, store: BoardStore, catalog: Catalog) -> None:
-        self.store, self.catalog = store, catalog
+    def __init__(self, store: BoardStore, course: Course) -> None:
+        self.store, self._course = store, course
         self.allowance = Allowance()
         self.streams = 0
         self._database = ThreadPoolExecutor(1)  # one after another: nobody holds a lock that another waits for
         self._versions: dict[str, int] = {}
         self._latest: dict[str, tuple[tuple[int, int], str]] = {}
         self._reckoning: dict[str, asyncio.Lock] = {}
+
+    @property
+    def catalog(self) -> Catalog:
+        """The lessons with their exercises and messages."""
+        return Catalog.of(self._course)
 
     async def run(self, work: Callable[[], Any]) -> Any:
         """Do what waits for the database beside the event loop.
@@ -104,18 +112,32 @@ class BoardService:
         """Return a lesson's state at a moment as JSON, with all messages since another moment where one is given."""
         tries = self.store.tries(lesson, now - LOOK_BACK, now)
         board = board_of(self.store.done(lesson, now), tries, now, since)
-        exercises = self.catalog.exercises(lesson)
+        catalog = self.catalog
+        exercises = catalog.exercises(lesson)
         students = sorted({*self.store.students(), *board.states})
         states = {name: board.states.get(name, {}) for name in students}
         return json.dumps(
             {
                 "exercises": exercises,
+                "titles": catalog.columns(lesson),
                 "students": [
                     {"name": name, "states": [mine.get(e, "") for e in exercises]} for name, mine in states.items()
                 ],
                 "messages": {e: [self.shown(lesson, e, seen) for seen in board.messages.get(e, ())] for e in exercises},
             }
         )
+
+    def lessons(self) -> list[dict[str, str]]:
+        """Return each lesson's name and title in order, and when it is due, as the configuration says now."""
+        due = dict.fromkeys(self.catalog.lessons, "")
+        try:
+            config, entered = load_config(self._course.root), self.store.due_dates()
+            for name in due:
+                rules = rules_of(config, name)
+                due[name] = replace(rules, due=rules.due or entered.get(name)).due_in_words()
+        except CourseError as error:
+            LOG.error("%s", error)  # somebody edits it: the class is shown all the same
+        return [{"name": name, "title": str(self.catalog.lessons[name]["title"]), "due": due[name]} for name in due]
 
     def shown(self, lesson: str, exercise: str, seen: Any) -> dict[str, Any]:
         """Return a message as the page shows it; an example only where no author has named the answer."""
@@ -178,9 +200,9 @@ class Lessons(DataHandler):
     """The list of lessons."""
 
     @authenticated
-    def get(self) -> None:
-        """Return each lesson's name and title, in order."""
-        self.finish({"lessons": self.service.catalog.titles()})
+    async def get(self) -> None:
+        """Return each lesson's name, title and due date, in order."""
+        self.finish({"lessons": await self.service.run(self.service.lessons)})
 
 
 class Past(DataHandler):
@@ -304,5 +326,5 @@ def serve_board(course: Course) -> None:
         )
     for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
         logging.getLogger(name).setLevel(logging.ERROR)
-    service = BoardService(BoardStore.of(course), Catalog.of(course))
+    service = BoardService(BoardStore.of(course), course)
     asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))

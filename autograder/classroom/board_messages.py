@@ -7,14 +7,15 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from ..authoring.nbgrader_course import load_config
 from ..paths import Course
+from ..student.titles import titles_in
 from .board_state import Try, message_words
 from .board_store import Told
-from .rules import rules_of
 
 MOST_TRIES = 50  # of one request
 MOST_CODE = 8_000  # characters
@@ -31,37 +32,42 @@ class Catalog:
 
     Args:
         lessons: the content of each one's fingerprints.json, by name.
-        due: when each is due, in words.
+        titles: what exercises are called that have a number, by lesson and name.
     """
 
     lessons: Mapping[str, Mapping[str, Any]]
-    due: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, Mapping[str, str]]
 
     @classmethod
     def of(cls, course: Course) -> Catalog:
-        """Read a course's."""
-        found = {
-            lesson.name: lesson.fingerprints_json for lesson in course.lessons() if lesson.fingerprints_json.is_file()
-        }
-        due = {name: rules_of(load_config(course.root), name).due_in_words() for name in found}
-        return cls({name: json.loads(path.read_text(encoding="utf-8")) for name, path in found.items()}, due)
+        """Return a course's, as its files are now; they are read again when they have changed."""
+        files = [lesson.fingerprints_json for lesson in course.lessons() if lesson.fingerprints_json.is_file()]
+        return read_catalog(tuple((path, path.stat().st_mtime_ns) for path in files))
 
     def __contains__(self, lesson: str) -> bool:
         return lesson in self.lessons
-
-    def titles(self) -> list[dict[str, str]]:
-        """Return each lesson's name, and its title with the date at which it is due."""
-        heads = {name: (str(lesson["title"]), self.due.get(name, "")) for name, lesson in self.lessons.items()}
-        return [{"name": name, "title": " · ".join(filter(None, head))} for name, head in heads.items()]
 
     def exercises(self, lesson: str) -> list[str]:
         """Return the names of a lesson's exercises, in order; none where there is no such lesson."""
         return list(self.lessons.get(lesson, {}).get("exercises", {}))
 
+    def columns(self, lesson: str) -> list[str]:
+        """Return what these exercises are called, with their numbers."""
+        return [self.titles[lesson].get(name, name) for name in self.exercises(lesson)]
+
     def words(self, lesson: str, exercise: str, message: str) -> tuple[str, bool]:
         """Return what a message's id stands for, and whether it is a mistake that has a name."""
         written = self.lessons[lesson]["exercises"].get(exercise, {}).get("messages", {})
         return message_words(message, written), message in written
+
+
+@lru_cache(maxsize=1)
+def read_catalog(files: tuple[tuple[Path, int], ...]) -> Catalog:
+    """Read each lesson's fingerprints.json, given with the time of its last change."""
+    prints = {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path, _ in files}
+    return Catalog(
+        prints, {path.parent.name: titles_in(path.with_name(f"{path.parent.name}.ipynb")) for path, _ in files}
+    )
 
 
 class Allowance:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+
+from ..judging.sentences import CHANGES
 
 NOT_STARTED, WORKING, PASSED, STUCK = "not started", "working", "passed", "stuck"
 WRONG = "wrong"
@@ -15,14 +18,16 @@ PAUSE = 1800.0  # seconds without a try: what came before is another session's
 TRIES_TO_HELP = 2
 # what students are told where no author has written a message, by the name of the rule in judging.diagnose
 RULES = {
-    "repair": "one edit of their own code would pass, and the message names it",
-    "changed_in_place": "an input was changed in place",
-    "relation": "the result is the right one, changed as a whole",
-    "exception": "it stopped with an error, and the message says what that means",
-    "what_is_there": "no known mistake; the message shows only what came out",
-    "too_large": "far more came back than was asked for",
-    "shortcut": "a ready-made function was used where writing it is the exercise",
+    "repair": "One edit of their own code passes, and the message says where.",
+    "changed_in_place": "An input was changed in place.",
+    "relation": "The result is the right one, changed as a whole.",
+    "exception": "It stopped with an error, and the message says what that means.",
+    "what_is_there": "Nothing is known about it: the message shows what came out.",
+    "too_large": "Far more came back than was asked for.",
+    "shortcut": "A ready-made function was used where writing it is the exercise.",
 }
+EDIT = "One edit of their own code passes"
+GAP = re.compile(r"\{\w+\}")  # in the words of an edit, for what is the student's
 
 
 @dataclass(frozen=True)
@@ -192,9 +197,13 @@ def message_words(message: str, written: Mapping[str, str]) -> str:
     """Return what a message id stands for: its author's words, or what the rule says that made it.
 
     Args:
-        message: the id: a known mistake's name, or a rule's, with the relation's name after a colon.
+        message: the id: a known mistake's name, or a rule's, with the relation's or the edit's name after a colon.
         written: the authors' words, by mistake.
     """
-    rule, _, relation = message.partition(":")
-    words = written.get(message) or RULES.get(rule, message)
-    return f"{words} ({relation.replace('_', ' ')})" if relation else words
+    if message in written:
+        return written[message]
+    rule, _, more = message.partition(":")
+    words, more = RULES.get(rule, message), more.replace("_", " ")
+    if rule == "repair" and more in CHANGES:
+        return f"{EDIT}: {GAP.sub('…', CHANGES[more])}."
+    return f"{words.removesuffix('.')}: {more}." if more else words

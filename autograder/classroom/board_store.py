@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from nbgrader import api
@@ -49,7 +50,7 @@ TRIES = Table(
     Index("ix_autograder_board_lesson_time", "lesson", "time"),
 )
 T = TRIES.c
-PERSON = api.Student.__table__
+PERSON, ASSIGNMENT = api.Student.__table__, api.Assignment.__table__
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,14 @@ class BoardStore:
             if inspect(connection).has_table(PERSON.name):
                 names |= set(connection.scalars(select(PERSON.c.id)))
         return sorted(names)
+
+    def due_dates(self) -> dict[str, datetime | None]:
+        """Return when each lesson in the gradebook is due, UTC."""
+        with self._transaction() as connection:
+            if not inspect(connection).has_table(ASSIGNMENT.name):
+                return {}
+            rows = connection.execute(select(ASSIGNMENT.c.name, ASSIGNMENT.c.duedate))
+            return {name: due for name, due in rows}  # noqa: C416 - a row is no tuple to a type checker
 
     def of_student(self, student: str) -> list[dict[str, Any]]:
         """Return what is kept about a student, in order; the latest where there is too much."""

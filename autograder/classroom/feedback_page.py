@@ -21,6 +21,7 @@ from pygments.formatters import HtmlFormatter
 from ..grading.grade import RECORD, RUBRIC_TAG
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded
 from ..paths import Course
+from ..student.titles import titles_in
 from .attempts import Attempt, about, counting, read_attempts
 from .gradebook import open_gradebook
 from .rules import BEST, Rules, duration, now_utc, rules_now, rules_of
@@ -131,7 +132,9 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
             waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
             words += times_of(rules, place["student"], own.when, 0.0)
         words.append(f"Graded {rules.shown(now_utc())}.")
-        nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting)), place["late_penalty"], words))
+        lesson = Course(Path(self.config.CourseDirectory.root)).lesson(place["assignment"])
+        titles = titles_in(lesson.released_dir / lesson.notebook_name)
+        nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting, titles)), place["late_penalty"], words))
         resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))
         return nb, resources
 

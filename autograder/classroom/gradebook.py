@@ -25,6 +25,7 @@ from .database import LAST_GRADEBOOK, as_course_error, connect, exclusive, remem
 
 GRADE, COMMENT = api.Grade.__table__, api.Comment.__table__
 SUBMISSION, NOTEBOOK = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
+CELL = api.BaseCell.__table__
 # a class's rows are looked up by these columns, which nbgrader 0.9.6 does not index
 INDEXED = {
     "grade": "notebook_id",
@@ -225,3 +226,16 @@ def seconds_late(
 def scores_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, SubmissionScore]:
     """Return how each student stands in a lesson, by student id."""
     return {standing.student_id: standing for standing in submission_scores(gradebook, lesson)}
+
+
+def points_by_cell(gradebook: Gradebook, lesson: str) -> Mapping[str, Mapping[str, float | None]]:
+    """Return what each student has for each cell of a lesson, by grade id; None where a person has still to say."""
+    assignment = gradebook.find_assignment(lesson)
+    handed_in = SUBMISSION.join(NOTEBOOK, NOTEBOOK.c.assignment_id == SUBMISSION.c.id)
+    graded = handed_in.join(GRADE, GRADE.c.notebook_id == NOTEBOOK.c.id).join(CELL, CELL.c.id == GRADE.c.cell_id)
+    waits = GRADE.c.needs_manual_grade & GRADE.c.manual_score.is_(None)
+    rows = select(SUBMISSION.c.student_id, CELL.c.name, api.Grade.score, waits).select_from(graded)
+    points: dict[str, dict[str, float | None]] = {}
+    for student, cell, score, unknown in gradebook.db.execute(rows.where(SUBMISSION.c.assignment_id == assignment.id)):
+        points.setdefault(student, {})[cell] = None if unknown else score
+    return points

@@ -14,7 +14,10 @@ from .deliveries import Files
 from .exchange import CollectPlainFiles
 from .feedback import PAGE_SECONDS, at_most, make_page
 from .rules import Rules, now_utc
+from .sanitize import IN_HEAD
 from .submissions import SECRET, TIMESTAMP
+
+NOTICE_STYLE = "<style>:root { color-scheme: light dark; } body { font: 16px/1.5 system-ui, sans-serif; }</style>"
 
 
 class Pages:
@@ -45,11 +48,9 @@ class Pages:
         """Release a page that says why there is no feedback."""
         apart = apart_from(self._course, lesson, student)
         page = apart.feedback_page(lesson, student)
-        title = escape(f"{lesson.name}: not graded")
-        head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
         try:
             page.parent.mkdir(parents=True, exist_ok=True)
-            replace_bytes(page, f"{head}<p><strong>{title}.</strong> {escape(why)}</p>".encode())
+            replace_bytes(page, notice_page(lesson, why).encode())
             for name in {SECRET, TIMESTAMP} & files.keys():
                 replace_bytes(page.with_name(name), files[name])
             self._hand_out(apart, lesson, student)
@@ -61,6 +62,13 @@ class Pages:
         """Have nbgrader release a page, where the work came through the exchange."""
         if target.feedback_page(lesson, student).with_name(SECRET).is_file():
             self._exchange.release(lesson, student, target.feedback)
+
+
+def notice_page(lesson: Lesson, why: str) -> str:
+    """Return a page that says why there is no feedback."""
+    head = f'<meta charset="utf-8"><title>{escape(lesson.name)}</title>{IN_HEAD}{NOTICE_STYLE}'
+    words = escape(f"An attempt was not graded. {why[:1].upper()}{why[1:]}")
+    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><p>{words}</p></body></html>'
 
 
 def apart_from(course: Course, lesson: Lesson, student: str) -> Course:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, select_autoescape
@@ -14,13 +16,14 @@ from ..authoring.lesson_package import package_of
 from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
+from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX
 from ..paths import Course, Lesson
+from ..student.titles import titles_in
 from .attempts import changes, read_attempts
 from .board_state import Helped, message_words, messages_that_helped
 from .board_store import BoardStore
 from .exports import escape_formula
-from .gradebook import SubmissionScore, open_gradebook, scores_by_student
-from .report_plots import points_plot, solved_plot
+from .gradebook import SubmissionScore, open_gradebook, points_by_cell, scores_by_student
 from .rules import Rules, duration, rules_now
 from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
@@ -37,6 +40,9 @@ class Student:
         points: earned, None where nothing was graded.
         of: how many there are.
         verdicts: per exercise what the judge wrote down.
+        cells: the points of each exercise's check cell and each question, by grade id; None where a person has to give
+            them.
+        penalty: what is taken off for being late.
         waits: why a person is needed, '' where nobody is.
         page: the feedback page as seen from the report, '' where there is none.
         seconds: how long the submission ran.
@@ -48,10 +54,12 @@ class Student:
     name: str
     points: float | None
     of: float
-    verdicts: dict[str, dict[str, Any]]
-    waits: str
-    page: str
-    seconds: float
+    verdicts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    cells: Mapping[str, float | None] = field(default_factory=dict)
+    penalty: float = 0.0
+    waits: str = ""
+    page: str = ""
+    seconds: float = 0.0
     seed: int = 0
     late: str = ""
     attempts: tuple[str, ...] = ()
@@ -74,9 +82,20 @@ class UnnamedMistake:
 
 @dataclass
 class Exercise:
-    """How a class did in one exercise."""
+    """How a class did in one exercise.
+
+    Args:
+        name: its name.
+        title: its name after its number in the lesson.
+        points: how many it is worth.
+        solved: how many students have passed all its checks.
+        started: how many have begun.
+        mistakes: who made which known mistake.
+        unnamed: wrong answers that no message covers.
+    """
 
     name: str
+    title: str
     points: int
     solved: int = 0
     started: int = 0
@@ -94,13 +113,13 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     key, students = package_of(lesson).key, read_class(course, lesson)
     page, table = (course.reports / f"{lesson.name}{suffix}" for suffix in (".html", ".csv"))
     course.reports.mkdir(parents=True, exist_ok=True)
-    exercises = exercises_of(key, students)
+    exercises = exercises_of(key, students, titles_in(lesson.released_dir / lesson.notebook_name))
     for exercise in exercises:
         exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
     rules = rules_now(course, lesson.name)
-    helped = messages_that_helped(BoardStore.of(course).every_try(lesson.name))
-    page.write_text(html_of(lesson, key, students, exercises, helped, rules), encoding="utf-8")
-    write_csv(table, key, students)
+    helped, missing = messages_that_helped(BoardStore.of(course).every_try(lesson.name)), absent(course, students)
+    page.write_text(html_of(lesson, key, students, exercises, helped, rules, missing), encoding="utf-8")
+    write_csv(table, exercises, students)
     return [page, table]
 
 
@@ -108,30 +127,49 @@ def read_class(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
     names = set(course.students(lesson))
     with open_gradebook(course) as gradebook:
-        found = scores_by_student(gradebook, lesson.name)
-        return [read_student(course, lesson, name, found.get(name)) for name in sorted(names | found.keys())]
+        known = scores_by_student(gradebook, lesson.name)
+        cells = points_by_cell(gradebook, lesson.name) if known else {}
+        everybody = sorted(names | known.keys())
+        return [read_student(course, lesson, name, known.get(name), cells.get(name, {})) for name in everybody]
 
 
-def read_student(course: Course, lesson: Lesson, name: str, submission: SubmissionScore | None) -> Student:
+def absent(course: Course, students: Sequence[Student]) -> list[str]:
+    """Return who is in the gradebook and has not handed in."""
+    with open_gradebook(course) as gradebook:
+        return sorted({student.id for student in gradebook.students} - {student.name for student in students})
+
+
+def read_student(
+    course: Course, lesson: Lesson, name: str, submission: SubmissionScore | None, cells: Mapping[str, float | None]
+) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
     record = read_notebook_record(course.graded_notebook(lesson, name), RECORD)
     reason = "" if is_current(course, lesson, name, package_of(lesson)) else why_not_gradable(course, lesson, name)
     if submission is None or not record or reason:
         most = float(sum(package_of(lesson).key.points().values()))
-        return Student(name, None, most, {}, reason or f"not graded yet: `{command('grade')}`", "", 0.0)
+        return Student(name, None, most, waits=reason or f"not graded yet: `{command('grade')}`")
     page = course.feedback_page(lesson, name)
-    link = f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else ""
-    waits = "; ".join(needing_attention(course, lesson, submission))
-    verdicts, seconds = record.get("verdicts", {}), float(record.get("seconds", 0.0))
-    points, most = submission.score, submission.max_score
-    late = duration(submission.seconds_late) if submission.seconds_late else ""
-    attempts = tuple(changes(read_attempts(course, lesson, name)))
-    return Student(name, points, most, verdicts, waits, link, seconds, record.get("seed", 0), late, attempts)
+    return Student(
+        name,
+        submission.score,
+        submission.max_score,
+        record.get("verdicts", {}),
+        cells,
+        submission.penalty,
+        waits="; ".join(needing_attention(course, lesson, submission)),
+        page=f"../{page.relative_to(course.coursework).as_posix()}" if page.exists() else "",
+        seconds=float(record.get("seconds", 0.0)),
+        seed=record.get("seed", 0),
+        late=duration(submission.seconds_late) if submission.seconds_late else "",
+        attempts=tuple(changes(read_attempts(course, lesson, name))),
+    )
 
 
-def exercises_of(key: AnswerKey, students: Sequence[Student]) -> list[Exercise]:
+def exercises_of(
+    key: AnswerKey, students: Sequence[Student], titles: Mapping[str, str] = MappingProxyType({})
+) -> list[Exercise]:
     """Count per exercise who solved it and which known mistakes were made by whom."""
-    found = {name: Exercise(name, points) for name, points in key.points().items()}
+    found = {name: Exercise(name, titles.get(name, name), points) for name, points in key.points().items()}
     for student in students:
         for name, verdict in student.verdicts.items():
             if name not in found:
@@ -169,51 +207,60 @@ def html_of(
     exercises: Sequence[Exercise],
     helped: Sequence[Helped] = (),
     rules: Rules | None = None,
+    missing: Sequence[str] = (),
 ) -> str:
     """Return the page."""
     messages = {e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises}
     pages = Environment(loader=PackageLoader("autograder.classroom", "pages"), autoescape=select_autoescape(["html"]))
     graded = [s for s in students if s.points is not None]
-    most = max((s.of for s in graded), default=1.0)
     page: str = pages.get_template("report.html").render(
-        lesson=lesson.name,
+        title=key.source.title,
         due=rules.due_in_words() if rules else "",
         extensions={s: rules.shown(when) for s, when in sorted(rules.extensions.items())} if rules else {},
         drafting=command(f"mistake --lesson {lesson.name} --exercise … --from student"),
         with_code=with_code,
         students=students,
+        missing=missing,
         graded=graded,
+        counts=counts_of(graded),
+        columns=columns_of(exercises, students),
         waiting=[s for s in students if s.waits not in ("", QUESTIONS_WAIT)],
         ungraded=sum(QUESTIONS_WAIT in s.waits for s in students),
         exercises=exercises,
+        titles={e.name: e.title for e in exercises},
         messages=messages,
         helped=[
             (h, with_code(message_words(h.message, key.messages(h.exercise)))) for h in helped if h.exercise in messages
         ],
         seconds=sum(s.seconds for s in graded),
-        points=points_plot([s.points for s in graded], most),
-        solved=solved_plot({e.name: e.solved for e in exercises}, len(graded)),
     )
     return page
 
 
-def write_csv(path: Path, key: AnswerKey, students: Sequence[Student]) -> None:
-    """Write one row per student: points, points and mistake per exercise, what needs a person."""
-    names = list(key.points())
+def counts_of(graded: Sequence[Student]) -> list[tuple[int, int]]:
+    """Return for each number of points, rounded, how many students have it."""
+    counts = Counter(round(student.points or 0) for student in graded)
+    most = max([*counts, *(round(student.of) for student in graded)], default=0)
+    return [(points, counts[points]) for points in range(most + 1)]
+
+
+def columns_of(exercises: Sequence[Exercise], students: Sequence[Student]) -> list[tuple[str, str]]:
+    """Return the cells that carry points, each with its heading: exercises with what they are worth, then questions."""
+    found = [(f"{CHECK_PREFIX}{e.name}", f"{e.title} ({e.points})") for e in exercises]
+    questions = sorted({cell for s in students for cell in s.cells if cell.startswith(QUESTION_PREFIX)})
+    return [*found, *((cell, cell.replace(QUESTION_PREFIX, "question ")) for cell in questions)]
+
+
+def write_csv(path: Path, exercises: Sequence[Exercise], students: Sequence[Student]) -> None:
+    """Write one row per student: points, points per exercise and question, mistakes, what needs a person."""
+    cells, names = [cell for cell, _ in columns_of(exercises, students)], [e.name for e in exercises]
+    own = [f"{cell.removeprefix(CHECK_PREFIX)} points" for cell in cells]
+    columns = ["student", "points", "of", *own, *(f"{n} mistake" for n in names), "late", "penalty", "attempts", "note"]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(
-            [
-                "student",
-                "points",
-                "of",
-                *(f"{n} {w}" for n in names for w in ("points", "mistake")),
-                "late",
-                "attempts",
-                "note",
-            ]
-        )
+        writer.writerow(columns)
         for s in students:
-            known = [s.verdicts.get(n, {}).get(w) for n in names for w in ("points", "mistake")]
-            cells = [s.name, s.points, s.of, *known, s.late, len(s.attempts) or None, s.waits]
-            writer.writerow(["" if cell is None else escape_formula(cell) for cell in cells])
+            mistakes = [s.verdicts.get(name, {}).get("mistake") for name in names]
+            rest = [s.late, s.penalty or None, len(s.attempts) or None, s.waits]
+            row = [s.name, s.points, s.of, *map(s.cells.get, cells), *mistakes, *rest]
+            writer.writerow(["" if cell is None else escape_formula(cell) for cell in row])

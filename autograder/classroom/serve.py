@@ -212,6 +212,7 @@ class HandInService:
             time.sleep(seconds)
             return
         for future in wait(self._running, seconds, FIRST_COMPLETED).done:
+            rules_now(self.course, self._running[future].delivered.lesson.name)  # raises while it cannot be used
             work = self._running.pop(future)
             try:
                 self._writer.write(work, future.result())

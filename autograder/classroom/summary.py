@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +10,13 @@ from markupsafe import Markup, escape
 from nbformat.v4 import new_markdown_cell
 
 from ..grading.grade import RECORD
+from ..judging import card
 from ..judging.card import CELL
 from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of, is_graded, nbgrader_metadata
+from .writer import NO_RESPONSE
 
 LEFT = CELL.replace("right", "left")
-PASSED, WAITING, COMMENTED = "all checks passed", "not graded yet", "see the comment"
-NUMBER = re.compile(r"^#+ Exercise (\d+\.\d+)", re.M)  # in a lesson's heading
+PASSED, WAITING, COMMENTED, NO_ANSWER = "all checks passed", "not graded yet", "see the comment", "no answer"
 BY_HAND, AGAIN = "points from a person", "points from a person for an earlier answer, who will look at it again"
 
 
@@ -26,7 +26,7 @@ class SummaryRow:
 
     Args:
         name: the exercise, with its number in the lesson, or the question.
-        place: the anchor of its cell.
+        place: the anchor of the cell with the answer; nbgrader's page has one there for comments.
         points: what was earned.
         of: what could be earned.
         reason: why it is not all, or that it is.
@@ -39,30 +39,26 @@ class SummaryRow:
     reason: str
 
 
-def summary_rows(notebook: Any, waiting: set[str]) -> Iterator[SummaryRow]:
+def summary_rows(notebook: Any, waiting: set[str], titles: Mapping[str, str]) -> Iterator[SummaryRow]:
     """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points.
 
     Args:
         notebook: the graded one.
         waiting: the names of cells that a person has not graded yet.
+        titles: what each exercise is called, with its number in the lesson.
     """
-    verdicts, number = notebook.metadata.get(RECORD, {}).get("verdicts", {}), ""
-    for cell in notebook.cells:
-        if not is_graded(cell):
-            number = exercise_number(cell) or number
-            continue
+    verdicts = notebook.metadata.get(RECORD, {}).get("verdicts", {})
+    comments = {grade_id_of(cell): nbgrader_metadata(cell).get("comment") for cell in notebook.cells}
+    for cell in filter(is_graded, notebook.cells):
         data, name = nbgrader_metadata(cell), grade_id_of(cell)
         exercise, points = name.removeprefix(CHECK_PREFIX), float(data.get("score") or 0)
         waits = name in waiting
         reason = reason_of(verdicts.get(exercise, {}), points, waits) if name != exercise else WAITING if waits else ""
-        place, reason = (f"comment-{name}", COMMENTED) if data.get("comment") and not waits else (name, reason)
-        shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else f"{number} {exercise}".strip()
-        yield SummaryRow(shown, place, points, float(data.get("points") or 0), reason)
-
-
-def exercise_number(cell: Any) -> str:
-    """Return the number in the last heading of an exercise that a cell holds, or ''."""
-    return ["", *NUMBER.findall(cell.source)][-1] if cell.cell_type == "markdown" else ""
+        if comments.get(exercise) and reason in ("", BY_HAND):
+            comment = NO_ANSWER if comments[exercise] == NO_RESPONSE else COMMENTED
+            reason = ": ".join(filter(None, (reason, comment)))
+        shown = name.replace(QUESTION_PREFIX, "question ") if name == exercise else titles.get(exercise, exercise)
+        yield SummaryRow(shown, f"comment-{exercise}", points, float(data.get("points") or 0), reason)
 
 
 def reason_of(verdict: Mapping[str, Any], points: float, waits: bool = False) -> str:
@@ -97,13 +93,14 @@ def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[s
         late_penalty: the points that are taken off.
         about: sentences about the submission as a whole, such as when it was handed in.
     """
-    about = [total_of(lines, late_penalty), *about]
+    sentences = [Markup("<strong>{}</strong>").format(total_of(lines, late_penalty)), *map(escape, about)]
     heads = "".join(f"<th style='{LEFT}'>{head}</th>" for head in ("exercise", "points", "reason"))
     rows = "".join(map(row, lines))
     if late_penalty > 0:
         rows += tr("late", f"−{late_penalty:g}", "penalty for handing in late")
-    table = f"<table style='border-collapse:collapse'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return new_markdown_cell(f"<div>{''.join(f'<p>{escape(words)}</p>' for words in about)}{table}</div>")
+    style = "class='summary' style='border-collapse:collapse'"
+    table = f"<table {style}><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return new_markdown_cell(f"<div>{''.join(f'<p>{words}</p>' for words in sentences)}{table}</div>")
 
 
 def row(line: SummaryRow) -> str:
@@ -120,5 +117,4 @@ def tr(*cells: str) -> str:
 
 def with_code(text: str) -> Markup:
     """Return a message as HTML, with code between backticks marked as code."""
-    parts = text.split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
+    return Markup(card.with_code(text))

@@ -189,15 +189,15 @@ class AnswerKey:
                 return None
         return names[exercise]
 
-    def mutants_in(self, mistakes: Sequence[Solution]) -> list[Mutant]:
-        """Return what mistakes.py declares. Raises LessonError where an edit does not fit."""
-        mutants, text = [], Code(self.source.mistakes)
-        for solution, wording in ((s, w) for s in mistakes for w in s.declared):
+    def mutants_in(self, solutions: Sequence[Solution], text: Code, file: str) -> list[Mutant]:
+        """Return what a file of this text and name declares. Raises LessonError where an edit does not fit."""
+        mutants = []
+        for solution, wording in ((s, w) for s in solutions for w in s.declared):
             try:
                 for name, source in sources_of(solution, wording, self.source.reference, text):
                     mutants.append(Mutant(solution.exercise, name, wording.says, source, self.define, wording.hint))
             except EditError as error:
-                where = f"{self.source.folder}/mistakes.py:{wording.line}"
+                where = f"{self.source.folder}/{file}:{wording.line}"
                 remedy = f"It is an edit of the solution of {solution.exercise}."
                 raise LessonError(where, f"{wording.name}: {error}.", remedy) from error
         return mutants
@@ -384,7 +384,7 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
-    key = replace(key, mistakes=tuple(key.mutants_in(solutions_in(mistakes))))
+    key = replace(key, mistakes=tuple(key.mutants_in(solutions_in(mistakes), Code(source.mistakes), "mistakes.py")))
     key = replace(key, hidden=asking(key.hidden, lambda exercise: key.reference.get(exercise)))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."

@@ -31,7 +31,7 @@ class Card:
 
     def _repr_html_(self) -> str:
         """Return the card as HTML, with colors of the page it is in and nothing told by color alone."""
-        head, *rest = map(escape, self._lines)
+        head, *rest = map(with_code, self._lines)
         body = "".join(f"<p style='margin:4px 0'>{line}</p>" for line in rest)
         picture = picture_html(self._picture) if self._picture else ""
         following = f"<p style='margin:6px 0 0 0'>{self._next}</p>" if self._next else ""
@@ -64,6 +64,12 @@ def headline(verdict: Verdict, graded: bool) -> str:
 def not_started(verdict: Verdict) -> str:
     """Return the one line of an exercise that is as it was released."""
     return f"○ {verdict.exercise}: not started"
+
+
+def with_code(text: str) -> str:
+    """Return a text as HTML, with what stands between backticks as code."""
+    parts = text.split("`")
+    return "".join(f"<code>{escape(part)}</code>" if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def number(count: int, noun: str) -> str:

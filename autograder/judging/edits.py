@@ -1,4 +1,6 @@
-"""Known mistakes as edits of a solution, with words: what a lesson's mistakes.py declares.
+"""Edits of a solution: known mistakes with words, and right answers written another way.
+
+A lesson declares them in mistakes.py and variants.py.
 
 Solutions are compared and edited in one spelling, that of `ast.unparse` without docstrings, and white space between
 tokens makes no difference, so an edit may be copied from the lesson as it stands there.
@@ -30,13 +32,13 @@ class EditError(ValueError):
 
 @dataclass(frozen=True)
 class Wording:
-    """A known mistake as its author declares it.
+    """A known mistake, or a right answer written another way, as its author declares it.
 
     Args:
         name: its own, unique in an exercise.
         edits: what stands in the solution, and what stands there instead, in turn.
-        says: a sentence or two for the student.
-        line: where it stands in mistakes.py.
+        says: a sentence or two for the student; '' of a right answer.
+        line: where it stands in its file.
         hint: the number of the hint that helps here, 0 for the next one.
         every: each edit is made wherever its text occurs.
         method: which of a class's methods `body` is of.
@@ -57,7 +59,7 @@ class Wording:
 
 @dataclass(frozen=True)
 class Solution:
-    """An exercise's solution, as what mistakes are edits of.
+    """An exercise's solution, as what mistakes and variants are edits of.
 
     Args:
         exercise: its name.
@@ -99,6 +101,13 @@ class Solution:
         line = sys._getframe(1).f_lineno
         self.declared.append(Wording(name, pairs, " ".join(says.split()), line, hint, every, method, body, code))
 
+    def variant(
+        self, name: str, *edits: str, every: bool = False, method: str = "", body: str = "", code: str = ""
+    ) -> None:
+        """Declare a right answer written another way; its arguments are those of `mutant`."""
+        line = sys._getframe(1).f_lineno
+        self.declared.append(Wording(name, edits, "", line, 0, every, method, body, code))
+
 
 def solution(exercise: str, *, also_without: str | Sequence[str] = (), spelled: str = "") -> Solution:
     """Return an exercise's solution, to declare edits of it.
@@ -116,18 +125,18 @@ def solution(exercise: str, *, also_without: str | Sequence[str] = (), spelled: 
 
 
 def solutions_in(module: ModuleType) -> list[Solution]:
-    """Return what a mistakes.py declares, in its order."""
+    """Return what a mistakes.py or a variants.py declares, in its order."""
     return list(vars(module).get(DECLARED, []))
 
 
-def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: Code) -> Iterator[tuple[str, str]]:
+def sources_of(declared: Solution, wording: Wording, reference: str, file: Code) -> Iterator[tuple[str, str]]:
     """Yield a mistake's name and source: once, and once more without each of the statements that may be missing.
 
     Args:
         declared: the solution that it is a mistake in.
         wording: the mistake.
         reference: the code that defines every solution.
-        mistakes: the text of mistakes.py, whose imports and helpers a mistake may use.
+        file: the text that declares it, whose imports and helpers it may use.
 
     Raises:
         EditError: the text of an edit is not there exactly once, or what comes out is no Python.
@@ -141,7 +150,7 @@ def sources_of(declared: Solution, wording: Wording, reference: str, mistakes: C
                 if not count:
                     raise
                 continue  # the mistake is in what is left out
-            helpers = imports_and_helpers(mistakes, source)
+            helpers = imports_and_helpers(file, source)
             name = wording.name if number == 1 else f"{wording.name}{VARIANT}{number}"
             number += 1
             yield name, "\n\n".join([*helpers, source])

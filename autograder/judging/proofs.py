@@ -19,8 +19,11 @@ from .check import Check
 from .compare import equal
 from .fingerprint import fingerprint, same
 from .inputs import PUBLIC_SEED, Inputs
+from .mutant import Mutant
+from .shortcuts import record_of
 from .target import Target
 from .values import Outcome, Returned
+from .vocabulary import outside
 
 Derive = Callable[[Any], Any]
 
@@ -56,15 +59,27 @@ def derived_answers_fail(key: AnswerKey, seed: int) -> Iterator[str]:
                 yield f"{exercise}: the right result, {name}, passes every check: add one that it fails"
 
 
-def accepts_everywhere(key: AnswerKey, exercise: str, work: Any, rights: Sequence[Rights]) -> Iterator[str]:
-    """Check that an honest answer passes every check, at home and wherever it is compared with the right one."""
-    for target, check in zip(key.targets(exercise, PUBLIC_SEED), key.checks_of(exercise), strict=True):
-        at_home = not target.hidden and as_released_accepts(target, check.summarize(check.values(work, PUBLIC_SEED)))
-        if not (at_home or target.hidden):
-            yield f"{exercise}: {check.name} fails at home"
-        failed = [right.seed for right in rights if not right.accepts(check, work)]
-        if failed:
-            yield f"{exercise}: {check.name} fails when graded with seed {failed[0]}"
+def honest_answers_pass(key: AnswerKey, variants: Sequence[Mutant], seeds: Iterable[int]) -> Iterator[str]:
+    """Check that right answers written another way pass every check, at home and graded, and raise no question."""
+    graded = list(seeds)
+    for variant in variants:
+        for problem in refusals(key, variant.exercise, variant.work, graded):
+            yield f"{variant.exercise}: the right answer {variant.name} {problem}"
+
+
+def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> Iterator[str]:
+    """Yield what an answer fails, or what a person would be asked about it."""
+    checks = key.checks_of(exercise)
+    for target, check in zip(key.targets(exercise, PUBLIC_SEED), checks, strict=True):
+        if not (target.hidden or as_released_accepts(target, check.summarize(check.values(work, PUBLIC_SEED)))):
+            yield f"fails {check.name} at home"
+    for seed in seeds:
+        outcomes = [check.values(work, seed, record=True) for check in checks]
+        for check, target, outcome in zip(checks, key.targets(exercise, seed), outcomes, strict=True):
+            if not target.accepts(check.summarize(outcome)):
+                yield f"fails {check.name} when graded with seed {seed}"
+        if asked := outside(record_of(outcomes), key.known(exercise, seed), key.module_names):
+            yield f"raises a question: it ran {asked}"
 
 
 def as_released_accepts(target: Target, outcome: Outcome) -> bool:

@@ -35,10 +35,10 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
         for (i, j), number in zip(
             torch.cartesian_prod(*map(torch.arange, numbers.shape)), numbers.flatten(), strict=True
         ):
-            if not visible[i, j]:
+            if not visible[i, j] and not number.isnan():
                 continue
             red, green, blue, _ = image.to_rgba(number.numpy())
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+            dark = not number.isnan() and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
             axes.text(int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9)
     hatch(axes, ~visible)

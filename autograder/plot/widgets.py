@@ -95,7 +95,7 @@ def click_mask(weights_of: Callable[[Tensor], Tensor], tokens: Sequence[str]) ->
     for n in range(middle + 2):
         mask = causal.clone()
         mask[middle, :n] = False
-        choices[", ".join(tokens[:n]) or "nothing"] = mask
+        choices[f"{n} of {middle + 1} keys"] = mask
     rows = [ipywidgets.HBox([caption(q), *row]) for q, row in zip(tokens, buttons, strict=True)]
     head = ipywidgets.HBox([caption("may look at"), *map(caption, tokens)])
     controls = [b for row in buttons for b in row]
@@ -109,16 +109,18 @@ def describe_row(row: Tensor, seen: Tensor, tokens: Sequence[str]) -> str:
     return favorites(row, tokens)
 
 
-def explore(weights: Tensor, tokens: Sequence[str]) -> None:
+def explore(weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = ()) -> None:
     """Show one query's weights in one head, both of which can be chosen.
 
     Args:
         weights: `(H, L, L)`, from a model.
         tokens: `L` labels.
+        names: of the heads; their numbers without it.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}}
-    names = [(f"head {h}", h) for h in range(len(weights))]
-    head = ipywidgets.Dropdown(options=names, value=0, description="head", **layout)
+    heads = {name: h for h, name in enumerate(names or map(str, range(len(weights))))}
+    options = [(f"head {name}", h) for name, h in heads.items()]
+    head = ipywidgets.Dropdown(options=options, value=0, description="head", **layout)
     query = ipywidgets.SelectionSlider(options=list(zip(tokens, range(len(tokens)), strict=True)), value=0, **layout)
     query.description = "query"
 
@@ -130,11 +132,11 @@ def explore(weights: Tensor, tokens: Sequence[str]) -> None:
         panels[0].tick_params(labelsize=6)
         panels[0].tick_params(axis="x", rotation=90 if crowded(tokens) else 0)
         draw_bars(panels[1], chosen[row], tokens)
-        return f"Head {chosen_head}, query {tokens[row]}: {favorites(chosen[row], tokens)}."
+        return f"{options[chosen_head][0].capitalize()}, query {tokens[row]}: {favorites(chosen[row], tokens)}."
 
     every = -(-weights.shape[0] * weights.shape[1] // MOST_FRAMES)  # of so many queries one has frames
     queries = {token: i for i, token in enumerate(tokens) if i % every == 0}
-    choices = {"head": {str(h): h for h in range(len(weights))}, "query": queries}
+    choices = {"head": heads, "query": queries}
     moving([head, query], lambda: (head.value, query.value), draw, choices, [0, 0], panels=2)
 
 

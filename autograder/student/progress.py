@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -21,6 +22,7 @@ from ..paths import RECORD_NAME, progress_file, released_prints
 from .graded import Graded, latest_feedback
 from .release_record import TAKES, read_release_record
 from .sharing import Note, notice
+from .titles import titles_in
 from .waiting import feedback_to_fetch
 
 PASSED, TRIED, NOT_STARTED = "passed", "tried", "not started"
@@ -67,6 +69,31 @@ def read_progress(path: Path) -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True)
+class ExerciseProgress:
+    """One exercise on the start page.
+
+    Args:
+        name: its name.
+        title: its name after its number in the lesson, such as `2.3 attend`.
+        points: how many it is worth.
+        state: what `check` has recorded.
+        graded: what it got when it was graded, such as `2 of 4`; '' where no feedback was fetched.
+    """
+
+    name: str
+    title: str
+    points: int
+    state: str
+    graded: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """What came out here, and when it was graded."""
+        points = number(self.points, "point")
+        return f"{self.state} here, graded {self.graded} points" if self.graded else f"{self.state}, {points}"
+
+
+@dataclass(frozen=True)
 class LessonProgress:
     """One lesson on the start page.
 
@@ -74,7 +101,7 @@ class LessonProgress:
         name: the lesson's folder.
         title: its heading.
         minutes: how long it takes.
-        exercises: name, points and state of each.
+        exercises: what came out of each.
         graded: what the latest feedback says, where some was fetched.
         news: sentences about what the student may not know.
     """
@@ -82,29 +109,39 @@ class LessonProgress:
     name: str
     title: str
     minutes: int
-    exercises: tuple[tuple[str, int, str], ...]
+    exercises: tuple[ExerciseProgress, ...]
     graded: Graded | None = None
     news: tuple[str, ...] = ()
 
     @property
-    def next(self) -> str:
-        """The first exercise that is not passed, or ''."""
-        return next((name for name, _, state in self.exercises if state != PASSED), "")
+    def next(self) -> ExerciseProgress | None:
+        """The first exercise that is not passed; None where all are."""
+        return next((each for each in self.exercises if each.state != PASSED), None)
 
     @property
     def begun(self) -> bool:
         """Whether anything was checked here."""
-        return any(state != NOT_STARTED for _, _, state in self.exercises)
+        return any(each.state != NOT_STARTED for each in self.exercises)
 
     @property
     def earned(self) -> int:
         """The points of the exercises whose checks have passed here."""
-        return sum(points for _, points, state in self.exercises if state == PASSED)
+        return sum(each.points for each in self.exercises if each.state == PASSED)
 
     @property
     def points(self) -> int:
         """The points of all exercises."""
-        return sum(points for _, points, _ in self.exercises)
+        return sum(each.points for each in self.exercises)
+
+    @property
+    def feedback(self) -> str:
+        """What feedback says beside the points of exercises: of the whole, and of questions; '' where there is none."""
+        if self.graded is None:
+            return ""
+        names = {each.name for each in self.exercises}
+        rest = {title: got for title, got in self.graded.points.items() if title.split()[-1] not in names}
+        others = (f"{title[0].upper()}{title[1:]}: {got}." for title, got in rest.items())
+        return " ".join([self.graded.about, *others])
 
     def address(self, exercise: str = "") -> str:
         """Return the lesson's address from the start page, or that of one of its cells, as JupyterLab reads it."""
@@ -116,11 +153,21 @@ def lesson_progress(
     states: Mapping[str, Mapping[str, str]],
     graded: Graded | None = None,
     news: Sequence[str] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> LessonProgress:
-    """Join a lesson's fingerprints.json with what was recorded here, and with what was graded."""
-    lesson, released = str(prints["lesson"]), prints["exercises"]
-    own = states.get(lesson, {})
-    exercises = tuple((name, int(data["points"]), own.get(name, NOT_STARTED)) for name, data in released.items())
+    """Join a lesson's fingerprints.json with what was recorded here, what was graded, and the exercises' titles."""
+    lesson, recorded = str(prints["lesson"]), states.get(str(prints["lesson"]), {})
+    points = {title.split()[-1]: got for title, got in graded.points.items()} if graded else {}
+    exercises = tuple(
+        ExerciseProgress(
+            name,
+            titles.get(name, name),
+            int(data["points"]),
+            recorded.get(name, NOT_STARTED),
+            points.get(name, ""),
+        )
+        for name, data in prints["exercises"].items()
+    )
     return LessonProgress(lesson, str(prints["title"]), int(prints["minutes"]), exercises, graded, tuple(news))
 
 
@@ -143,14 +190,16 @@ class Overview:
     def following(self) -> str:
         """Say what to do next."""
         lesson = self.next()
-        return f"Next: {lesson.next} in lesson {lesson.title}" if lesson else "Everything is passed."
+        if lesson is None or lesson.next is None:
+            return "Everything is passed."
+        return f"Next: {lesson.next.title} in lesson {lesson.title}"
 
     def following_html(self) -> str:
         """Say what to do next, with a link to its cell."""
         lesson = self.next()
-        if lesson is None:
+        if lesson is None or lesson.next is None:
             return escape(self.following())
-        return f"Next: {link(lesson.address(lesson.next), lesson.next)} in lesson {escape(lesson.title)}"
+        return f"Next: {link(lesson.address(lesson.next.name), lesson.next.title)} in lesson {escape(lesson.title)}"
 
     def _repr_html_(self) -> str:
         """Return a table, the next thing to do, and what else is to be read."""
@@ -161,12 +210,6 @@ class Overview:
         head = f"<strong>{self.following_html()}</strong>"
         note = self._note._repr_html_() if self._note else ""
         return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div>{note}</div>"
-
-
-def describe_exercise(exercise: tuple[str, int, str]) -> str:
-    """Return one exercise with its sign, its name and its state."""
-    name, _, state = exercise
-    return f"{SIGNS[state]} {name} {state}"
 
 
 def earned(lesson: LessonProgress) -> str:
@@ -180,24 +223,21 @@ def link(address: str, text: str) -> str:
 
 
 def row_text(lesson: LessonProgress) -> str:
-    """Return one lesson's line as text."""
-    exercises = ", ".join(map(describe_exercise, lesson.exercises))
+    """Return one lesson's line as text, and a line for each thing to read about it."""
+    exercises = "; ".join(f"{SIGNS[each.state]} {each.title} {each.outcome}" for each in lesson.exercises)
     line = f"{lesson.title} ({lesson.minutes} min) {bar(lesson.earned, lesson.points)} {earned(lesson)}: {exercises}"
-    further = list(lesson.news)
-    if lesson.graded is not None:
-        points = ", ".join(f"{name} {points}" for name, points in lesson.graded.points.items())
-        further.insert(0, f"{lesson.graded.about} {points}".strip())
-    return "\n    ".join([line, *further])
+    graded = [f"Feedback: {lesson.feedback}"] if lesson.graded else []
+    return "\n    ".join([line, *graded, *lesson.news])
 
 
 def row_html(lesson: LessonProgress) -> str:
     """Return one lesson's line of the table."""
     exercises = "<br>".join(
-        f"{SIGNS[state]} {link(lesson.address(name), name)} {state}, {number(points, 'point')}"
-        for name, points, state in lesson.exercises
+        f"{SIGNS[each.state]} {link(lesson.address(each.name), each.title)} {each.outcome}" for each in lesson.exercises
     )
     if lesson.graded is not None:
-        exercises += graded_html(lesson.graded)
+        page = link(quote(lesson.graded.page), "Feedback")
+        exercises += f"<p style='margin:4px 0'>{page}: {escape(lesson.feedback)}</p>"
     exercises += "".join(Note(words)._repr_html_() for words in lesson.news)
     cells = (
         link(lesson.address(), lesson.title),
@@ -206,12 +246,6 @@ def row_html(lesson: LessonProgress) -> str:
         f"<span aria-hidden='true'>{bar(lesson.earned, lesson.points)}</span><br>{earned(lesson)}",
     )
     return "<tr>" + "".join(f"<td style='{LEFT}'>{cell}</td>" for cell in cells) + "</tr>"
-
-
-def graded_html(graded: Graded) -> str:
-    """Return what was graded, with a link to the feedback."""
-    points = "; ".join(escape(f"{name} {points}").replace(" ", "&nbsp;") for name, points in graded.points.items())
-    return f"<br>{link(quote(graded.page), 'Feedback')}: {escape(graded.about)}<br>{points}"
 
 
 def bar(part: int, whole: int) -> str:
@@ -236,19 +270,25 @@ def news_of(lesson: str, newer: Collection[str], waiting: Collection[str]) -> li
     ]
 
 
-def overview(folder: Path | None = None) -> Overview:
+def overview(here: Path | None = None) -> Overview:
     """Return all lessons with what is known about them.
 
     Args:
-        folder: the start page's folder, or a lesson's; by default the working directory.
+        here: the start page's folder, or a lesson's; by default the working directory.
     """
-    path, waiting = progress_file(folder), feedback_to_fetch()
+    path, waiting = progress_file(here), feedback_to_fetch()
     states = read_progress(path) if path else {}
     newer = read_release_record(path.with_name(RECORD_NAME))[1] if path else set[str]()
-    released = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(folder)}
+    found = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(here)}
     lessons = [
-        lesson_progress(prints, states, latest_feedback(beside), news_of(beside.name, newer, waiting))
-        for beside, prints in released.items()
+        lesson_progress(
+            prints,
+            states,
+            latest_feedback(folder),
+            news_of(folder.name, newer, waiting),
+            titles_in(folder / f"{folder.name}.ipynb"),
+        )
+        for folder, prints in found.items()
     ]
     return Overview(lessons, notice())
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from IPython.display import display
 
 from ..errors import CourseError
+from ..judging.card import with_code
+from ..judging.sentences import CHANGES
 from ..judging.verdict import Failure, Verdict
 from ..paths import progress_file, replace_text
 from .repairing import defining_cell
@@ -20,6 +22,7 @@ from .telling import MOST_CODE, append, ask_board, board_address, deliver_soon, 
 
 ON, OFF, CODE, SHOW = "on", "off", "code", "show"
 SHARING_NAME = "sharing.json"
+GAP = re.compile(r"\\{\w+\\}")  # in the words of an edit, for what is the student's
 OPEN_NOTEBOOK = "JPY_SESSION_NAME"  # Jupyter's servers set it for the kernel of a notebook that is open
 SENTENCES = {
     ON: "On this hub, `check` tells your teacher's board which exercise you checked, whether it passed, which message "
@@ -44,10 +47,7 @@ class Note:
 
     def _repr_html_(self) -> str:
         """Return it as a paragraph."""
-        parts = [
-            f"<code>{escape(part)}</code>" if i % 2 else escape(part) for i, part in enumerate(self._text.split("`"))
-        ]
-        return f"<p style='margin:4px 0'>{''.join(parts)}</p>"
+        return f"<p style='margin:4px 0'>{with_code(self._text)}</p>"
 
 
 def sharing(choice: str = "") -> None:
@@ -120,10 +120,19 @@ def try_of(exercise: str, verdict: Verdict, code: str) -> dict[str, Any]:
 
 
 def message_id(failure: Failure) -> str:
-    """Return a message's name: the known mistake's, or the rule's that made it, with the relation that it found."""
+    """Return a message's name: the known mistake's, or the rule's that made it, with the relation or edit it found."""
     if failure.mistake:
         return failure.mistake
-    return f"{failure.rule}:{failure.relation}" if failure.rule == "relation" else failure.rule or "unexplained"
+    more = {"relation": failure.relation, "repair": change_in(failure.message)}.get(failure.rule, "")
+    return ":".join(filter(None, (failure.rule or "unexplained", more)))
+
+
+def change_in(message: str) -> str:
+    """Return the kind of edit that a message about a repair names, without the student's code; '' where it is none."""
+    for kind, words in CHANGES.items():
+        if re.search(f": {GAP.sub('.+?', re.escape(words))}[,;.]", message):
+            return kind.replace(" ", "_")
+    return ""
 
 
 def sharing_file() -> Path | None:

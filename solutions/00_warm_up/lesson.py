@@ -123,13 +123,13 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so that the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books it had no reason to, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
+# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books it had no reason to, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
 
 # %%
 two_scores, two_scores.sum(dim=-1), two_shares, two_shares.sum(dim=-1)
 
 # %% [markdown]
-# The sums of the rows are 7 and 6. They were lined up with the *columns*, so that Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that shares out: its `sum` gives up an axis which the division needs. With `keepdim=True` that axis stays, with size 1:
+# The sums of the rows are 7 and 6. They were lined up with the *columns*, so Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that shares out: its `sum` gives up an axis which the division needs. With `keepdim=True` that axis stays, with size 1:
 
 # %%
 reveal("the wrong line", "sharing")
@@ -372,7 +372,7 @@ except RuntimeError as error:
 # %% [markdown]
 # In PyTorch's messages "double" is `float64` and "float" is `float32`. Where possible, make new tensors from old ones, with `torch.zeros_like(x)` or an operation on `x`, because then dtype and device take care of themselves.
 #
-# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it, so that whoever passed it to your function finds different numbers in it afterward:
+# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it, so whoever passed it to your function finds different numbers in it afterward:
 
 # %%
 before = torch.tensor([1.0, 3.0])

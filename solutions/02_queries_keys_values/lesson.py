@@ -40,11 +40,11 @@ scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of the attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so that every shelf keeps a little, and what we carry home is not one book but a mixture of 0.946 of Book 3 and a trace of each of the others.
+# Deep learning gets 0.946 of the attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little, and what we carry home is not one book but a mixture of 0.946 of Book 3 and a trace of each of the others.
 #
 # A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part in the search, and you know their names from lesson 1:
 #
-# | | in a database | in a translation network | in a word's own words |
+# | | in a database | in a translation network | as if the word spoke |
 # |---|---|---|---|
 # | **query** | the search text | the state of the decoder, which writes | "I want …" |
 # | **key** | the label that is searched | what the encoder, which reads, noted at each word | "I have …" |
@@ -156,7 +156,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference: where the norms of keys differ, a dot product favors a long key that points the query's way over a shorter one that is nearer. Models make use of that, and a dot product has the further advantage that a matrix product computes all of them at once.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. Models make use of that, and a dot product has the further advantage that a matrix product computes all of them at once.
 #
 # ## In PyTorch
 #
@@ -273,7 +273,7 @@ plot.diagram(
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*. They can have any size and any sign, and a row may sum to anything. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one, while the keys are rows.
+# These numbers are called *attention scores*. They can have any size and any sign, and a row may sum to anything. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What has to be done with it first?
 #
 # ### Exercise 2.2: scores
 #
@@ -339,7 +339,7 @@ output = torch.stack(mixtures)  # (L, D_v)
 output
 
 # %% [markdown]
-# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so that it lands exactly there. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
+# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so it lands exactly there. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
 #
 # $$\text{output} = \text{softmax}(Q K^\top)\, V .$$
 #
@@ -401,7 +401,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 # %% [markdown]
 # The two rows are identical. Both articles have the same row in `x`, so that they produce the same query, and they meet the same keys. The position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
 #
-# The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so that all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
+# The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
 # %%
 (weights @ value)[2]
@@ -409,7 +409,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 # %% [markdown]
 # It is mostly animal, 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so that nothing is lost.)
 #
-# It is also how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so that another sentence gets another table. Only the three matrices are learned.
+# It is also how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so another sentence gets another table. Only the three matrices are learned.
 #
 # ### Exercise 2.4: look one back
 #

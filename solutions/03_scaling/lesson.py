@@ -47,7 +47,7 @@ reveal("size of a score in dimension 64", "about 8")
 # %% [markdown]
 # The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
-# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so that it is typically about $32\sqrt2 \approx 45$. The smaller score then gets $e^{-45}$ times the weight of the larger, which is nothing.
+# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The smaller score then gets $e^{-45}$ times the weight of the larger, which is nothing.
 #
 # ## By hand
 #
@@ -81,7 +81,7 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say, so attention has turned from picking into averaging. The spread of the scores was 32, and dividing by 1024 has made it $\tfrac1{32}$, which is as far below 1 as it was above. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
+# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say, so attention has turned from picking into averaging. The spread of the scores was 32, and dividing by 1024 has made it $\tfrac1{32}$. It was 32 times too large, and now it is 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
@@ -208,7 +208,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads while $d$ doubles. At first it is key 8, and each time the lead changes, it goes to another key, in the order 11, 7, 11, 2, 12, 14. In the end one key always wins, and chance decides which.
+# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads while $d$ doubles: key 8 at first, and then keys 11, 7, 11, 2, 12 and 14. In the end one key always wins, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
@@ -298,7 +298,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# The response of the weights to the scaled scores is 0.05 without scaling and 0.31 with it, which is six times as much. (The 0.24 of the last row is the response of sixteen equal weights, $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
+# Softmax responds to the scores that it is given with 0.05 without scaling and with 0.31 with it, which is six times as much. (The 0.24 of the last row is the response of sixteen equal weights, $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
 #
 # ### Exercise 3.4: attention with scale
 #
@@ -313,7 +313,7 @@ functional.scaled_dot_product_attention(q, k, v)
 # %% [markdown]
 # This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
 #
-# Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so that you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, which is less work? The result is the same up to rounding.
+# Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, which is less work? The result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -424,7 +424,7 @@ for name, (_, losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. Without the division by $\sqrt{256} = 16$, a change in the query matrix changes the scores sixteen times as much, and although softmax lets less through, it does not let sixteen times less through.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so that the product of the two is larger.
 
 # %%
 curves = {name: losses for name, (_, losses, _) in runs.items()}
@@ -438,11 +438,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# (The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores less. With sixteen times the learning rate for the two matrices it gets below 0.3 after 30 to 40 steps. So dividing by $d$ is not a mistake, but it needs another learning rate. Some very wide models do it on purpose, because trained queries and keys are no longer independent. See Yang et al., below.)
+# The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores less, and a larger learning rate makes up for that. So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
 #
-# ### Two suspects and a control
+# ### Optional: two suspects and two controls
 #
-# If the gradient is large, why does the unscaled model not learn? The size of a gradient summed over a batch can hide who contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from them, and how much from the quarter that has not decided?
+# You may go on to *What can go wrong* and come back another day. If the gradient is large, why does the unscaled model learn so slowly? A gradient that is summed over a batch does not say which queries contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from these, and how much from the others?
 
 
 # %% measured
@@ -482,13 +482,11 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the gradient: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. That is what saturation does: it does not make the gradient small, it silences most of the queries, whether they have picked the right key or not. (A silent query can still change, because all queries share the same matrices, and the others move them.)
+# Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
 #
-# That is one suspect. There is a second one, because the three runs differ in more than they seem to. Adam moves each entry of a matrix by about the learning rate per step, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. Saturation and step size were changed together, so the experiment needs a control.
+# That is the first suspect. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
 #
-# We give the query and key matrices a sixteenth of the learning rate in the unscaled model, so that its scores move as in the run that learned, and sixteen times the rate in the scaled one.
-#
-# **Predict.** Which of the two controls learns?
+# **Predict.** Which of the two controls learns as well as the first scaled model did?
 
 # %%
 predict(
@@ -501,31 +499,26 @@ controls = {
     "unscaled, small steps": (1.0, 1e-3 / 16),
     "over √d, large steps": (1 / 16, 16e-3),
 }
-for name, (scale, rate) in controls.items():
-    runs[name] = train(scale, rate)
-    print(
-        f"{name:22} mean loss of the last 20 steps: {sum(runs[name][1][-20:]) / 20:.2f}"
-    )
+runs |= {name: train(*control) for name, control in controls.items()}
 reveal("which control learns", "neither")
 
 # %% [markdown]
-# Neither of them learns within 300 steps, so each of the two suspects is enough to spoil the training on its own. They spoil it in different ways, which shows when we ask what has become of the early favorites. The next table says for each model how many of the 256 queries now favor the right key, how many favor a *different* key than before training (all five models started from the same matrices), and how many give their favorite more than 0.9.
+# The next table has a row for each of the five models. It says how large the loss was in the last 20 of the 300 steps, how many of the 256 queries now favor the right key, how many favor another key than before training, when all five models had the same matrices, and how many give their favorite more than 0.9 of their weight.
 
 # %% measured
-print(f"{'':22}  right    new  above 0.9")
-for name, (model, _, _) in runs.items():
+print(f"{'':22}  loss  right    new  above 0.9")
+for name, (model, losses, _) in runs.items():
     weight, after = favorites(model)
     shares = (after == place, after != before, weight > 0.9)
-    print(f"{name:22}", *(f"{share.double().mean():6.0%}" for share in shares))
+    share = " ".join(f"{share.double().mean():6.0%}" for share in shares)
+    print(f"{name:22} {sum(losses[-20:]) / 20:5.2f} {share}")
 
 # %% [markdown]
-# With small steps, the unscaled model does what the textbooks say. Half of its queries (in other starts two thirds) still have the favorite that chance gave them, and only 38% of all queries have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores, and there most queries are not stuck, since more than 80% and more than 90% of them have a new favorite. Nearly all are certain of it, and about half of them are wrong.
+# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two, most queries have a new favorite, and nearly all of them are certain of it, but half of them or more are wrong.
 #
-# They do not settle, either: when we counted in two such runs, 14% to 33% of the favorites still changed during the last 50 steps.
+# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large, and that alone is enough to spoil this training. Dividing by $\sqrt{d_k}$ removes both troubles at once.
 #
-# So "without scaling, gradients vanish" is about half right. Saturation does freeze early winners, by silencing the queries that have decided. But with one learning rate for all parameters, as in our first run, leaving out the division also has a second effect: every step moves the scores sixteen times as far.
-#
-# Dividing by $\sqrt{d_k}$ removes both troubles at once. (It is not the only way. If the two matrices begin at a quarter of their size and have a quarter of the rate, the unscaled model has the same scores and takes the same steps, because a quarter of a quarter is 1/16.) All of this is one task, one optimizer and 300 steps; other starts gave 18% to 38% right with small steps, and 49% to 73% in the first unscaled run.
+# All of this is one task, one optimizer and 300 steps. In three other starts, which are not shown, 18% to 38% were right with small steps, and 49% to 73% in the first unscaled run.
 #
 # ## What can go wrong
 #
@@ -576,7 +569,7 @@ scores.grad
 recap()
 
 # %% [markdown]
-# Did one of your predictions go wrong? If it was the one about the first gradient, the common story is that gradients vanish without scaling. Here the first gradient was four times as large without it, and in two other starts six times.
+# Did one of your predictions go wrong? If it was the one about the first gradient, the common story is that gradients vanish without scaling. Here the first gradient was four times as large without it.
 #
 # ## Questions
 #

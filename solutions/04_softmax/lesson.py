@@ -38,7 +38,7 @@ for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 8
 #
 # ## By hand
 #
-# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are then divided by 3, so that they become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
+# The three scores that run through these lessons, 0, ln 2 and ln 3, have the exponentials 1, 2 and 3 and the weights $\tfrac16, \tfrac13, \tfrac12$. Subtract ln 3 from each score, on paper. The exponentials are then divided by 3, so they become $\tfrac13, \tfrac23$ and 1, and their sum is 2. What are the weights now?
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -164,7 +164,7 @@ half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
 half / 0.0001, (half / 0.0001).softmax(dim=-1)
 
 # %% [markdown]
-# The quotients would be 200,000, 190,000 and 70,000, all of which are too large, so that they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless, a weight of 1 and two of 0.
+# The quotients would be 200,000, 190,000 and 70,000, all of which are too large, so they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless, a weight of 1 and two of 0.
 #
 # ### Exercise 4.2: temperature
 #
@@ -229,7 +229,7 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so that any finite number there is a convention, but it is one that keeps training alive.)
+# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a convention, but it is one that keeps training alive.)
 #
 # ### Exercise 4.3: entropy
 #
@@ -278,7 +278,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 #
 # The factor in the second row is $e^{\ln 2 - \ln 3} = \tfrac23$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
 #
-# Is all that bookkeeping needed? One might as well run attention on each piece and average the two outputs. Here is what comes of that if the cut is after the first key. (With the cut of the table it would come out right, but only by accident, because there both pieces have the same sum of exponentials, 1 + 2 and 3.)
+# Is all that bookkeeping needed? One might as well run attention on each piece and average the two outputs. Here is what comes of that if the cut is after the first key:
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -290,7 +290,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit which belongs to a piece is proportional to its sum of exponentials, and this is what the average ignores.
+# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit which belongs to a piece is proportional to its sum of exponentials, and this is what the average ignores. (If we cut after the second key, as in the table, the average happens to be right, because both pieces then have the sum 3.)
 #
 # ### Exercise 4.4: attention in one pass
 #
@@ -343,7 +343,7 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and it is otherwise the same computation.
 #
-# **Weights read as probabilities.** The weights sum to 1, as probabilities do, but they are not the probability of anything. A weight of 0.7 is the share of a value in a mixture.
+# **Weights read as probabilities.** The weights sum to 1, as probabilities do, but nothing is drawn from them here. A weight of 0.7 is the share of a value in a mixture.
 #
 
 # %% [markdown]
@@ -367,7 +367,7 @@ recap()
 # **Question R4** (2 points, graded by a person). Temperature and $\sqrt{d_k}$ both divide the scores. Are they the same knob? Say what each is for, and when it would make sense to *learn* one of them.
 
 # %% question R4 [markdown] points=2
-# Mathematically they are the same: both divide the scores by a positive number. Their purposes differ. √d_k undoes a known effect, the growth of the scores' spread with the dimension, so that attention starts out equally concentrated in any dimension. It follows from d_k and is not chosen. A temperature says how concentrated attention should be beyond that.
+# Mathematically they are the same: both divide the scores by a positive number. Their purposes differ. √d_k undoes a known effect, the growth of the scores' spread with the dimension, so attention starts out equally concentrated in any dimension. It follows from d_k and is not chosen. A temperature says how concentrated attention should be beyond that.
 #
 # Learning it makes sense where the model cannot change the norms of queries and keys itself, for instance when they are normalized (cosine attention): then no matrix can make a query insistent, and a learned temperature per head makes up for that. Where the projections are free, a learned temperature adds nothing that queries of larger norm could not do.
 #

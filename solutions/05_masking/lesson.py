@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide padding and the future from a query, read the four conventions in which masks are written, and write a test that finds every leak. You should have done lesson 4. About 110 minutes.
+# After this lesson you can hide padding and the future from a query, read the four conventions in which masks are written, and write a test for leaks that looks at every token. You should have done lesson 4. About 110 minutes.
 #
 # ## The idea
 #
@@ -90,7 +90,7 @@ guess = model(x[:, :5])[:, -1].argmax(dim=-1)
 print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
 
 # %% [markdown]
-# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so that the answer to each question was contained in its input, one place further on. What it has learned can be seen in its attention weights, averaged over the 2000 sequences:
+# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was contained in its input, one place further on. What it has learned can be seen in its attention weights, averaged over the 2000 sequences:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -135,7 +135,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so that the *sizes* of the remaining weights tell you how large it was. It has shaped the result without being seen.
+# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large it was. It has shaped the result without being seen.
 #
 # The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -211,7 +211,7 @@ moved(honest, mask)
 # %% [markdown]
 # It is right half of the time, as it should be, and in the leak test only the last output has moved, the one that belongs to the changed flip itself.
 #
-# When a model writes, it keeps the keys and values of all earlier tokens in a *KV cache* and computes queries for the new tokens only. There are then fewer queries than keys, and since the *last* query belongs to the *last* key, the staircase ends in the bottom right corner:
+# In lesson 10 a model will write one token at a time and keep the keys and values of the earlier ones in a *KV cache*, so only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -301,7 +301,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Said of what it may look at, this gives the operator: a query may look at a key if the first rule allows it **and** the second one does.
+# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Turn the sentence around: a query may look at a key if the first rule allows it **and** the second rule allows it. So the two masks are combined with `&`.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -375,9 +375,9 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so that padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
 #
-# The honest answer is that a query with nothing to look at gives weight to nothing, so that its output is 0. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
+# The honest answer is that a query with nothing to look at gives weight to nothing, so its output is 0. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -402,7 +402,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` stops it on the way forward only. On the way back the gradient passes through softmax, whose formula multiplies by the weights that came out of it, and these are still `nan`. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so that the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
+# Replacing the `nan` stops it on the way forward only. On the way back, softmax multiplies the gradient by its own weights, as in lesson 3: $w_i(\delta_{ij} - w_j)$. These weights are `nan`, and so the gradient becomes `nan`. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, and the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
 #
 # ### Exercise 5.4: masked softmax
 #
@@ -437,7 +437,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 # %% [markdown]
 # ### Everything together
 #
-# Scores, scale, mask, softmax, values: these are all the steps of attention as it is used today, and nothing that you will meet in later lessons changes them.
+# Scores, scale, mask, softmax, values: these are all the steps of attention. Later lessons will turn the queries and keys or add a bias to the scores, but the order of the steps stays the same.
 #
 # ### Exercise 5.5: scaled dot-product attention
 #
@@ -544,7 +544,7 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # %% [markdown]
 # The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query then sees only the first key, which is the oldest of all. It should have seen all five, as in the second result, where there is no mask.
 #
-# There is one thing that no convention does for you. A mask decides what is seen and not who sees: padding is hidden as *keys*, but the queries at padding positions still produce outputs, which you have to leave out of the loss and of everything else.
+# There is one thing that no convention does for you. A padding mask hides *keys*. It does not remove queries, so padding positions still produce outputs, which you have to leave out of the loss and of everything else.
 #
 # ### The test that was fooled
 #
@@ -564,7 +564,7 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that finds every leak. It is the tool to reach for whenever a model learns suspiciously well, and it will serve you in the lessons on caches and on bugs.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". It is the tool to reach for whenever a model learns suspiciously well, and it will serve you in the lessons on caches and on bugs.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?

@@ -60,7 +60,7 @@ for x in (one, other):
     print(attention(x, x, x)[0][0, 1].detach())
 
 # %% [markdown]
-# These are the outputs for "bites", the second token in both orders. They are identical, and so are the outputs for "dog" and those for "man", so that the model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way and do not change otherwise.
+# These are the outputs for "bites", the second token in both orders. They are identical, and so are the outputs for "dog" and those for "man", so the model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way and do not change otherwise.
 #
 # Why is a quarter right, then, and not a tenth? The model does know *which* digits there are, and always naming the one that occurs most often is right about as often as that:
 
@@ -123,7 +123,7 @@ figures.clocks(
 #
 # ### A clock with many hands
 #
-# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ radians per place, so that the first turns by 1 and the last by almost nothing. For E = 8, here are the speeds of the four hands and their angles at three places:
+# A hand that points at an angle $\alpha$ has the coordinates $(\cos\alpha, \sin\alpha)$. Give each place a vector of dimension E, made of E/2 hands. Hand i, counted from 0, turns by $1 / 10000^{2i/E}$ radians per place, so the first turns by 1 and the last by almost nothing. For E = 8, here are the speeds of the four hands and their angles at three places:
 
 # %%
 E, places = 8, torch.arange(3)
@@ -205,7 +205,7 @@ plot.curves(
 # %% [markdown]
 # The three curves lie on one line. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so that one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, you get four products: content with content, content with place, place with content, and place with place. Only the last of them can depend on the distance alone, and it does so only if the projections keep each hand intact, which nothing forces them to do.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, you get four products: content with content, content with place, place with content, and place with place. Only the product of place with place can depend on the distance alone. And it does so only if the two projections do not mix the hands, which nothing in training makes sure of.
 #
 # ### Rotating instead of adding
 #
@@ -459,11 +459,11 @@ table_of(most_recent, ("none", *ways))
 reveal("good at four times the length", "only the linear bias")
 
 # %% [markdown]
-# Begin with the column for 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and this average still flatters them, because under a causal mask places 0 to 15 look as they did in training. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
+# Begin with the column for 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong. This average is too kind, because under a causal mask places 0 to 15 get the same inputs as in training, so all the errors come from places 16 to 31. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
 # At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%.
 #
-# (Without positions, 78% at length 16 is a lot. Two places in five hold a small digit, and there the answer is the digit itself. At the others, the small digit that occurs most often so far (or, before there is one, the most frequent digit) is right almost two times in three, and 0.4 + 0.6 · 0.64 = 0.78. Neither rule needs any order.)
+# Even without positions the model gets 78% at length 16. Two rules that need no order explain this. At a place that holds a small digit, which is the case at two places in five, the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess.
 #
 # Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
 
@@ -501,13 +501,13 @@ plot.curves(
 )
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so that at each of them the fast hand points where it points at distance 3.
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so at each of them the fast hand points where it points at distance 3.
 #
-# It is the second hand that has to tell these places apart. It turns by 0.1 radians per place, so that it moves away from where it points at distance 3 for as long as the distance is below 34. From there on it is on its way back, through directions that training never showed, and nothing has taught the model to turn these down. What was missing in training is not the distance that matters, but the distances that should be *ignored*.
+# It is the second hand that has to tell these places apart. It turns by 0.1 radians per place, so it moves away from where it points at distance 3 for as long as the distance is below 34. From there on it is on its way back, through directions that training never showed, and nothing has taught the model to turn these down. Training showed the model which distance matters. It never showed the large distances, so the model did not learn to ignore them.
 #
-# ### Slower hands
+# ### Optional: slower hands
 #
-# This suggests a repair that needs no training: let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`. With 10,000 · 4^(D/(D − 2)) in place of 10,000, the fastest hand, which tells neighbors apart, stays as it was, and each hand after it becomes slower, up to four times for the last. With D = 8 that is about 63,500.
+# This suggests a repair that needs no training: let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`. Hand i turns by base^(−2i/D), so that the first hand always turns by 1 and tells neighbors apart, while the last one turns by base^(−(D − 2)/D). To make the last hand four times slower, base has to be multiplied by 4^(D/(D − 2)). With D = 8, that turns 10,000 into about 63,500, and the hands in between become slower by less than four times.
 #
 # **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
 
@@ -535,7 +535,7 @@ for name, hands in (("second", [1]), ("third and fourth", [2, 3])):
     print(f"slower: {name:16} ", *(f"{share:4.0%}" for share in shares))
 
 # %% [markdown]
-# The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. It is the second hand, which turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so that in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+# The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. It is the second hand, which turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
 # Finally, reversing, where we began, is about absolute places, so that in a single layer no distance will do:
 
@@ -544,7 +544,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# On these three tasks, with this one small layer, none of the four ways is best. Each of them builds in one idea of what matters and works where that idea is true. In text, much of what matters is how far back something is, which is one reason why most language models today turn their queries and keys.
+# On these three tasks, with this one small layer, none of the four ways is best. Each of them builds in one idea of what matters and works where that idea is true. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
 #
 # ## What can go wrong
 #

@@ -36,7 +36,7 @@ def block() -> None:
     plot.diagram(
         BLOCK,
         [*stream, *branches],
-        "A block adds to the stream, twice",
+        "A block adds to the stream twice, in the dark boxes",
         marked=[attention, network],
         alt="On the left x runs straight down through two additions to the output. On the right two branches leave it "
         "and return: norm1 and attention to the first addition, norm2 and feed-forward to the second.",

@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer will have one block that reads and one that writes, and it gets about the same computing time, which is enough for 130 steps. At the end of them it is …
+# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. At the end of them it is …
 
 # %%
 predict(
@@ -74,7 +74,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Keeping the numbers in range
 #
-# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7, whose mean is 4, so that the deviations are −3, −1, 1 and 3, and the mean of their squares is 5.
+# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7, whose mean is 4, so the deviations are −3, −1, 1 and 3, and the mean of their squares is 5.
 
 # %%
 stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -114,7 +114,7 @@ longer = stack.train("post-norm", steps=100)
 print("post-norm", {step: round(longer[step - 1], 2) for step in (50, 80, 100)})
 
 # %% [markdown]
-# By step 100 post-norm has learned the task as well, in this run and in two others, in which the loss was 0.02 to 0.11 by then. The original transformer was trained with post-norm, and its learning rate had to start tiny for that.
+# By step 100 post-norm has learned the task as well. The original transformer was trained with post-norm, and its learning rate had to start tiny for that.
 #
 # ### Why the bare stack fails
 #
@@ -126,7 +126,7 @@ for kind in ("bare", "post-norm", "pre-norm"):
     print(f"{kind:10}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, and in the bare stack mostly to a half or a tenth. So the gradient shrinks, but it does not vanish, and a tenth of a gradient is nothing that Adam could not make up for, since it divides by the gradient's size anyway.
+# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, and in the bare stack mostly to a half or a tenth. So the gradient shrinks, but it does not vanish.
 #
 # Let us look at the way forward, too. If the stack is to reverse a sequence, it must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are, as the mean cosine between two of them, at the bottom of the untrained stack, after three blocks, and after twelve:
 
@@ -136,7 +136,7 @@ for kind in ("bare", "post-norm", "pre-norm"):
     print(f"{kind:9}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
 
 # %% [markdown]
-# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Residual connections prevent it, because a token to which something is added remains the token that it was.
+# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Residual connections prevent it, because a token to which something is added remains the token that it was. It is the more likely reason here, though not a proven one, since a residual connection repairs the way forward and the way back at the same time.
 #
 # ### Exercise 8.1: the block
 #
@@ -186,7 +186,7 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ### Where the parameters are
 #
-# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. In our blocks, which are only 2E wide inside, it is one half, and in today's large models it is about four fifths.
+# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. In our blocks, which are only 2E wide inside, it is one half. In Llama 3 with 8 billion parameters, whose heads share their keys and values, it is four fifths.
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -216,7 +216,7 @@ x / x.square().mean().sqrt(), nn.RMSNorm(4)(x).detach()
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. What comes out of the encoder's final norm is the memory, so it is not normalized a second time in the decoder.
+# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The memory has already passed the encoder's last norm, so the decoder uses it as it is.
 #
 # ### Exercise 8.2: the decoder block
 #
@@ -341,9 +341,9 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# At this moment of the race the transformer is clearly better. It does not stay so for long, because these dates are short and not hard, and with twice the steps both models get 94% to 99% of them right, the recurrent one ahead more often than not. The transformer also has about twice the parameters, 91,000 against 48,000. So the race does not show which of the two is the better model. It shows that attention alone is enough for the job, which nobody could take for granted in 2017.
+# At this moment of the race the transformer is clearly better. It does not stay so for long, because these dates are short and not hard. With twice the steps both models got 94% to 99% of them right in five runs that are not shown, the recurrent one ahead more often than not, although the transformer has 91,000 parameters and the recurrent network only 48,000. So the race does not show which of the two is the better model. It shows that no recurrent network is needed for the job, which nobody could take for granted in 2017.
 #
-# What made the transformer win elsewhere is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations, but on a GPU, which can compute thousands of positions side by side, it decides.
+# The main advantage that its authors named is that nothing in a transformer has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
 #
 # ### Where the decoder looks
 #
@@ -443,7 +443,7 @@ except NotImplementedError:
     print("not yet: one of exercises 8.1 to 8.3 is still open")
 
 # %% [markdown]
-# Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference, since four of them gave 92% to 98% with these blocks and 90% to 98% with PyTorch's.
+# Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference: four of them, not shown, gave 92% to 98% with these blocks and 90% to 98% with PyTorch's.
 #
 # ## What can go wrong
 #
@@ -463,7 +463,7 @@ reveal("told the right characters", "nearly all right")
 reveal("writing on its own", "nearly all wrong")
 
 # %% [markdown]
-# As long as it is told the right characters, the model reads nine of the ten off its input. The tenth is never among them, and the next cell, which counts its mistakes by place, shows that this is where they are. On its own the model has nothing to read off, and it fails. Its training loss gave no sign of that, so you should judge a model that writes by what it writes.
+# As long as it is told the right characters, the model reads nine of the ten off its input. Only the tenth character is not among its inputs. The next cell counts the mistakes at each place, and all of them are at the tenth. On its own the model has nothing to read off, and it fails. Its training loss gave no sign of that, so you should judge a model that writes by what it writes.
 
 # %% measured
 (peeking(x, y).argmax(dim=-1) != y).sum(dim=0).tolist()

@@ -84,29 +84,11 @@ torch.tensor(84.0).log(), torch.tensor(1.9).exp()
 # %% [markdown]
 # The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, that is, fewer than 7 characters, and this number is called the *perplexity*.
 #
-# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? A tenth is added to each count, so that nothing has the probability 0, whose logarithm would be −∞. You may skip the code, which only counts.
-
+# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? The function that counts is `loss_of_counts` in `writer.py`, a file beside this notebook.
 
 # %%
-def loss_of_counts(length: int) -> float:
-    n = len(text.characters)
-    # every run of `length` characters, as one number in base n
-    powers = n ** torch.arange(length - 1, -1, -1)
-    seen, unseen = (t.unfold(0, length, 1) @ powers for t in (text.seen, text.unseen))
-    ordered = seen.sort().values
-
-    def count(table: Tensor, runs: Tensor) -> Tensor:
-        return torch.searchsorted(table, runs, right=True) - torch.searchsorted(
-            table, runs
-        )
-
-    starts = count(ordered // n, unseen // n)  # runs that begin with the same ones
-    shares = (0.1 + count(ordered, unseen)) / (0.1 * n + starts)
-    return float(-shares.log().mean())
-
-
 for length, name in enumerate(("single characters", "pairs", "triples", "fours"), 1):
-    print(f"{name:18} {loss_of_counts(length):.2f}")
+    print(f"{name:18} {writer.loss_of_counts(text, length):.2f}")
 
 # %% [markdown]
 # Our model, with a loss of 1.9, is well below pairs, so it must use more than the last character. It is about as good as counting triples, and counting four characters at a time, which needs no network, beats it with 1.78.
@@ -127,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than that of our counts. (There are better ways to count, which fall back on shorter runs where a long one is rare, and on this small text they reach 1.51.) It writes a little better, too:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56. That is lower than the losses of our counts, though not of the best ones: where a long run is rare one can fall back on a shorter one, and such counts reach 1.51 on this small text (not shown). Here is what the model writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -145,21 +127,23 @@ print("predicted: ", " " + text.decode(guessed))
 # %% [markdown]
 # It is right every time, in a string that no statistics of English can help with. (The prediction begins one place later, because nobody can know the first character of the copy.) The model has twelve heads. **Which of them is responsible for copying?**
 #
-# One could look at maps, and here are all twelve of them, to explore on a line of text that the model has not seen:
+# One could look at maps, and here are all twelve of them, to explore on a line of text that the model has not seen. A head is named by its layer and its number there, both counted from 0:
 
 # %%
+names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
 start = text.text.index("One token in, one row")
 sample = text.text[start : start + 24]
 sample_weights, _ = writer.heads(large, text.encode(sample))
 plot.explore(
-    sample_weights[0], [f"{i}:{character}" for i, character in enumerate(sample)]
+    sample_weights[0],
+    [f"{i}:{character}" for i, character in enumerate(sample)],
+    names=names,
 )
 
 # %% [markdown]
-# And here are three of them side by side. We name a head by its layer and its number there:
+# And here are three of them side by side:
 
 # %%
-names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
 three = [names.index(name) for name in ("0.0", "0.2", "2.2")]
 plot.heads(
     sample_weights[0, three],
@@ -171,7 +155,7 @@ plot.heads(
 )
 
 # %% [markdown]
-# Head 0.0 draws a stripe, which means that it looks one character back, head 0.2 is a smear, and head 2.2 looks at spaces, which get 0.99 of its weight as soon as one is in sight. Which of these has to do with copying cannot be told by looking, and there are nine more.
+# Head 0.0 draws a stripe, which means that it looks one character back, head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. Which of these has to do with copying cannot be told by looking, and there are nine more.
 #
 # What we need is an input for which we know what a head should do (exercise 9.1), a number that says whether it does (9.2 and 9.3), and a way to find out whether the model needs it (9.4). We try them on a third and tiny model, in which we *know* what has to happen, and then return to the twelve heads.
 #
@@ -187,7 +171,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? If it were always 16, no analogy would be needed, because the next token stood 16 places before its own place, which is 15 places before the current one, and one layer can learn to look there. (The small models of this section have a learned vector per place, which is added to queries and keys. Without it, no head could look at a distance.)
+# Why must the period differ? If it were always 16, no analogy would be needed. The token that comes next would be a copy of the token 15 places back, and one layer can learn to look there always. (The small models of this section have a learned vector per place, which is added to queries and keys. Without it, no head could look at a distance.)
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -252,7 +236,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. It can learn distances, so it is right where the period happens to fit one of them. When we counted, that was half of the time for a period of 6 and hardly ever for 10. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. It can learn distances, so it is right where the period happens to fit one of them. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -269,11 +253,29 @@ plot.heads(
 )
 
 # %% [markdown]
-# The first layer looks one place back and adds what it finds to the stream, so that each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. (Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.)
+# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. (Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.)
 #
 # So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. A single layer cannot read notes that nobody has written.
 #
 # It is a good story, but so far it is told by two pictures. Two scores will turn it into numbers, and those can be computed for any number of heads.
+#
+# Try both on paper first. Here is one head on the string abcab, whose period is 3. How much of its weight is on the token before, on average over the four rows that have one? And in the rows of the second a and the second b, how much is on the token that came *after* the first a and the first b?
+
+# %%
+one_head = torch.tensor(
+    [
+        [4, 0, 0, 0, 0],
+        [2, 2, 0, 0, 0],
+        [1, 2, 1, 0, 0],
+        [0, 3, 1, 0, 0],
+        [0, 0, 3, 1, 0],
+    ]
+)
+labels = ["a", "b", "c", "a again", "b again"]
+plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
+
+# %% [markdown]
+# One back, the four rows have 0.5, 0.5, 0.25 and 0.25, which is 0.375 on average. After the first a comes b, and after the first b comes c, and the last two rows have 0.75 on these. So this head has a score of 0.375 for the token before, and of 0.75 for repetitions.
 #
 # ### Exercise 9.2: the previous-token score
 #
@@ -348,7 +350,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average of about 0.8 in the first copy and less than 0.1 after it, where the head has stopped writing notes, because whoever asks finds them in the first copy. The 0.85 is held down by the last rows, which have two earlier copies, since with a single copy it is 0.96.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, and after it the head has stopped, because the second layer finds all notes that it needs in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, and the score counts only the second.
 #
 # ### Take it away
 #
@@ -427,9 +429,9 @@ except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. It could hardly have come out well. With one head off one layer is left, which got no further than 26% even when it was trained alone, and this one was not. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
+# Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off one layer is left, which got no further than 26% even when it was trained alone, and this one was not. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
 #
-# The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. Layer 1 reads the stream in four places, namely for its queries, for its keys, for its values, and for the sum that goes on to the output, here called the rest. So let us give some of these places the stream *with* what layer 0 has added and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
+# The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and in the sum that goes on to the output, here called the rest. So let us give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
 # **Predict.** How much is right if only the keys of layer 1 know of layer 0, and how much if everything but the keys does?
 
@@ -444,11 +446,13 @@ reveal("only the keys are told", "nearly all")
 reveal("all but the keys are told", "about a tenth")
 
 # %% [markdown]
-# With the keys alone, everything is right, and with everything but the keys, next to nothing is. What copying needs of layer 0 is needed in the keys of layer 1 and nowhere else. The good story has become something that was tested and could have failed.
+# With the keys alone, everything is right, and with everything but the keys, next to nothing is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. That the notes say "before me came K" is not tested by it. For that we have the map and the score of layer 0.
+#
+# This is a good place to stop for today.
 #
 # ### Back to the twelve
 #
-# Now the tools are ready for the question. Here are your two scores for all twelve heads of the larger model, on random strings of 24 characters that are shown twice:
+# The tools are ready for the question. Here are your two scores for all twelve heads of the larger model, on random strings of 24 characters that are shown twice:
 
 # %% measured
 strings = writer.repeats(text, 16, period=24, seed=5)[:, :48]  # one earlier copy
@@ -471,7 +475,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2, although nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions, and when we looked at text, 1.1 and 1.2 put about half of their weight one back.)
+# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2, although nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions.)
 #
 # So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** Your `ablate_head` takes away one of them. Without which does the loss on text rise more?
 
@@ -536,11 +540,11 @@ except NotImplementedError:
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# The order is reversed. The stripe costs about as much as before, 0.012 after 0.013, while the smear has fallen from 0.071 to 0.005. (These are 64 stretches of the unseen text. Over all of it the order is the same, with 0.011 and 0.005.) Most of what head 0.2 contributed was a constant. What head 0.0 contributes depends on the text, so no constant can replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. For the other ten heads, which we measured too, the two answers hardly differ.
+# The order is reversed. The stripe costs about as much as before, 0.012 after 0.013, while the smear has fallen from 0.071 to 0.005. In this model, then, most of what head 0.2 contributes is a constant. What head 0.0 contributes depends on the text, so no constant can replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. (All of this is measured on 64 stretches of the unseen text. Over the whole of it, which is not shown, the order is the same.)
 #
 # ### Who copies?
 #
-# Now the groups, each with zeros and with means in their place, for the loss on text and for copying. (For copying, the means are taken over strings.) The last group is a control, the triple of the other six heads that costs the text most. It was chosen on the text that the model has seen.
+# Now whole groups of heads, with zeros and then with means in their place. The last group is a control. Of all triples among the other six heads it is the one that costs most on the text that the model has seen.
 
 # %%
 groups = {
@@ -553,36 +557,39 @@ string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
 
 
 # %% [markdown]
-# One row of the table is the loss on text and the copying of a model in which some heads are off, with their means in place or with nothing:
+# Two things are measured, what the loss on unseen text has risen by, and the share of strings' characters that are still copied. For copying, the means are taken over strings:
 
 
 # %%
-def row(ablate, heads: list[str], means: dict[str, Tensor] | None) -> tuple:
-    instead = [(name, means[name]) for name in heads if means]
-    with writer.off(large, heads, ablate), writer.all_of(adding, instead):
-        return (
-            writer.loss_on(large, text, text.unseen) - loss,
-            writer.right_on_repeats(large, text),
-        )
+def without(heads: list[str], instead: dict, measure) -> float:
+    vectors = [(name, instead[name]) for name in heads]
+    with writer.off(large, heads, ablate_head), writer.all_of(adding, vectors):
+        return measure()
+
+
+def on_text() -> float:
+    return writer.loss_on(large, text, text.unseen) - loss
+
+
+def on_strings() -> float:
+    return writer.right_on_repeats(large, text)
 
 
 # %% measured
+zeros = dict.fromkeys(names, 0.0)
 try:
-    print(f"{'without':37} text: zero   mean   copying: zero  mean")
     for name, heads in groups.items():
-        zero, mean, same = (
-            row(ablate_head, heads, means) for means in (None, text_means, string_means)
+        zero, mean = (without(heads, fill, on_text) for fill in (zeros, text_means))
+        print(f"without {name}\n   text:   {zero:+.2f}, with means {mean:+.2f}")
+        zero, mean = (
+            without(heads, fill, on_strings) for fill in (zeros, string_means)
         )
-        losses, shares = (
-            f"{zero[0]:+9.3f} {mean[0]:+.3f}",
-            f"{zero[1]:14.0%} {same[1]:5.0%}",
-        )
-        print(f"{name:37}", losses, shares)
+        print(f"   copied: {zero:5.0%}, with means {mean:5.0%}")
 except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# Take away any one head of the twelve (the table shows one), and copying stays above 99%, because the others do the job. Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. The control costs the text a good deal, too, and copying survives it. Zeros and means agree here, except for the control, which contains 0.2. With means a third of its cost is gone, about as much as for 0.2 alone.
+# Without head 1.0 alone, copying stays above 99%, because the others do the job. (The same is true of each of the other eleven, which are not shown.) Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. The control costs the text a good deal, too, and copying survives it. Zeros and means agree here, except for the control, which contains 0.2 and costs a third less with means.
 #
 # So the question "which head is responsible for copying?" had no answer in the singular. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. Remove one alone, and then all together. Only the two results tell the cases apart.
 #
@@ -621,9 +628,13 @@ print("added in text:", in_text)
 weights, values = writer.heads(large, strings)
 in_strings = (weights @ values)[:, names.index("2.2")].norm(dim=-1).mean()
 print(f"2.2 in strings: {in_strings:.1f}")
+try:
+    print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
+except NotImplementedError:
+    print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. It is not working there, it is resting. Where there is nothing to copy, its weights have to go somewhere because they sum to 1, and they go where there is almost nothing to fetch. Such a place is called an *attention sink*. In large models it is often the first token. On the map it is the brightest stripe of all.
+# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the text miss it when it is switched off. Where there is nothing to copy, its weights have to go somewhere because they sum to 1, and they go where there is almost nothing to fetch. Such a place is called an *attention sink*. In large models it is often the first token.
 #
 # **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. Choose on one batch and test on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
 #
@@ -634,7 +645,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version without the strings ran longer and had 1.00 and 1.42, a wider gap with a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
+# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version, which is not shown, learned without the strings and for longer. It had 1.00 and 1.42, a wider gap with a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
 #
 # ## What you learned
 #

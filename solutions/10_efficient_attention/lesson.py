@@ -224,7 +224,7 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 # %% [markdown]
 # ### Prefill and decode
 #
-# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so that there are S tokens in all: in prefill T = S = 500, and in decode T = 1.
+# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all: in prefill T = S = 500, and in decode T = 1.
 #
 # Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*. (PyTorch has the mask at the bottom right, too, as `causal_lower_right` in `torch.nn.attention.bias`.) To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show who was looked at:
 
@@ -276,7 +276,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% [markdown]
 # ### What the cache saves
 #
-# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, this is n² with a cache and n³ without. The ratios at the start of the lesson grow more slowly than n, because the projections and Python's own time are in them as well.
+# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, this is n² with a cache and n³ without. The ratio of the two should therefore grow like n. The ratios at the start of the lesson do so only roughly, because each is a single run, in which the projections and Python's own time are counted as well.
 #
 # What remains is that the whole cache has to be read from memory for each new token. The next idea makes the cache smaller.
 #
@@ -292,7 +292,7 @@ print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 # %% [markdown]
 # Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way: the *latent attention* of the DeepSeek models stores, for each token and layer, one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
-# When attention is computed, each set serves a run of neighboring heads, so that with 2 sets and 6 heads the heads 0, 1 and 2 use set 0 and the heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
+# When attention is computed, each set serves a run of neighboring heads, so with 2 sets and 6 heads the heads 0, 1 and 2 use set 0 and the heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
 
 # %%
 sets = torch.tensor([0, 1])
@@ -332,7 +332,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so that everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because some of its heads rest on them, as a head of lesson 9 rested on spaces (Xiao et al., below).
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because some of its heads rest on them, as a head of lesson 9 rested on spaces (Xiao et al., below).
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -404,7 +404,7 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 #
 # Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time, and kept only three things: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a chunk brought a new largest score, the sum and the mix shrank by the same factor. Nothing in this depends on there being only one query. With many queries the largest score and the sum become columns with one entry per query, and the rest stays as it was.
 #
-# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, and at length 512, where we measured it, all of that together is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, which at length 512 is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #
@@ -474,7 +474,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### PyTorch's own
 #
-# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell prints how many times as long the plain computation takes, and how many times as much room (the number of entries in its largest tensor) it needs. What compiled code makes inside itself cannot be seen from here, so that for PyTorch's own function the largest tensor is its output.
+# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell prints how many times as long the plain computation takes, and how many times as much room (the number of entries in its largest tensor) it needs. What compiled code makes inside itself cannot be seen from here, so for PyTorch's own function the largest tensor is its output.
 
 # %% measured
 lengths = (256, 512, 1024, 2048)

@@ -59,7 +59,7 @@ for attention in (teams.ada, teams.eve):
 reveal("right attentions among five", "one")
 
 # %% [markdown]
-# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so that her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. (The two cells before gave her a copy, so that nothing happened there.)
+# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. (The two cells before gave her a copy, so that nothing happened there.)
 #
 # Only one of the five is right, and the example that they all showed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
 #
@@ -136,7 +136,7 @@ print(len(survivors), "of 21 survive:", *survivors)
 reveal("survivors of four by four", "about 12")
 
 # %% [markdown]
-# Twelve of them survive, and the reasons lie in the sizes. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so that three kinds of scaling are the same. Query, key and value are the same tensor, so that mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
+# Twelve of them survive, and the reasons lie in the sizes. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so that mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
 #
 # The next example repairs the first two of these: all its sizes differ, and query, key and value are three different tensors.
 
@@ -269,7 +269,7 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. (Cleo and Dag show the same number there, since both give that key's value to a query that may see nothing.) Ten trials find Bo. No number of trials finds Eve: everyone gets tensors of their own, so that what she does to them hurts nobody, and the numbers that she returns are right. A comparison of results can only find bugs in results.
+# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. (Cleo and Dag show the same number there, since both give that key's value to a query that may see nothing.) Ten trials find Bo. No number of trials finds Eve: everyone gets tensors of their own, so what she does to them hurts nobody, and the numbers that she returns are right. A comparison of results can only find bugs in results.
 #
 # ### Questions whose answer you know
 #

@@ -55,7 +55,7 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015, and all that says so is the words "Luong-style" in its docstring. There is an argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D, but multiplies the scores by a learned number that starts at 1, so that a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
+# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015, and all that says so is the words "Luong-style" in its docstring. There is an argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D, but multiplies the scores by a learned number that starts at 1, so a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
 #
 # So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: that the formula is the same, that the mask is the same, and that the weights are.
 #
@@ -97,7 +97,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so that `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
+# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
 #
 # The third is that NumPy has no softmax, so that preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
 #
@@ -161,7 +161,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### Four kinds of mask
 #
-# A mask answers the question whether this query may look at this key, and libraries write the answer down in four ways:
+# You know from lesson 5 that a mask answers the question whether this query may look at this key, and that libraries write the answer down in four ways:
 #
 # | convention | may attend | hidden | used by |
 # |---|---|---|---|
@@ -170,24 +170,14 @@ except NotImplementedError:
 # | zero-one | 1 | 0 | tokenizers, for padding |
 # | additive | 0 | minus infinity, or a large negative number | older code, and inside Keras and PyTorch |
 #
-# The first two have the same dtype and opposite meanings, so that no error tells them apart. Here is the causal mask of three tokens in our convention, passed to PyTorch's module as it is. Look at the weights.
-
-# %%
-module, x = nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 3, 8)
-causal = torch.ones(3, 3, dtype=torch.bool).tril()
-module(x, x, x, attn_mask=causal)[1][0].detach()
-
-# %% [markdown]
-# Each token looks at the future and at nothing else, and the last token, which has no future, gets NaN. In training the NaN would stop you at the first step. A wrong mask that leaves no row empty is worse, because the model trains, and learns to copy the answers.
-#
-# With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
+# The first two have the same dtype and opposite meanings, so that no error tells them apart, as you saw there. The other two have traps of their own, and whoever translates one convention into another meets them. With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
 
 # %%
 padding = torch.tensor([1, 1, 1, 0])
 ~padding, ~padding.bool()
 
 # %% [markdown]
-# All four results are different from 0, so that all four count as true wherever they are taken for booleans: in `np.where`, in Keras, and after `.bool()`. (PyTorch's attention refuses integers.)
+# All four entries of `~padding` differ from 0. Where booleans are expected, each of them counts as true: in `np.where`, in Keras, and after `.bool()`. (PyTorch's attention refuses integers.)
 #
 # Additive masks have two traps, and the first of them is arithmetic. **Predict.** What is `(1 - mask) * -inf` where the mask is 1?
 
@@ -306,7 +296,7 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# Keras keeps one array for each projection, called its *kernel*, with the heads and the head dimension as axes of their own, and computes $xW$. The input therefore comes first in a kernel (E, H, D). PyTorch keeps the three input projections in one matrix, one below the other, and computes $xW^\top$, so that the rows of this matrix are the outputs. Within each of the three parts the rows of a head lie together, first those of head 0 and then those of head 1, as in lesson 6.
+# Keras keeps one array for each projection, called its *kernel*, with the heads and the head dimension as axes of their own, and computes $xW$. The input therefore comes first in a kernel (E, H, D). PyTorch keeps the three input projections in one matrix, one below the other, and computes $xW^\top$, so the rows of this matrix are the outputs. Within each of the three parts the rows of a head lie together, first those of head 0 and then those of head 1, as in lesson 6.
 #
 # In the output kernel, too, the input comes first. Since the heads are what goes in here, its shape is (H, D, E).
 #

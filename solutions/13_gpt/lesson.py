@@ -32,7 +32,7 @@ for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
     print(define(word, seed=seed))
 
 # %% [markdown]
-# Nobody has ever defined a blicket, which is a word that psychologists made up for experiments with children. Now put your own name in the place of "ada", in small letters from a to z and without spaces. Each seed gives another definition. (Where nothing else is said, tokens are drawn at a temperature of 0.7, as in lesson 4.)
+# No dictionary has *blicket*, a word that psychologists made up for experiments with children. Now put your own name in the place of "ada", in small letters from a to z and without spaces. Each seed gives another definition. (Where nothing else is said, tokens are drawn at a temperature of 0.7, as in lesson 4.)
 
 # %% measured
 name = "ada"
@@ -116,7 +116,7 @@ for line in (text.seen[0], "strawberry"):
 [text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
 
 # %% [markdown]
-# How many letters r are there in the tokens of *strawberry*? The model has no way to look, because what it gets is one number per token and not the letters. Whatever it knows about the spelling of a token, it had to learn from the company that the token keeps.
+# How many letters r are there in the tokens of *strawberry*? The model has no way to look, because what it gets is one number per token and not the letters. It can learn about the spelling of a token only from the texts in which the token occurs.
 #
 # ### Exercise 13.2: split a word
 #
@@ -158,7 +158,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### From tokens to logits
 #
-# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so that the matrix that reads tokens at the bottom serves a second time at the top, where it writes them. This is called a *tied* output matrix.
+# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so the matrix that reads tokens at the bottom serves a second time at the top, where it writes them. This is called a *tied* output matrix.
 
 # %%
 given.whole_model()
@@ -267,7 +267,7 @@ reveal("parameters of GPT-2 small", "124 million")
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
 # - *Clipping*: a gradient whose norm exceeds 1 is scaled down, so that one odd batch cannot undo the work of many (lesson 1).
-# - *Weight decay*: AdamW shrinks what it is given a little at every step, so that only those weights stay large which the gradients keep asking for. Biases and gains are spared, and you will see to that.
+# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep increasing it. Biases and the weights of LayerNorm, its *gains*, are left out, and in exercise 13.4 you sort them.
 #
 # How much is each of them worth? We have left them out one at a time and trained the small model of this notebook for 600 steps of 32 lines, with a cosine that ends there, from three seeds. The table shows by how much the loss on unseen lines rises, where the whole recipe reaches about 5.1.
 
@@ -278,7 +278,7 @@ for way, row in losses.items():
         print(f"{way:20}", [f"{d:+.3f}" for d in (row - losses["everything"]).tolist()])
 
 # %% [markdown]
-# Warm-up matters most here. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. In runs that are a thousand times as long the decay may well matter, and everybody uses it. What this table can tell you is what holds here.
+# Warm-up matters most here. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, and everybody uses it.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -444,7 +444,7 @@ best = logits.softmax(dim=-1).topk(6)
 # - *Greedy*: always the most probable one, which makes the same definition every time.
 # - *Temperature*: divide the logits by a number below 1 in order to favor the probable ones, as in lesson 4, or above 1 in order to be bold.
 # - *Top-k*: draw from the k most probable tokens only.
-# - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so that there are few candidates where the model is sure, and many where it is not.
+# - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so there are few candidates where the model is sure, and many where it is not.
 #
 # The last two exist because of the tail. Each token after the hundred most probable ones is unlikely, but how much of the probability do they have together, on average over unseen lines?
 
@@ -535,7 +535,7 @@ for seed, unseen in enumerate(text.unseen[:3200:160]):
     print(f'{line}\n      "{run}" as in "{nearest}"')
 
 # %% [markdown]
-# What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen:
+# What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition. The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures:
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
@@ -546,7 +546,7 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print(f"temperature {heat:4} {quotations.shares(lines)[1]:.2f}")
 
 # %% [markdown]
-# The numbers say which part of a definition its longest shared run is, on average over 41 words. At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. For new words and at temperature 1, then, the model quotes no more than a lexicographer does. What it knows by heart of *seen* words, this test cannot say.
+# At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. For new words and at temperature 1, then, the model quotes no more than a lexicographer does. What it knows by heart of *seen* words, this test cannot say.
 #
 # ### Words that do not exist
 #
@@ -675,7 +675,7 @@ except NotImplementedError:
 #
 # ### Somebody else's model
 #
-# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so that nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make, in order to fetch the weights of GPT-2 small. They are half a gigabyte, and the command asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
+# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make, in order to fetch the weights of GPT-2 small. They are half a gigabyte, and the command asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
 
 # %% measured
 folder = given.gpt2()
@@ -718,10 +718,12 @@ if all(scores):
         alt="A row for each score and layer, a column for each head: its share of weight.",
     )
 else:
-    print("not yet: exercises 9.2 and 9.3 of lesson 9 are still open")
+    print(
+        "With your scores of exercises 9.2 and 9.3, a map of the heads is drawn here."
+    )
 
 # %% [markdown]
-# In the shipped model no head has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
+# Measured with our own two scores, no head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
 #
 # ### GPT-2 and today
 #
@@ -761,7 +763,7 @@ for word in ("pytorch", "softmax", "tensor"):
 # %% [markdown]
 # **A temperature after the filter.** Which tokens top-p keeps depends on the temperature, so the order of the two matters. Libraries differ in this, and the docstring of 13.5 says which order is meant.
 #
-# **Fluency taken for knowledge.** The model writes "a person who" with confidence because it has seen those words 527 times. Nothing in its loss rewards it for being right about blickets.
+# **Fluency taken for knowledge.** The model writes "a person who" with confidence because it has seen those words hundreds of times. Nothing in its loss rewards it for being right about blickets.
 #
 # ## What you learned
 #
@@ -820,4 +822,4 @@ recap()
 # - Loshchilov and Hutter 2017, [SGDR](https://arxiv.org/abs/1608.03983): the cosine.
 # - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): what the tail does to a text, and top-p.
 #
-# **The end.** You began with a dictionary that answers in shares, and you end with one that answers for words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
+# **The end.** You began with shares that sum to 1, and you end with a model of your own that defines words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.

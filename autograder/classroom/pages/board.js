@@ -49,13 +49,14 @@ function message(exercise, seen, open) {
   return made;
 }
 
-function article(exercise, index, state, open) {
+function article(exercise, index, state, open) { // told by its title, such as "2.3 attend"
   const counts = Object.fromEntries(ORDER.map((name) => [name, 0]));
   for (const student of state.students) counts[student.states[index]] += 1;
-  const told = ORDER.map((name) => element("span", { textContent: SIGNS[name].replace(" ", ` ${counts[name]} `) }));
+  const some = ORDER.filter((name) => counts[name]);
+  const told = some.map((name) => element("span", { className: name, textContent: SIGNS[name].replace(" ", ` ${counts[name]} `) }));
   const messages = state.messages[exercise].slice(0, MOST_MESSAGES).map((seen) => message(exercise, seen, open));
   const none = element("p", { className: "none", textContent: "No message." });
-  return element("article", {}, element("h2", { textContent: exercise }), bar(counts, state.students.length),
+  return element("article", {}, element("h2", { textContent: state.titles[index] }), bar(counts, state.students.length),
     element("p", { className: "counts" }, ...told), ...(messages.length ? messages : [none]));
 }
 
@@ -70,7 +71,7 @@ function show(state) {
   $("exercises").replaceChildren(...state.exercises.map((name, i) => article(name, i, state, open)));
   // what had the focus keeps it
   if (focused) [...document.querySelectorAll("details")].find((made) => made.dataset.key === focused)?.querySelector("summary").focus();
-  const heads = ["student", ...state.exercises].map((name) => element("th", { scope: "col", textContent: name }));
+  const heads = ["student", ...state.titles].map((name) => element("th", { scope: "col", textContent: name }));
   document.querySelector("thead").replaceChildren(element("tr", {}, ...heads));
   document.querySelector("tbody").replaceChildren(...state.students.map(row));
 }
@@ -104,6 +105,7 @@ async function look() {
 
 function begin() {
   stream?.close();
+  $("due").textContent = $("lesson").selectedOptions[0]?.dataset.due ?? "";
   const past = $("hour").value !== "";
   $("live").setAttribute("aria-pressed", String(!past));
   const chosen = new URLSearchParams({ lesson: $("lesson").value });
@@ -121,7 +123,11 @@ function enlarge(large) {
 
 async function start() {
   const { lessons } = (await ask("lessons")) ?? { lessons: [] };
-  $("lesson").append(...lessons.map(({ name, title }) => new Option(title, name, false, name === query.get("lesson"))));
+  $("lesson").append(...lessons.map(({ name, title, due }) => {
+    const option = new Option(title, name, false, name === query.get("lesson"));
+    option.dataset.due = due && `It is ${due}.`;
+    return option;
+  }));
   $("hour").value = query.get("hour") ?? "";
   $("controls").addEventListener("submit", (event) => event.preventDefault());
   $("lesson").addEventListener("change", begin);
