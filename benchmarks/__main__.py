@@ -23,7 +23,6 @@ from autograder.grading.package import LessonPackage
 from autograder.paths import Course, find_course
 
 from .classes import Classes, nbgrader
-from .floor import floor_seconds
 
 REPORT = Path(__file__).with_name("README.md")
 MARK = "<!-- measured: everything below is written by `make bench` -->"
@@ -100,9 +99,8 @@ def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[s
     """Grade a lesson's classes by stock and by ours in turns; return the table's rows."""
     package, rows = package_of(course.lesson(name)), []
     classes = Classes(course, course.lesson(name))
-    floor = floor_seconds(package, classes)
     with tempfile.TemporaryDirectory() as folder:
-        found: dict[tuple[int, str], Run] = {}
+        medians: dict[tuple[int, str], Run] = {}
         for size in sizes:
             our = classes.ours(size, Path(folder) / f"ours{size}")
             plain = classes.stock(size, Path(folder) / f"stock{size}")
@@ -113,29 +111,29 @@ def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[s
                 for way, run in ways.items():
                     runs[way].append(run())
                     print(name, size, way, runs[way][-1], flush=True)
-            found |= {(size, way): middle(some) for way, some in runs.items()}
+            medians |= {(size, way): middle(some) for way, some in runs.items()}
         for way in ways:
-            rows.append(row(name, way, {size: found[size, way] for size in sizes}, found, floor))
+            rows.append(row(name, way, {size: medians[size, way] for size in sizes}, medians))
     return rows
 
 
-def row(name: str, way: str, mine: dict[int, Run], found: dict[tuple[int, str], Run], floor: float) -> str:
+def row(name: str, way: str, own: dict[int, Run], medians: dict[tuple[int, str], Run]) -> str:
     """Return one line of the table: whole runs, then what one more submission costs."""
-    few, many = min(mine), max(mine)
+    few, many = min(own), max(own)
 
     def more(runs: dict[int, Run], what: str) -> float:
         if few == many:
             return float("nan")
         return float(getattr(runs[many], what) - getattr(runs[few], what)) / (many - few)
 
-    plain = {size: found[size, "stock"] for size in mine}
-    seconds, cpu = more(mine, "seconds"), more(mine, "cpu")
-    whole = " | ".join(f"{mine[size].seconds:.1f}" for size in (few, many))
-    memory = " | ".join(f"{mine[size].memory:.0f}" for size in (few, many))
-    start = mine[few].seconds - few * seconds
+    plain = {size: medians[size, "stock"] for size in own}
+    seconds, cpu = more(own, "seconds"), more(own, "cpu")
+    whole = " | ".join(f"{own[size].seconds:.1f}" for size in (few, many))
+    memory = " | ".join(f"{own[size].memory:.0f}" for size in (few, many))
+    start = own[few].seconds - few * seconds
     return (
         f"| {name} | {way} | {whole} | {seconds:.2f} | {more(plain, 'seconds') / seconds:.1f} | {cpu:.2f} | "
-        f"{cpu / floor:.1f} | {1 / seconds:.1f} | {start:.1f} | {memory} |"
+        f"{1 / seconds:.1f} | {start:.1f} | {memory} |"
     )
 
 
@@ -162,8 +160,8 @@ def main() -> None:
     text = REPORT.read_text(encoding="utf-8").split(MARK)[0]
     table = [
         f"| lesson | way, workers | {few} submissions, s | {many}, s | one more, s | times faster | its CPU s | "
-        f"times the floor | per second | start, s | memory {few}, MiB | {many} |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        f"per second | start, s | memory {few}, MiB | {many} |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
     parts = [MARK, f"{machine()} Medians of {chosen.rounds}.", "\n".join(table)]

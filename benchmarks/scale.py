@@ -52,7 +52,7 @@ def dask(workers: int) -> Iterator[Executor]:
         cluster.connect()
         try:
             cluster.have_workers(workers)
-            with cluster_executor(cluster.address, workers, PATIENCE) as executor:
+            with cluster_executor(cluster.address, PATIENCE) as executor:
                 wait_until(lambda: executor.at_once == 2 * workers)
                 yield executor
         finally:

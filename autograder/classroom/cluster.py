@@ -8,7 +8,6 @@ begins with TLS.
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 import time
 import uuid
@@ -21,7 +20,7 @@ from functools import partial
 from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, Security
+from distributed import Client
 from distributed.scheduler import KilledWorker
 from distributed.versions import VersionMismatchWarning
 
@@ -30,7 +29,6 @@ from ..grading.submission import Submission
 from .cluster_worker import LessonSent, SandboxReady, grade_here, state_of_worker, versions_here
 from .run import WorkersElsewhere
 
-LOCAL = "local"
 CONNECT_SECONDS = 10.0
 WATCH_SECONDS = 0.5
 MOST_NAMED = 10
@@ -199,50 +197,24 @@ def lost_as_cluster_error(client: Client) -> Iterator[None]:
 
 
 @contextmanager
-def cluster_executor(address: str, jobs: int, wait_seconds: float) -> Iterator[ClusterExecutor]:
-    """Connect to a cluster, or start one for the run, and give an executor; end all that was started for it.
+def cluster_executor(address: str, wait_seconds: float) -> Iterator[ClusterExecutor]:
+    """Connect to a cluster and give an executor; end all that was started for it.
 
     Args:
-        address: the scheduler's, as tls://host:8786, or `local` for a cluster on this computer.
-        jobs: how many workers a local one has.
+        address: the scheduler's, as tls://host:8786.
         wait_seconds: how long to wait for a worker, at the start and when none is left.
 
     Raises:
         ClusterError: no scheduler answers, or no worker can grade.
     """
     be_quiet()
-    with dask.config.set(QUIET), local_cluster(jobs) if address == LOCAL else connected_client(address) as client:
+    with dask.config.set(QUIET), connected_client(address) as client:
         executor = ClusterExecutor(client, wait_seconds)
         try:
             executor.start()
             yield executor
         finally:
             executor.end()
-
-
-@contextmanager
-def local_cluster(jobs: int) -> Iterator[Client]:
-    """Start a cluster on this computer. Encrypted: other people on it could use it as theirs otherwise."""
-    size = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
-    pages = {"scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}}  # not on a port that all use
-    secure = {"security": Security.temporary(), "protocol": "tls://"}
-    with ctrl_c_for_this_process_alone():
-        cluster = LocalCluster(**size, **pages, **secure, silence_logs=logging.CRITICAL)
-    with cluster, Client(cluster, set_as_default=False) as client:
-        yield client
-
-
-@contextmanager
-def ctrl_c_for_this_process_alone() -> Iterator[None]:
-    """Keep Ctrl-C, which a terminal sends to every process, from those that are started meanwhile: they inherit it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

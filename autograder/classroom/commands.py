@@ -176,7 +176,7 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
         print(
             "tcp:// is open: whoever reaches that port can run programs as you. docs/scale.md has TLS.", file=sys.stderr
         )
-    with cluster_executor(options.executor, options.jobs, options.wait) as executor:
+    with cluster_executor(options.executor, options.wait) as executor:
         for address, reason in sorted(executor.left_out.items()):
             print(f"{address} gets no submissions: {reason}", file=sys.stderr)
         yield executor
@@ -353,7 +353,7 @@ OPTIONS: dict[str, tuple[Option, ...]] = {  # those that a command has beside --
         ("--demonstrations", FLAG | {"help": "run the lesson's own cells too"}),
         UNSANDBOXED,
         ("--seed", {"type": int, "help": "repeat a run: the seed recorded in its graded notebooks"}),
-        ("--executor", {"help": "a Dask scheduler's address, or `local` for a cluster on this computer"}),
+        ("--executor", {"help": "a Dask scheduler's address, such as tls://host:8786"}),
         ("--wait", {"type": float, "default": 60.0, "help": "seconds to wait for a worker of that cluster"}),
         ("--shard", {"help": "grade one part of a class, such as 2/8; merge joins the parts"}),
     ),
