@@ -80,14 +80,16 @@ class AttemptWriter:
         self.withheld = set[LessonOfStudent]()
         self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
 
-    def finished_before(self) -> Iterator[tuple[LessonOfStudent, set[str]]]:
-        """Yield the names of what was finished before this process began, by lesson and student."""
+    def read_finished(self) -> dict[LessonOfStudent, set[str]]:
+        """Return the names of what was finished before this process began; note whose pages are still withheld."""
+        finished = {}
         for lesson in self._course.lessons():
             for path in self._course.attempts.glob(f"*/{lesson.name}.json"):
                 who, attempts = (lesson.name, path.parent.name), self._noted(lesson, path)
                 if any(attempt.released == OPEN for attempt in attempts):
                     self.withheld.add(who)
-                yield who, {a.delivery for a in attempts if a.status != GRADED or a.released}
+                finished[who] = {a.delivery for a in attempts if a.status != GRADED or a.released}
+        return finished
 
     def _noted(self, lesson: Lesson, path: Path) -> list[Attempt]:
         """Return the attempts that a file holds. A damaged one is set aside; what counted stays."""

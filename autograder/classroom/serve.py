@@ -114,7 +114,7 @@ class HandInService:
         self._looked_for_due = 0.0
         self.finished = 0
         self._known = set[str]()
-        for who, names in self._writer.finished_before():
+        for who, names in self._writer.read_finished().items():
             self._known |= names
             self._handed_in[who] = len(names)
 
