@@ -5,7 +5,7 @@
 #
 # An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognizes. You may skip exercises; nothing later needs them.
 #
-# Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says below the table what `check` tells it, and how to turn that off.
+# Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says above the table what `check` tells it, and how to turn that off.
 
 # %% tags=["nbval-ignore-output"]
 from autograder import progress

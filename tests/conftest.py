@@ -22,8 +22,9 @@ from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import CONFIG_NAME, Course, find_course
 
-# the same clone draws the same examples, however long that takes; --hypothesis-profile=default looks for new ones
-settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# the same clone draws the same examples, however busy it is; `pytest --hypothesis-profile=default` looks for new ones
+BUSY = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("repeatable", derandomize=True, **BUSY)
 settings.load_profile("repeatable")
 
 # messages name commands as make spells them, also where make has not started the tests

@@ -52,29 +52,10 @@ def test_a_demonstration_that_stops_is_told_with_its_line(lesson: Lesson, edit: 
     )
 
 
-def test_what_is_not_python_is_told_with_its_line(lesson: Lesson, edit: Edit) -> None:
-    line = edit(lesson.lesson_py, "    ### END SOLUTION", "    return (\n    ### END SOLUTION")
-    told = only_line(lesson)
-    assert told == f"solutions/{NAME}/lesson.py:{line}: '(' was never closed. Fix the cell."
-
-
 def test_a_solution_that_fails_is_told_with_its_line(lesson: Lesson, edit: Edit) -> None:
     line = edit(lesson.lesson_py, "    ### END SOLUTION", "    ### END SOLUTION\n\n\nnothing.there")
     told = only_line(lesson)
     assert told == f"solutions/{NAME}/lesson.py:{line + 3}: NameError: name 'nothing' is not defined"
-
-
-def test_a_header_that_means_nothing_is_told_with_its_line(lesson: Lesson, edit: Edit) -> None:
-    line = edit(lesson.lesson_py, "# %% check ", "# %% chekc ")
-    told = only_line(lesson)
-    assert told.startswith(f"solutions/{NAME}/lesson.py:{line}: the header `# %% chekc ")
-
-
-def test_a_file_of_checks_that_fails_is_told_with_its_line(lesson: Lesson, edit: Edit) -> None:
-    lines = lesson.checks_py.read_text().count("\n")
-    edit(lesson.checks_py, lesson.checks_py.read_text(), lesson.checks_py.read_text() + "nothing.there\n")
-    told = only_line(lesson)
-    assert told == f"solutions/{NAME}/checks.py:{lines + 1}: NameError: name 'nothing' is not defined"
 
 
 def test_every_save_is_built_and_proved_and_the_watch_goes_on_after_an_error(lesson: Lesson, edit: Edit) -> None:

@@ -153,27 +153,6 @@ def test_students_get_no_solution_no_rubric_and_no_hidden_check(course: Course, 
     assert [s for s in secrets if s in given] == []
 
 
-def test_an_exercise_without_a_check_cell_is_named(scratch: Course) -> None:
-    lesson = scratch.lesson(LESSON)
-    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% check attend\n", ""))
-    with pytest.raises(LessonError, match="exercise attend has no check cell"):
-        build(lesson)
-
-
-def test_a_header_that_means_nothing_is_named(scratch: Course) -> None:
-    lesson = scratch.lesson(LESSON)
-    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% check attend", "# %% chekc attend"))
-    with pytest.raises(LessonError, match="`# %% chekc attend` means nothing"):
-        build(lesson)
-
-
-def test_a_cell_of_no_exercise_is_named(scratch: Course) -> None:
-    lesson = scratch.lesson(LESSON)
-    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% exercise attend", "# %% exercise attends"))
-    with pytest.raises(LessonError, match="`# %% hints attend` belongs to no exercise"):
-        build(lesson)
-
-
 ATTEND, QUESTION = "# %% exercise attend\n", "# %% question R2 [markdown]"
 SOLVED = "    return weights @ value, weights\n    ### END SOLUTION\n"
 TITLE = '    """Two queries, three keys: the output, then the weights."""\n'
@@ -213,22 +192,20 @@ def test_a_slip_is_told_with_its_file_and_line(scratch: Course, at: str, old: st
     assert str(caught.value).startswith(f"{lesson.shown(path)}:{line}: {told}")
 
 
-def test_a_lesson_without_a_setup_cell_is_told_so(scratch: Course) -> None:
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        ("lesson.py", "# %% check attend\n", "", "exercise attend has no check cell"),
+        ("lesson.py", "# %% check attend", "# %% chekc attend", "`# %% chekc attend` means nothing"),
+        ("lesson.py", ATTEND, "# %% exercise attends\n", "`# %% hints attend` belongs to no exercise"),
+        ("lesson.py", "# %% setup", "# %%", r"lesson.py: there is no setup cell. Add `# %% setup`"),
+        ("lesson.py", "shares * norms", "shares * norm", "name 'norm' is not defined"),
+        ("checks.py", '@check("attend"', '@check("attned"', "belongs to 'attned', which is not an exercise"),
+    ],
+)
+def test_what_does_not_fit_together_is_named(scratch: Course, file: str, old: str, new: str, told: str) -> None:
     lesson = scratch.lesson(LESSON)
-    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("# %% setup", "# %%"))
-    with pytest.raises(LessonError, match=r"lesson.py: there is no setup cell. Add `# %% setup`"):
-        build(lesson)
-
-
-def test_a_check_of_an_unknown_exercise_is_named(scratch: Course) -> None:
-    lesson = scratch.lesson(LESSON)
-    lesson.checks_py.write_text(lesson.checks_py.read_text().replace('@check("attend"', '@check("attned"'))
-    with pytest.raises(LessonError, match="belongs to 'attned', which is not an exercise"):
-        build(lesson)
-
-
-def test_a_lesson_that_stops_is_reported_with_its_cell(scratch: Course) -> None:
-    lesson = scratch.lesson(LESSON)
-    lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "shares * norm"))
-    with pytest.raises(LessonError, match="name 'norm' is not defined"):
+    path = lesson.folder / file
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(LessonError, match=told):
         build(lesson)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.authoring.lesson_package import package_of
@@ -34,7 +34,6 @@ def there_and_back(known: dict, right: dict) -> dict:
 
 
 @given(OUTCOMES, OUTCOMES)
-@settings(deadline=None)
 def test_a_fingerprint_survives_being_compact(wrong, right) -> None:
     known, right = fingerprint(wrong), fingerprint(right)
     again = there_and_back({"one": known, "two": known}, right)

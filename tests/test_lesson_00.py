@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional
 
@@ -36,7 +36,6 @@ def told(answers: object) -> str:
     return repr(Card(judged(answers)))
 
 
-@settings(deadline=None)
 @given(FRONT, SIZES, SIZES, SIZES)
 def test_each_dot_product_is_that_of_two_rows(front: list[int], m: int, n: int, d: int) -> None:
     a, b = (torch.randn(*front, rows, d, dtype=torch.float64) for rows in (m, n))
@@ -48,7 +47,6 @@ def test_each_dot_product_is_that_of_two_rows(front: list[int], m: int, n: int, 
             torch.testing.assert_close(dots[..., i, j], right, rtol=1e-10, atol=1e-10)
 
 
-@settings(deadline=None)
 @given(FRONT, SIZES, SIZES)
 def test_normalized_rows_sum_to_one_and_keep_their_proportions(front: list[int], rows: int, columns: int) -> None:
     x = torch.rand(*front, rows, columns, dtype=torch.float64) + 0.1

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import gradcheck
@@ -36,7 +36,6 @@ def turned_by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tens
 # Sinusoids
 
 
-@settings(deadline=None)
 @given(LENGTHS, st.integers(1, 11), BASES)
 def test_each_entry_is_the_sine_or_cosine_of_the_paper(length: int, d_model: int, base: float) -> None:
     table = sinusoidal_positions(length, d_model, base)
@@ -50,7 +49,6 @@ def test_each_entry_is_the_sine_or_cosine_of_the_paper(length: int, d_model: int
 # Rotations
 
 
-@settings(deadline=None)
 @given(LENGTHS, PAIRS, POSITIONS, BASES)
 def test_rope_multiplies_complex_numbers(length: int, pairs: int, start: int, base: float) -> None:
     x, positions = tokens(2, 3, length, 2 * pairs), torch.arange(start, start + length)
@@ -101,7 +99,6 @@ def test_the_slopes_are_those_of_the_paper() -> None:
     torch.testing.assert_close(sixteen[1:] / sixteen[:-1], torch.full((15,), 2**-0.5))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 12), st.integers(1, 6), st.integers(0, 6))
 def test_the_bias_is_a_distance_times_a_slope(heads: int, queries: int, cached: int) -> None:
     keys = queries + cached

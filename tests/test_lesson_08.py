@@ -85,7 +85,7 @@ def test_the_decoder_block_equals_pytorchs_decoder_layer(with_self_mask: bool, w
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 9), st.sampled_from([Block, Decoder]))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_parameters_are_counted_by_a_formula(heads: int, width: int, d_ff: int, kind: Any) -> None:
     e = heads * width
     attentions, norms = (1, 2) if kind is Block else (2, 3)
@@ -139,7 +139,7 @@ def language_model(seed: int, vocab_size: int) -> Any:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 3), st.integers(2, 9))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_every_token_is_the_best_one_after_those_before(seed: int, length: int, batch: int, vocab_size: int) -> None:
     step = language_model(seed, vocab_size)
     tokens = greedy_decode(step, vocab_size, length, batch)

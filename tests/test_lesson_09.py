@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -25,7 +25,6 @@ def generator(seed: int = 0) -> torch.Generator:
 sizes = st.tuples(st.integers(1, 5), st.integers(0, 6), st.integers(0, 9), st.integers(0, 1))
 
 
-@settings(deadline=None)
 @given(sizes, st.integers(0, 10**6))
 def test_each_row_repeats_distinct_tokens_with_its_own_period(drawn: tuple[int, ...], seed: int) -> None:
     shortest, wider, more, odd = drawn
@@ -55,7 +54,6 @@ def test_the_generator_alone_decides() -> None:
     assert torch.random.get_rng_state().equal(state)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(2, 9))
 def test_a_head_that_always_looks_one_back_scores_1(sentences: int, heads: int, length: int) -> None:
     back = torch.eye(length).roll(1, 0).tril(-1)
@@ -65,7 +63,6 @@ def test_a_head_that_always_looks_one_back_scores_1(sentences: int, heads: int, 
     torch.testing.assert_close(previous(weights), (weights * back).sum((0, 2, 3)) / (sentences * (length - 1)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=4), st.integers(1, 3), st.integers(8, 12))
 def test_an_induction_score_is_the_mean_over_a_list(periods: list[int], heads: int, length: int) -> None:
     weights = torch.rand(len(periods), heads, length, length, dtype=torch.float64)

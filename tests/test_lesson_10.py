@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.autograd import gradcheck
 from torch.nn import functional
@@ -35,7 +35,6 @@ def causal(length: int) -> torch.Tensor:
 # What attention costs
 
 
-@settings(deadline=None)
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 9), st.integers(1, 9), st.integers(1, 8))
 def test_operations_and_bytes_are_what_pytorch_counts(b: int, h: int, q_len: int, k_len: int, d: int) -> None:
     query, key = torch.randn(b, h, q_len, d), torch.randn(2, b, h, k_len, d)
@@ -57,7 +56,6 @@ def test_the_caches_of_a_large_model_are_those_of_the_question(heads: int, gigab
 # The cache and a step
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5))
 def test_a_cache_is_what_was_appended_joined(sizes: list[int]) -> None:
     cache, parts = REFERENCE["KVCache"](), [(double(2, 3, t, 4), double(2, 3, t, 4)) for t in sizes]
@@ -112,7 +110,6 @@ def test_only_new_tokens_pass_through_the_projections(name: str) -> None:
 # Fewer heads, shorter windows
 
 
-@settings(deadline=None)
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4))
 def test_each_head_is_there_n_rep_times_in_a_row(batch: int, groups: int, n_rep: int) -> None:
     x = double(batch, groups, 5, 2)
@@ -120,7 +117,6 @@ def test_each_head_is_there_n_rep_times_in_a_row(batch: int, groups: int, n_rep:
     assert all(repeated[:, h].equal(x[:, h // n_rep]) for h in range(groups * n_rep))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 8), st.integers(1, 10), st.integers(0, 6))
 def test_a_window_is_a_difference_of_triangles(q_len: int, window: int, more: int) -> None:
     k_len = q_len + more
@@ -133,7 +129,6 @@ def test_a_window_is_a_difference_of_triangles(q_len: int, window: int, more: in
 # Block by block
 
 
-@settings(deadline=None)
 @given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 12), st.booleans(), st.integers(0, 10**6))
 def test_blockwise_equals_dense(q_len: int, k_len: int, block: int, masked: bool, seed: int) -> None:
     torch.manual_seed(seed)

@@ -184,7 +184,7 @@ def test_what_is_wrong_with_an_example_is_said_in_a_sentence(spoil: Callable[...
 # How far apart
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.floats(-5, 5, allow_subnormal=False))
 def test_a_constant_difference_is_measured(seed: int, trials: int, offset: float) -> None:
     right, difference = WRONG.right, REFERENCE["max_difference"]

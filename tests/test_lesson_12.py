@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional
@@ -55,7 +55,6 @@ def torch_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None)
 # Attention in NumPy: a warning is an error here, as everywhere in the tests
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5), st.integers(1, 6), st.integers(1, 5), st.booleans(), st.integers(0, 10**6))
 def test_numpys_attention_is_pytorchs(q_len: int, k_len: int, dim: int, masked: bool, seed: int) -> None:
     torch.manual_seed(seed)
@@ -64,7 +63,6 @@ def test_numpys_attention_is_pytorchs(q_len: int, k_len: int, dim: int, masked: 
     torch.testing.assert_close(numpy_attention(q, k, v, mask), torch_attention(q, k, v, mask), rtol=1e-10, atol=1e-10)
 
 
-@settings(deadline=None)
 @given(*(st.sampled_from([(), (1,), (3,), (2, 1), (1, 3), (2, 3)]) for _ in range(3)), st.integers(0, 10**6))
 def test_leading_axes_broadcast(of_q: tuple, of_k: tuple, of_v: tuple, seed: int) -> None:
     torch.manual_seed(seed)
@@ -104,7 +102,6 @@ rules = st.integers(0, 10**6).map(lambda seed: torch.rand(2, 3, 4, generator=tor
 names = st.sampled_from(NAMES)
 
 
-@settings(deadline=None)
 @given(rules, names, names)
 def test_there_and_back_again(rule: Tensor, source: str, target: str) -> None:
     mask = convert(rule, "may_attend", source)
@@ -113,7 +110,6 @@ def test_there_and_back_again(rule: Tensor, source: str, target: str) -> None:
     assert convert(there, target, source).equal(mask)
 
 
-@settings(deadline=None)
 @given(rules)
 def test_pytorchs_function_takes_two_of_them_for_the_same_rule(rule: Tensor) -> None:
     q, k, v = torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.randn(2, 4, 2)

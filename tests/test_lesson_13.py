@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 from torch import Tensor, nn
@@ -62,13 +62,11 @@ def spaced(pair: tuple[str, ...]) -> str:
     return f" {pair[0]}  {pair[1]} "
 
 
-@settings(deadline=None)
 @given(WORDS, st.integers(0, 8))
 def test_learned_merges_are_those_of_replaced_texts(words: dict[str, int], merges: int) -> None:
     assert REFERENCE["learn_merges"](words, merges) == slowly_learned(words, merges)
 
 
-@settings(deadline=None)
 @given(WORDS, st.text("abcd", max_size=9))
 def test_tokens_are_those_of_the_library(words: dict[str, int], word: str) -> None:
     models = pytest.importorskip("tokenizers.models", reason="the dev extra has transformers")
@@ -99,7 +97,6 @@ def test_the_groups_hold_every_parameter_of_the_model_once() -> None:
 # The next token
 
 
-@settings(deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0, 2.0]), st.integers(1, 12), st.floats(0.05, 0.98))
 def test_probabilities_are_those_of_the_librarys_filters(seed: int, temperature: float, k: int, p: float) -> None:
     process = pytest.importorskip("transformers.generation.logits_process", reason="the dev extra has transformers")

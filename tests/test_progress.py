@@ -15,6 +15,7 @@ from autograder.judging.verdict import Failure, Result, Verdict
 from autograder.paths import Course
 from autograder.student import progress as progress_module
 from autograder.student.progress import Overview, lesson_progress, news_of, progress, read_progress, record_progress
+from autograder.student.sharing import Note
 from autograder.student.titles import titles_in
 from autograder.student.waiting import feedback_to_fetch
 
@@ -204,3 +205,9 @@ def test_on_a_hub_the_start_page_knows_of_feedback_that_waits(exchange: Path, tm
     assert feedback_to_fetch() == {"07_x"}
     monkeypatch.delenv("JUPYTERHUB_USER")
     assert feedback_to_fetch() == set()
+
+
+def test_what_is_to_be_read_before_anything_is_sent_stands_above_the_table() -> None:
+    shown = Overview([lesson_progress(PRINTS, {})], Note("Read this."))
+    assert repr(shown).startswith("Read this.\n7. X")
+    assert shown._repr_html_().index("Read this.") < shown._repr_html_().index("<table")

@@ -96,14 +96,14 @@ def test_what_was_stacked_along_another_axis_and_joined_is_recognized() -> None:
 
 
 @given(seeds, shapes)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_relation_fires_between_two_unrelated_results(seed: int, shape: tuple[int, ...]) -> None:
     right, other = random(seed, *shape), random(seed + 1, *shape)
     assert found(other, right) == ""
 
 
 @given(seeds, shapes, st.sampled_from([torch.neg, lambda t: 2 * t, lambda t: t.flip(0), lambda t: t * (1 + 1e-9)]))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_no_relation_beats_a_known_mistake_or_a_right_answer(seed: int, shape: tuple[int, ...], derive) -> None:
     right = random(seed, *shape)
     mine = derive(right)

@@ -1,20 +1,24 @@
 """What a solution runs raises no question, as `verify` asks of variants.py; what no known answer needs does."""
 
 import re
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.variants import variants_of
 from autograder.grading.sandbox.codec import pack, unpack
+from autograder.judging.allowed import CodeReader
 from autograder.judging.operators import CALLER, recording
 from autograder.judging.shortcuts import allow, record_of
 from autograder.judging.values import Outcome
 from autograder.judging.vocabulary import ELEMENTARY, FOR_NUMPY, bare, is_usual, outside
-from autograder.judging.ways_round import way_round
 from autograder.paths import find_course
 
 from .answer_keys import SEED, key_of
@@ -39,25 +43,40 @@ def test_every_elementary_operator_is_one_of_pytorchs() -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_solution_raises_no_question(name: str) -> None:
-    key = key_of(name)
+    key, reader = key_of(name), reader_of(name, key_of(name).source.reference)
     for exercise in key.exercises:
-        cells = [key.source.reference]
         assert outside(record_of(outcomes_of(name, exercise, key.reference[exercise])), known(name, exercise)) == ""
-        assert way_round(cells, exercise, [], known(name, exercise)) == ""
+        assert reader.question(exercise, key.words(exercise)) == ""
+    assert reader.question_elsewhere(frozenset().union(*map(key.words, key.exercises))) == ""
+
+
+def reader_of(name: str, source: str) -> CodeReader:
+    """Read a submission whose student has added one cell to a lesson."""
+    return CodeReader([*package_of(find_course(Path(__file__).parent).lesson(name)).code.values(), source], [source])
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_code_of_right_answers_raises_no_question(name: str) -> None:
+    key, lesson = key_of(name), find_course(Path(__file__).parent).lesson(name)
+    asked = [reader_of(name, v.source).question(v.exercise, key.words(v.exercise)) for v in variants_of(lesson)]
+    assert asked == [""] * len(asked)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", QUESTIONS, ids=lambda path: path.stem)
-def test_what_no_known_answer_needs_is_a_question(path: Path) -> None:
+def test_what_no_known_answer_needs_is_a_question(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first line says where it belongs and what the question names: what ran, or what the source says."""
     source = path.read_text(encoding="utf-8")
     name, exercise, word = re.match(r"# (\S+) (\w+): (.+)", source).groups()
-    names = {**key_of(name).reference, "__name__": "__main__", "torch": torch, "nn": torch.nn}
-    exec(compile(source, "a cell", "exec"), names)
-    outcomes = outcomes_of(name, exercise, names[exercise])
+    notebook = ModuleType("__main__")
+    vars(notebook).update({**key_of(name).reference, "torch": torch, "nn": torch.nn})
+    monkeypatch.setitem(sys.modules, "__main__", notebook)
+    exec(compile(source, "a cell", "exec"), vars(notebook))
+    outcomes = outcomes_of(name, exercise, getattr(notebook, exercise))
     ran = outside(record_of(outcomes), known(name, exercise))
-    written = way_round([source], exercise, [source], known(name, exercise))
-    assert ran.startswith(word) or word in written, (ran, written)
+    reader = reader_of(name, source)
+    written = reader.question(exercise, key_of(name).words(exercise)) + reader.question_elsewhere()
+    assert ran.startswith(word) or f"`{word}" in written, (ran, written)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from nbformat.v4 import new_markdown_cell
 
 from ..grading.grade import RECORD
 from ..judging import card
-from ..judging.card import CELL
 from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of, is_graded, nbgrader_metadata
 from .writer import NO_RESPONSE
 
-LEFT = CELL.replace("right", "left")
+LEFT = card.CELL.replace("right", "left")
 PASSED, WAITING, COMMENTED, NO_ANSWER = "all checks passed", "not graded yet", "see the comment", "no answer"
 BY_HAND, AGAIN = "points from a person", "points from a person for an earlier answer, who will look at it again"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,15 +18,15 @@ from nbformat.notebooknode import from_dict
 from nbformat.v4 import writes_json
 
 from ..errors import NoSandboxError, SandboxError
+from ..judging.allowed import CodeReader
 from ..judging.answer_key import RunOnCheck
 from ..judging.card import Card, number
 from ..judging.cell_metadata import grade_id_of
-from ..judging.shortcuts import bans_of, barred, found_in, ran_in, record_is_odd, record_of
+from ..judging.shortcuts import barred, found_in, ran_in, record_is_odd, record_of
 from ..judging.syntax import top_level_names
 from ..judging.values import Lost, Outcome
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
-from ..judging.ways_round import starred, way_round
 from ..judging.withheld import withheld
 from .cells import SubmittedNotebook
 from .outputs import score_output
@@ -100,6 +100,7 @@ def judge_exercises(run: Run) -> None:
             LOG.error("%s, seed %d: explaining failed: %s", exercise, run.submission.seed, verdict.failure.problem)
         verdicts[exercise] = verdict_summary(verdict) | summary_while_open(verdict, withheld(verdict, visible))
         cell.outputs, cell.count = [score_output(verdict.points, card_of(verdict))], None
+    flags += questions(run, verdicts)
     run.notebook.metadata[RECORD] = {"flags": flags, "verdicts": verdicts}
 
 
@@ -170,32 +171,38 @@ def apply_shortcuts(run: Run, verdict: Verdict) -> tuple[Verdict, str]:
 
     What ran and what the source says are two witnesses; where only one of them speaks, the note says which.
     """
-    submission, exercise = run.submission, verdict.exercise
-    shortcuts, outcomes = submission.lesson.key.shortcuts, run.outcomes[exercise]
+    shortcuts, exercise = run.submission.lesson.key.shortcuts, verdict.exercise
+    outcomes = run.outcomes[exercise]
     sources = [cell.source for cell in run.notebook.code]
     written = found_in(shortcuts, exercise, sources)
     seen = ran_in(shortcuts, exercise, outcomes.values())
     if short := written or seen:
         alone = "" if written and seen else ", by its source; it was not seen to run" if written else ", as it ran"
         return (barred(verdict, *short), f"{exercise} uses {short[0]}{alone}") if verdict.started else (verdict, "")
-    if not verdict.points:
-        return verdict, ""
-    own = [cell.source for cell in run.notebook.own]
-    why = question_about(submission, exercise, outcomes.values(), sources, own)
-    return verdict, f"look at {exercise}: {why}" if why else ""
+    return verdict, ""
 
 
-def question_about(
-    submission: Submission, exercise: str, outcomes: Collection[Outcome], sources: Sequence[str], own: Sequence[str]
-) -> str:
+def questions(run: Run, verdicts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a person should look at before the points of a submission count."""
+    key = run.submission.lesson.key
+    reader = CodeReader([cell.source for cell in run.notebook.code], [cell.source for cell in run.notebook.own])
+    earned = [exercise for exercise, verdict in verdicts.items() if verdict["points"]]
+    for exercise in earned:
+        if why := question_about(run.submission, exercise, run.outcomes[exercise].values(), reader):
+            yield f"look at {exercise}: {why}"
+    used = frozenset[str]().union(*map(key.words, key.exercises))
+    if earned and (why := reader.question_elsewhere(used)):
+        yield f"look at the notebook: {why}"
+
+
+def question_about(submission: Submission, exercise: str, outcomes: Collection[Outcome], reader: CodeReader) -> str:
     """Return why a person should look at an exercise that has earned points, or ''.
 
     Args:
         submission: what is graded.
         exercise: which exercise.
         outcomes: what its checks gave.
-        sources: all code cells.
-        own: those that the student wrote or changed.
+        reader: has read the submission's code.
     """
     key = submission.lesson.key
     known = key.known(exercise, submission.seed)
@@ -203,9 +210,7 @@ def question_about(
         return "what ran could not be recorded"
     if name := outside(record_of(outcomes), known, key.module_names):
         return f"it ran `{name}`, which no known solution needs"
-    if bans_of(key.shortcuts, exercise) and (module := starred(own, key.module_names)):
-        return f"a cell imports everything from `{module}`"
-    return way_round(sources, exercise, own, known)
+    return reader.question(exercise, key.words(exercise))
 
 
 def add_rubrics(notebook: dict[str, Any], lesson: LessonPackage) -> None:

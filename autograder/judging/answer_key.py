@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from torch import Tensor
 
 from ..errors import LessonError
+from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
 from .check import (
@@ -125,6 +126,7 @@ class AnswerCache:
     def __init__(self) -> None:
         self.reference: dict[str, dict[str, Any]] = {}
         self.targets: dict[tuple[str, int], list[Target]] = {}
+        self.words: dict[str, frozenset[str]] = {}
 
 
 def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
@@ -228,8 +230,17 @@ class AnswerKey:
     def known(self, exercise: str, seed: int) -> set[str]:
         """Return what honest answers may run and use beyond what is usual: what the solution runs, what is allowed."""
         exact = (target.exact for target in self.targets(exercise, seed))
-        allowed = (found.names for found in self.permissions if found.exercise == exercise)
-        return record_of(filter(None, exact)).union(*allowed)
+        return record_of(filter(None, exact)).union(self._permitted(exercise))
+
+    def words(self, exercise: str) -> frozenset[str]:
+        """Return what the code of honest answers may use beyond what is ordinary: as the solution's does."""
+        return once(self.cache.words, exercise, partial(self._words, exercise))
+
+    def _words(self, exercise: str) -> frozenset[str]:
+        return CodeReader([self.source.reference], [self.source.reference]).words(exercise) | self._permitted(exercise)
+
+    def _permitted(self, exercise: str) -> frozenset[str]:
+        return frozenset(name for each in self.permissions if each.exercise == exercise for name in each.names)
 
     @property
     def module_names(self) -> frozenset[str]:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .allowed import CodeReader
 from .answer_key import AnswerKey
 from .battery import Battery, one_by_one
 from .black_box import BlackBox
@@ -65,6 +66,9 @@ def honest_answers_pass(key: AnswerKey, variants: Sequence[Mutant], seeds: Itera
     for variant in variants:
         for problem in refusals(key, variant.exercise, variant.work, graded):
             yield f"{variant.exercise}: the right answer {variant.name} {problem}"
+        reader = CodeReader([key.source.reference, variant.source], [variant.source])
+        if asked := reader.question(variant.exercise, key.words(variant.exercise)):
+            yield f"{variant.exercise}: the right answer {variant.name} raises a question: {asked}"
 
 
 def refusals(key: AnswerKey, exercise: str, work: Any, seeds: Iterable[int]) -> Iterator[str]:

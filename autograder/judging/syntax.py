@@ -16,11 +16,13 @@ PARSING = threading.RLock()  # Python's parser counts how deep it is for all thr
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
 Definition = ast.FunctionDef | ast.ClassDef
+Path = tuple[str, ...]  # a module's whole name, then the names that lead on from it
+NAMED = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 TOKEN = re.compile(r"\w+|[^\w\s]")
 # IPython's extensions of Python: magics of a whole cell, of which some run its code; of a line, commands, help; values
 CELL_MAGIC, RUNS_ITS_CELL = re.compile(r"\A\s*%%"), re.compile(r"\A\s*%%(?:capture|prun|time|timeit)\b.*")
-ESCAPED_LINE = re.compile(r"^([ \t]*)(?:[%?]\w.*|!.*|\?\?.*|[\w.*%]+\?\??[ \t]*)$", re.MULTILINE)
-ESCAPED_VALUE = re.compile(r"^([\w.,\[\] \t]+=[ \t]*)(?:%\w|!).*$", re.MULTILINE)
+ESCAPED_LINE = re.compile(r"^([ \t]*)(?:%\w+[ \t]*(.*)|[%?]\w.*|!.*|\?\?.*|[\w.*%]+\?\??[ \t]*)$", re.MULTILINE)
+ESCAPED_VALUE = re.compile(r"^([\w.,\[\] \t]+=[ \t]*)(?:%\w+[ \t]*(.*)|!.*)$", re.MULTILINE)
 
 
 class Code(str):
@@ -40,6 +42,12 @@ class Code(str):
     def defined(self) -> frozenset[str]:
         """All names that it binds at any depth: functions, arguments, variables, imports by name."""
         return frozenset(name for node in self.statements for part in ast.walk(node) for name in bound_at(part))
+
+    @cached_property
+    def imports(self) -> dict[str, Path]:
+        """What the names stand for that it imports at any depth."""
+        parts = (part for node in self.statements for part in ast.walk(node))
+        return {name: path for part in parts for name, path in imported(part).items()}
 
 
 def as_code(source: str) -> Code:
@@ -137,35 +145,56 @@ def read_statements(source: str) -> list[ast.stmt]:
 
 
 def without_magics(source: str) -> str:
-    """Return a cell as plain Python: nothing in place of magics, commands and questions.
+    """Return a cell as plain Python: nothing in place of commands and questions, and of magics what they run.
 
     IPython's own translation reads a cell anew for each of its magics.
     """
     text = RUNS_ITS_CELL.sub("", source)
     if CELL_MAGIC.match(text):
         return ""
-    return ESCAPED_LINE.sub(r"\1pass", ESCAPED_VALUE.sub(r"\1None", textwrap.dedent(text)))
+    text = ESCAPED_VALUE.sub(lambda line: what_runs(line, "None"), textwrap.dedent(text))
+    return ESCAPED_LINE.sub(lambda line: what_runs(line, "pass"), text)
+
+
+def what_runs(line: re.Match[str], otherwise: str) -> str:
+    """Return a line with a magic as Python: with what stands behind its name, as in `%time f(x)`, where that is any."""
+    try:
+        parse(line[1].lstrip() + (line[2] or "?"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return line[1] + otherwise
+    return line[1] + line[2]
 
 
 def bound_by(node: ast.stmt) -> set[str]:
     """Return the names that a statement defines."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {alias.asname or alias.name for alias in node.names}
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return {node.name}.union(*(part.names for part in ast.walk(node) if isinstance(part, ast.Global)))
+    return {name for part in ast.walk(node) for name in bound_at(part)}
 
 
 def bound_at(part: ast.AST) -> list[str]:
     """Return the names that one node binds by itself."""
-    if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-        return [part.name]
-    if isinstance(part, ast.arg):
-        return [part.arg]
     if isinstance(part, ast.Name):
         return [part.id] if isinstance(part.ctx, ast.Store) else []
-    names = part.names if isinstance(part, ast.Import | ast.ImportFrom) else []
-    return [alias.asname or alias.name for alias in names]
+    if isinstance(part, ast.arg):
+        return [part.arg]
+    if isinstance(part, NAMED):
+        return [part.name] if part.name else []
+    return [*imported(part)]
+
+
+def imported(part: ast.AST) -> dict[str, Path]:
+    """Return what the names stand for that a node imports: `F` for `torch.nn.functional`, `nn` for `nn` in `torch`."""
+    if isinstance(part, ast.ImportFrom):
+        module = "." * part.level + (part.module or "")
+        return {alias.asname or alias.name: (module, alias.name) for alias in part.names}
+    names = part.names if isinstance(part, ast.Import) else []
+    return {alias.asname or alias.name.split(".")[0]: bound_path(alias) for alias in names}
+
+
+def bound_path(alias: ast.alias) -> Path:
+    """Return what `import a.b` binds: `a`; with a name of its own, what it is."""
+    return (alias.name if alias.asname else alias.name.split(".")[0],)
 
 
 def defined_in(source: str) -> frozenset[str]:

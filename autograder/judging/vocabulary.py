@@ -69,8 +69,8 @@ ATEN, PROFILER = "aten::", "profiler::"
 USUAL = (
     *("torch.nn.functional", "torch.nn.init", "torch.nn.modules", "torch.nn.parameter", "torch.nn.utils"),
     *("torch.functional", "torch._tensor", "torch._tensor_str", "torch._utils", "torch._VF", "torch._jit_internal"),
-    *("torch.autograd", "torch.func", "torch._functorch", "torch.optim", "torch.random", "torch.serialization"),
-    *("torch.distributions", "torch.utils", "torch.storage", "torch.linalg", "torch.special", "torch.fft"),
+    *("torch.autograd", "torch.func", "torch._functorch", "torch.optim", "torch.random", "torch.distributions"),
+    *("torch.utils._contextlib", "torch.utils._pytree", "torch.storage", "torch.linalg", "torch.special", "torch.fft"),
 )
 READY_MADE = ("torch.nn.modules.transformer",)
 FOR_NUMPY = ("numpy", "__array__", "__dlpack__")  # by which a tensor's numbers leave PyTorch
@@ -98,11 +98,15 @@ def is_usual(name: str, own: Collection[str] = ()) -> bool:
     if name.startswith(CALLER):
         module = name.removeprefix(CALLER)
         top = module.split(".")[0]
-        usual = module == "torch" or (is_in(module, USUAL) and not is_in(module, READY_MADE))
-        return usual or top in sys.stdlib_module_names or module in own
+        return is_usual_part(module) or top in sys.stdlib_module_names or module in own
     if "::" not in name:
         return name not in FOR_NUMPY
     return name.startswith(PROFILER) or (name.startswith(ATEN) and bare(name) in ELEMENTARY)
+
+
+def is_usual_part(module: str) -> bool:
+    """Say whether a module is PyTorch itself or a part of it that answers may use."""
+    return module == "torch" or (is_in(module, USUAL) and not is_in(module, READY_MADE))
 
 
 def is_in(module: str, packages: Iterable[str]) -> bool:

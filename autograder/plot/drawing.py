@@ -40,7 +40,10 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
             red, green, blue, _ = image.to_rgba(number.numpy())
             dark = not number.isnan() and 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             text = f"{float(number):.2f}" if float(number) % 1 else f"{float(number):.0f}"
-            axes.text(int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9)
+            behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if number.isnan() else None
+            axes.text(
+                int(j), int(i), text, ha="center", va="center", color=PAPER if dark else INK, fontsize=9, bbox=behind
+            )
     hatch(axes, ~visible)
     return image
 

@@ -179,8 +179,8 @@ class Overview:
         self._note = note
 
     def __repr__(self) -> str:
-        """Return one line per lesson, the next thing to do, and what else is to be read."""
-        return "\n".join([*map(row_text, self._lessons), self.following(), *([repr(self._note)] if self._note else [])])
+        """Return what is to be read first, one line per lesson, and the next thing to do."""
+        return "\n".join([*([repr(self._note)] if self._note else []), *map(row_text, self._lessons), self.following()])
 
     def next(self) -> LessonProgress | None:
         """Return the lesson to go on with: from the last one begun onwards, else one that was skipped."""
@@ -202,14 +202,14 @@ class Overview:
         return f"Next: {link(lesson.address(lesson.next.name), lesson.next.title)} in lesson {escape(lesson.title)}"
 
     def _repr_html_(self) -> str:
-        """Return a table, the next thing to do, and what else is to be read."""
+        """Return the next thing to do, what is to be read before anything is sent, and a table."""
         rows = "".join(map(row_html, self._lessons))
         columns = "".join(f"<th scope='col' style='{LEFT}'>{h}</th>" for h in ("lesson", "time", "exercises", "points"))
         style = f"border-collapse:collapse;border:1px solid {BORDER};color:{TEXT_COLOR};"
         table = f"<table style='{style}'><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
         head = f"<strong>{self.following_html()}</strong>"
         note = self._note._repr_html_() if self._note else ""
-        return f"<div style='{BOX}'>{head}<div style='margin:8px 0'>{table}</div>{note}</div>"
+        return f"<div style='{BOX}'>{head}{note}<div style='margin:8px 0'>{table}</div></div>"
 
 
 def earned(lesson: LessonProgress) -> str:

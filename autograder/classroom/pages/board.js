@@ -18,6 +18,10 @@ function words(text) { // code stands between backticks
   return text.split("`").map((part, i) => (i % 2 ? element("code", { textContent: part }) : part));
 }
 
+function title(text) { // a long name may be broken after each of its underscores
+  return text.split(/(?<=_)/).flatMap((part, i) => (i ? [element("wbr"), part] : [part]));
+}
+
 function bar(counts, all) {
   const names = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(names, "svg");
@@ -56,7 +60,7 @@ function article(exercise, index, state, open) { // told by its title, such as "
   const told = some.map((name) => element("span", { className: name, textContent: SIGNS[name].replace(" ", ` ${counts[name]} `) }));
   const messages = state.messages[exercise].slice(0, MOST_MESSAGES).map((seen) => message(exercise, seen, open));
   const none = element("p", { className: "none", textContent: "No message." });
-  return element("article", {}, element("h2", { textContent: state.titles[index] }), bar(counts, state.students.length),
+  return element("article", {}, element("h2", {}, ...title(state.titles[index])), bar(counts, state.students.length),
     element("p", { className: "counts" }, ...told), ...(messages.length ? messages : [none]));
 }
 

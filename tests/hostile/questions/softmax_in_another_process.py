@@ -1,4 +1,4 @@
-# 04_softmax stable_softmax: fork
+# 04_softmax stable_softmax: os
 import os
 
 

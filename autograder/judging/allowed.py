@@ -1,0 +1,276 @@
+"""What a submission's code may use without anybody being asked: ordinary modules, public names, ordinary built-ins.
+
+A function can be reached in more ways than anybody lists, and some of them lead past the record of what ran. So what is
+ordinary is listed. What lies outside of it is a question for a person, and never a verdict.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import sys
+import types
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from .syntax import Path, as_code, bound_at, imported, reachable, wanted_by
+from .vocabulary import is_in, is_usual_part
+
+
+def listed(names: str) -> frozenset[str]:
+    """Return the names in a text."""
+    return frozenset(names.split())
+
+
+MODULES = listed("""
+__future__ abc bisect cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
+numbers operator random re statistics torch torch.backends torch.cuda torch.nn torch.testing typing
+""")
+ELSEWHERE = listed("""
+IPython.display asyncio.gather asyncio.run asyncio.sleep datetime gc.collect inspect.getsource inspect.signature json
+matplotlib multiprocessing.cpu_count numpy os.cpu_count os.environ os.getcwd os.listdir os.makedirs os.path pandas
+pathlib pprint seaborn sys.path sys.version textwrap time torch.utils.data tqdm warnings
+""")  # in cells that no exercise leads to: what shows, measures and reads files
+RUN_TEXTS = listed("""
+functools.singledispatch functools.singledispatchmethod operator.attrgetter operator.methodcaller torch.load
+typing.get_type_hints
+""")  # in those modules, the public names that find or run what a text says
+ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
+BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
+SPECIAL = listed("""
+__init__ __call__ __name__ __class__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__
+__str__ __eq__ __hash__ __post_init__ __doc__ __version__
+""")
+RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
+FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
+EXACT = ("torch", "autograder")  # of these, each module has to be allowed by itself
+ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
+OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
+MOST_STEPS = 20
+Names = Mapping[str, Path]
+
+
+class CodeReader:
+    """Reads a submission's code for what is not ordinary.
+
+    Args:
+        sources: all code cells.
+        own: those that the student wrote or changed. They may use what the others import.
+    """
+
+    def __init__(self, sources: Sequence[str], own: Collection[str]) -> None:
+        self._sources = [as_code(source) for source in sources]
+        self._own = [source for source in self._sources if source in own]
+        given = [source for source in self._sources if source not in own]
+        self._given = {id(node) for source in given for node in source.statements}
+        imports = [path for source in given for path in source.imports.values()]
+        self._modules = MODULES.union((path[0] for path in imports), map(".".join, imports))
+        names = {name: path for source in self._sources for name, path in source.imports.items()}
+        self._names = with_renamed((part for node in self._own_nodes() for part in ast.walk(node)), names)
+        self._defined = ANYWHERE.union(*(source.bound for source in self._sources))
+
+    def _own_nodes(self) -> Iterator[ast.stmt]:
+        return (node for source in self._own for node in source.statements)
+
+    def question(self, exercise: str, known: Collection[str] = ()) -> str:
+        """Return what a person should look at before an exercise's points count, or ''.
+
+        Args:
+            exercise: its name. Read is what binds it, and what that leads to.
+            known: what its honest answers use beyond what is ordinary.
+        """
+        nodes = self._reached(exercise)
+        if word := next(self._words(nodes, known), ""):
+            return f"its code uses `{word}`"
+        if "*" not in self._defined and (
+            names := sorted({n for node in nodes for n in wanted_by(node)} - self._defined.union(known))
+        ):
+            return f"its code uses `{names[0]}`, which no cell defines that can be read"
+        unread = any(exercise in source and source.strip() and not source.statements for source in self._own)
+        return "a cell with its name cannot be read" if unread else ""
+
+    def question_elsewhere(self, known: Collection[str] = ()) -> str:
+        """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
+        word = next(self._words(self._own_nodes(), ELSEWHERE.union(known)), "")
+        return f"a cell uses `{word}`" if word else ""
+
+    def words(self, exercise: str) -> frozenset[str]:
+        """Return all that an exercise's code uses beyond what is ordinary."""
+        return frozenset(self._words(self._reached(exercise), ()))
+
+    def _reached(self, exercise: str) -> list[ast.stmt]:
+        return [node for node in reachable(["", *self._sources], exercise) if id(node) not in self._given]
+
+    def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
+        modules = self._modules.union(known)
+        return (word for node in nodes for word in words_in(node, self._names, modules) if word not in known)
+
+
+def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator[str]:
+    """Yield what is not ordinary in a statement: modules, private names, built-ins that run a text.
+
+    Args:
+        node: the statement.
+        names: what names of all cells stand for that lead into modules.
+        modules: those that it may use.
+    """
+    parts, outside = list(ast.walk(node)), wanted_by(node)
+    names = with_renamed(parts, {name: path for name, path in names.items() if name in outside})
+    fields = {id(statement) for part in parts if isinstance(part, ast.ClassDef) for statement in part.body}
+    followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
+    shown = set[int]()
+    for part in parts:
+        reached = list(reached_for(part, parts))
+        if isinstance(part, ast.Call) and (reached or is_plain_type(part)):
+            shown.add(id(part.func))
+        for path in paths_of(part, reached, names):
+            module, ordinary = follow(path, modules)
+            if not ordinary or (module and isinstance(part, ast.Name | ast.Attribute) and id(part) not in followed):
+                yield ".".join(path)
+        asked = ASKED_ABOUT if id(part) in shown else ASKED_ABOUT | BY_NAME
+        if isinstance(part, ast.Name) and part.id in outside & asked:
+            yield part.id
+        yield from (word for word, owner in reached if is_private(word, owner))
+
+
+def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
+    """Return what names stand for, those with it that code imports itself or gives to what a path leads to."""
+    known = dict(names)
+    for part in parts:
+        known |= imported(part)
+        target = part.targets[0] if isinstance(part, ast.Assign) else None
+        if isinstance(part, ast.Assign) and isinstance(target, ast.Name) and (path := path_of(part.value, known)):
+            known[target.id] = path
+    return known
+
+
+def followed_in(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield the expressions in a node that may be a module, because what becomes of them is read."""
+    if isinstance(part, ast.Attribute) or (isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)):
+        yield part.value
+    elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in BY_NAME | {"dir", "help"}:
+        yield from part.args
+
+
+def paths_of(part: ast.AST, reached: Iterable[tuple[str, ast.AST | None]], names: Names) -> Iterator[Path]:
+    """Yield where a node leads to: what it imports, and what it reaches from where a module begins."""
+    if isinstance(part, ast.Import):
+        yield from ((alias.name,) for alias in part.names)
+    elif isinstance(part, ast.ImportFrom):
+        yield from (some for path in imported(part).values() for some in (path[:1], path))
+    elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+        yield from [names[part.id]] if part.id in names else []
+    yield from ((*path, word) for word, owner in reached if (path := path_of(owner, names)))
+
+
+def path_of(node: ast.AST | None, names: Names) -> Path:
+    """Return the path of an expression that begins in a module; of a very long one none: its beginning is asked too."""
+    steps: list[str] = []
+    while isinstance(node, ast.Attribute) and len(steps) < MOST_STEPS:
+        steps.append(node.attr)
+        node = node.value
+    begun = names.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return (*begun, *reversed(steps)) if begun else ()
+
+
+def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
+    """Return the module that a path leads to, '' where to something else, and whether all on it is ordinary."""
+    module, *steps = path
+    if not is_ordinary(module, modules):
+        return "", bool(steps)  # a name from there is asked about where it is imported
+    for name in steps:
+        whole = f"{module}.{name}"
+        if whole in RUN_TEXTS or (name.startswith("_") and name not in SPECIAL):
+            return "", False
+        if name == "*":
+            return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
+        inner = module_in(module, name)
+        if not inner or not is_ordinary(inner, modules):
+            return "", not inner
+        module = inner
+    return (module if not steps or is_known(module) else ""), True
+
+
+def is_ordinary(module: str, modules: Collection[str]) -> bool:
+    """Say whether a module may be used, or something in it."""
+    if module.split(".")[0] in EXACT:
+        return module in modules or is_usual_part(module)
+    return is_in(module, modules) or any(name.startswith(f"{module}.") for name in modules)
+
+
+def is_known(module: str) -> bool:
+    """Say whether the judge has a module itself, and so what is in it: PyTorch, the course, what these import."""
+    return module in sys.modules and module.split(".")[0] in MODULES.union(EXACT)
+
+
+def module_in(module: str, name: str) -> str:
+    """Return the module that a name in another one is or may be, '' where it is none."""
+    if not is_known(module):
+        return name if name in OTHERS else f"{module}.{name}"
+    found = vars(sys.modules[module]).get(name)
+    if name in vars(sys.modules[module]) and not isinstance(found, types.ModuleType):
+        return ""
+    return getattr(found, "__name__", f"{module}.{name}")
+
+
+def reached_for(part: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
+    """Yield the names that a node reaches for or defines, each with the object that has it, where there is one.
+
+    Args:
+        part: the node.
+        parts: all nodes of the statement that it is in.
+    """
+    if isinstance(part, ast.Attribute):
+        yield part.attr, part.value
+    elif isinstance(part, ast.MatchClass):
+        yield from ((name, part.cls) for name in part.kwd_attrs)
+    elif isinstance(part, ast.Name | ast.FunctionDef | ast.AsyncFunctionDef):
+        yield part.id if isinstance(part, ast.Name) else part.name, None
+    elif isinstance(part, ast.Call) and len(part.args) > 1 and asks_by_name(part.func, part.args[0]):
+        yield from ((text, part.args[0]) for text in texts_of(part.args[1], parts))
+
+
+def asks_by_name(function: ast.expr, owner: ast.expr) -> bool:
+    """Say whether a function gives what a text names, or sets it in the object itself."""
+    name = function.id if isinstance(function, ast.Name) else ""
+    return name in ("getattr", "hasattr") or (name in ("setattr", "delattr") and is_own(owner))
+
+
+def texts_of(node: ast.AST, parts: Sequence[ast.AST]) -> list[str]:
+    """Return the texts that an expression can be, or begins with, where they are written out: also in a loop's head."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        node = node.values[0]
+    if isinstance(node, ast.Constant):
+        return [node.value] if isinstance(node.value, str) else []
+    bound = [part for part in parts if isinstance(node, ast.Name) and node.id in bound_at(part)]
+    columns = [column for part in parts if isinstance(part, ast.For | ast.comprehension) for column in columns_of(part)]
+    mine = [values for target, values in columns if target in bound]
+    texts = [getattr(value, "value", None) for values in mine for value in values]
+    told = [text for text in texts if isinstance(text, str)]
+    return told if len(mine) == len(bound) and len(told) == len(texts) else []
+
+
+def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
+    """Yield what a loop over a list that is written out gives to each of its names."""
+    rows = getattr(loop.iter, "elts", [None])
+    yield loop.target, rows
+    for n, target in enumerate(getattr(loop.target, "elts", [])):
+        yield target, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in rows]
+
+
+def is_plain_type(call: ast.Call) -> bool:
+    """Say whether a call asks for an object's type, and does not make a new one."""
+    return isinstance(call.func, ast.Name) and call.func.id == "type" and len(call.args) == 1
+
+
+def is_private(word: str, owner: ast.AST | None) -> bool:
+    """Say whether a name is the language's or a library's own: of an object's own ones, only the language's."""
+    if word.startswith("__") and word.endswith("__"):
+        return word not in SPECIAL
+    return owner is not None and (word in FRAMES or (word.startswith("_") and not is_own(owner)))
+
+
+def is_own(node: ast.AST) -> bool:
+    """Say whether an expression is the object whose method this is: `self`, `cls`, `super()`."""
+    name = node.func if isinstance(node, ast.Call) else node
+    return isinstance(name, ast.Name) and name.id in ("self", "cls", "super")
