@@ -55,9 +55,9 @@ class CourseError(Exception):
         return restored, (type(self), str(self))
 
 
-def restored(kind: type[CourseError], text: str) -> CourseError:
+def restored(error_type: type[CourseError], text: str) -> CourseError:
     """Return an error that came from another process."""
-    error = kind.__new__(kind)
+    error = error_type.__new__(error_type)
     error.args = (text,)
     return error
 

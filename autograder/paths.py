@@ -20,6 +20,16 @@ STUDENT_FOLDER = "attention-lessons"  # what a student's copy is called, as a zi
 DATA_SUFFIXES = (".txt", ".xz", ".safetensors")
 
 
+class Below:
+    """A path below the root of a lesson or a course, whose own fields may stand in it: `solutions/{name}`."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, owner: Lesson | Course, _type: object = None) -> Path:
+        return owner.root / self._path.format_map(vars(owner))
+
+
 @dataclass(frozen=True)
 class Lesson:
     """One lesson: its name and where each of its files is."""
@@ -27,35 +37,18 @@ class Lesson:
     name: str
     root: Path
 
-    @property
-    def folder(self) -> Path:
-        """What an author writes."""
-        return self.root / "solutions" / self.name
-
-    @property
-    def lesson_py(self) -> Path:
-        """The lesson itself, a jupytext percent script."""
-        return self.folder / "lesson.py"
-
-    @property
-    def checks_py(self) -> Path:
-        """The checks that a student can run."""
-        return self.folder / "checks.py"
-
-    @property
-    def hidden_py(self) -> Path:
-        """The hidden checks."""
-        return self.folder / "hidden.py"
-
-    @property
-    def mistakes_py(self) -> Path:
-        """The known mistakes, as edits of the solutions; a lesson may do without."""
-        return self.folder / "mistakes.py"
-
-    @property
-    def variants_py(self) -> Path:
-        """Right answers written another way, as edits of the solutions."""
-        return self.folder / "variants.py"
+    folder = Below("solutions/{name}")  # what an author writes
+    lesson_py = Below("solutions/{name}/lesson.py")  # the lesson itself, a jupytext percent script
+    checks_py = Below("solutions/{name}/checks.py")  # the checks that a student can run
+    hidden_py = Below("solutions/{name}/hidden.py")
+    mistakes_py = Below("solutions/{name}/mistakes.py")  # edits of the solutions; a lesson may do without
+    variants_py = Below("solutions/{name}/variants.py")  # right answers written another way, as edits of the solutions
+    solved_ipynb = Below("solutions/{name}/{name}.ipynb")  # with outputs
+    manifest = Below("solutions/{name}/generated.json")  # what the last build wrote, as checksums
+    replacing = Below("build/replacing/{name}.json")  # what a build is about to write; there while it writes
+    nbgrader_source_dir = Below("build/source/{name}")  # from which nbgrader releases the lesson
+    released_dir = Below("notebooks/{name}")  # what students get
+    fingerprints_json = Below("notebooks/{name}/fingerprints.json")  # what students are given of the answers
 
     @property
     def secret_files(self) -> list[Path]:
@@ -79,34 +72,9 @@ class Lesson:
         return [self.checks_py, *self.module_files, *self.data_files]
 
     @property
-    def solved_ipynb(self) -> Path:
-        """The solved notebook, with outputs."""
-        return self.folder / f"{self.name}.ipynb"
-
-    @property
-    def manifest(self) -> Path:
-        """What the last build wrote, as checksums."""
-        return self.folder / "generated.json"
-
-    @property
-    def replacing(self) -> Path:
-        """What a build is about to write, as checksums; there while it writes."""
-        return self.root / "build" / "replacing" / f"{self.name}.json"
-
-    @property
-    def nbgrader_source_dir(self) -> Path:
-        """The folder from which nbgrader releases the lesson."""
-        return self.root / "build" / "source" / self.name
-
-    @property
-    def released_dir(self) -> Path:
-        """The folder that students get."""
-        return self.root / "notebooks" / self.name
-
-    @property
-    def fingerprints_json(self) -> Path:
-        """What students are given of the answers."""
-        return self.released_dir / "fingerprints.json"
+    def written_files(self) -> list[Path]:
+        """All that an author writes, as far as it is there."""
+        return [self.lesson_py, *self.released_files, *self.secret_files]
 
     @property
     def notebook_name(self) -> str:
@@ -133,33 +101,27 @@ class Course:
     shard: str = ""
     attempt: str = ""
 
-    @property
-    def coursework(self) -> Path:
-        """Everything that belongs to a class; never deleted by any command."""
-        return self.root / "coursework"
-
-    @property
-    def attempts(self) -> Path:
-        """What was graded at hand-in, and what is being graded."""
-        return self.coursework / "attempts"
-
-    def attempts_of(self, lesson: Lesson, student: str) -> Path:
-        """A student's attempts at a lesson, and what came of them."""
-        return self.attempts / student / f"{lesson.name}.json"
-
-    @property
-    def inbox(self) -> Path:
-        """Where work is put by hand to be graded at once."""
-        return self.coursework / "inbox"
+    coursework = Below("coursework")  # everything that belongs to a class; never deleted by any command
+    attempts = Below("coursework/attempts")  # what was graded at hand-in, and what is being graded
+    inbox = Below("coursework/inbox")  # where work is put by hand to be graded at once
+    shards = Below("coursework/shards")  # what the tasks of a job array have graded, a folder for each
+    downloaded = Below("coursework/downloaded")  # archives as they came from the LMS
+    reports = Below("coursework/reports")  # pages about a whole class
+    handin = Below("handin")  # where a student's finished notebooks are put for upload
+    release_record = Below(f"notebooks/{RECORD_NAME}")  # to which release a student's copy was last brought up
+    build = Below("build")  # what can be made again at any time
+    bundle = Below(f"dist/{STUDENT_FOLDER}.zip")  # what students are given
+    site = Below("build/site")  # the lessons as a website
+    site_source = Below("build/site-source")  # what the website is made from
+    template = Below("solutions/_template")  # what a new lesson begins as
+    readme, license = Below("README.md"), Below("LICENSE")
+    documents = Below("docs")  # what students and instructors read beside the lessons
+    index = Below(f"notebooks/{INDEX_NAME}")  # the students' start page
+    index_source = Below("solutions/index.py")  # what the start page is made from
 
     @property
     def _work(self) -> Path:
         return self.attempts / self.attempt if self.attempt else self.coursework
-
-    @property
-    def build(self) -> Path:
-        """What can be made again at any time."""
-        return self.root / "build"
 
     @property
     def submitted(self) -> Path:
@@ -172,9 +134,9 @@ class Course:
         return (self.shards / self.shard if self.shard else self._work) / "autograded"
 
     @property
-    def shards(self) -> Path:
-        """What the tasks of a job array have graded, a folder for each."""
-        return self.coursework / "shards"
+    def feedback(self) -> Path:
+        """Nbgrader's directory of feedback pages."""
+        return self._work / "feedback"
 
     def submission(self, lesson: Lesson, student: str) -> Path:
         """A student's notebook as it was handed in."""
@@ -188,74 +150,17 @@ class Course:
         """A student's feedback."""
         return self.feedback / student / lesson.name / f"{lesson.name}.html"
 
+    def attempts_of(self, lesson: Lesson, student: str) -> Path:
+        """A student's attempts at a lesson, and what came of them."""
+        return self.attempts / student / f"{lesson.name}.json"
+
     def refusal(self, lesson: Lesson, student: str) -> Path:
         """Why a student's submission could not be read, as it was then."""
         return self.coursework / "refused" / student / f"{lesson.name}.json"
 
-    @property
-    def downloaded(self) -> Path:
-        """Archives as they came from the LMS."""
-        return self.coursework / "downloaded"
-
-    @property
-    def feedback(self) -> Path:
-        """Nbgrader's directory of feedback pages."""
-        return self._work / "feedback"
-
-    @property
-    def reports(self) -> Path:
-        """Pages about a whole class."""
-        return self.coursework / "reports"
-
-    @property
-    def handin(self) -> Path:
-        """Where a student's finished notebooks are put for upload."""
-        return self.root / "handin"
-
-    @property
-    def release_record(self) -> Path:
-        """Which release a student's copy was last brought up to, as checksums."""
-        return self.root / "notebooks" / RECORD_NAME
-
-    @property
-    def bundle(self) -> Path:
-        """What students are given."""
-        return self.root / "dist" / f"{STUDENT_FOLDER}.zip"
-
-    @property
-    def site(self) -> Path:
-        """The lessons as a website."""
-        return self.build / "site"
-
-    @property
-    def site_source(self) -> Path:
-        """What the website is made from."""
-        return self.build / "site-source"
-
-    @property
-    def readme(self) -> Path:
-        """What the course says about itself."""
-        return self.root / "README.md"
-
-    @property
-    def documents(self) -> Path:
-        """What students and instructors read beside the lessons."""
-        return self.root / "docs"
-
-    @property
-    def license(self) -> Path:
-        """Under which terms the course may be used."""
-        return self.root / "LICENSE"
-
-    @property
-    def index(self) -> Path:
-        """The students' start page."""
-        return self.root / "notebooks" / INDEX_NAME
-
-    @property
-    def index_source(self) -> Path:
-        """What the start page is made from."""
-        return self.root / "solutions" / "index.py"
+    def drafts(self, lesson: Lesson) -> Path:
+        """Mistakes drafted from what students wrote, which no command loads."""
+        return self.coursework / "drafts" / f"{lesson.name}.py"
 
     def lessons(self) -> list[Lesson]:
         """Return all lessons in order: folders with a lesson.py, or as students have them, released ones."""
@@ -269,10 +174,6 @@ class Course:
         if name not in known:
             raise UnknownLessonError(name, list(known))
         return known[name]
-
-    def drafts(self, lesson: Lesson) -> Path:
-        """Mistakes drafted from what students wrote, which no command loads."""
-        return self.coursework / "drafts" / f"{lesson.name}.py"
 
     def students(self, lesson: Lesson) -> list[str]:
         """Return who has handed a lesson in."""
@@ -339,32 +240,32 @@ def student_files(start: Path | None = None) -> tuple[Path, Path]:
 
     A notebook runs in its own folder. The solved notebook beside lesson.py uses the released files.
     """
-    here = (start or Path.cwd()).resolve()
-    released = here.parent.parent / "notebooks" / here.name
-    for folder in (here, released):
+    cwd = (start or Path.cwd()).resolve()
+    released = cwd.parent.parent / "notebooks" / cwd.name
+    for folder in (cwd, released):
         checks, prints = folder / "checks.py", folder / "fingerprints.json"
         if checks.is_file() and prints.is_file():
             return checks, prints
     raise CourseError(
-        f"No checks.py with fingerprints.json in {here.name}/. Open the notebook from its own lesson folder, "
+        f"No checks.py with fingerprints.json in {cwd.name}/. Open the notebook from its own lesson folder, "
         "where both files lie beside it."
     )
 
 
 def released_prints(start: Path | None = None) -> list[Path]:
     """Return each released lesson's fingerprints.json, as seen from the start page's folder or from a lesson's."""
-    here = (start or Path.cwd()).resolve()
-    for folder in (here, here.parent):
+    cwd = (start or Path.cwd()).resolve()
+    for folder in (cwd, cwd.parent):
         if (folder / INDEX_NAME).is_file():
             return sorted(folder.glob("[0-9]*/fingerprints.json"))
-    return sorted(here.glob("fingerprints.json"))
+    return sorted(cwd.glob("fingerprints.json"))
 
 
 def progress_file(start: Path | None = None) -> Path | None:
     """Return where a student's progress is kept, or None where nothing is released, as beside the solutions."""
-    here = (start or Path.cwd()).resolve()
-    if (here / INDEX_NAME).is_file():
-        return here / PROGRESS_NAME
-    if not (here / "fingerprints.json").is_file():
+    cwd = (start or Path.cwd()).resolve()
+    if (cwd / INDEX_NAME).is_file():
+        return cwd / PROGRESS_NAME
+    if not (cwd / "fingerprints.json").is_file():
         return None
-    return (here.parent if (here.parent / INDEX_NAME).is_file() else here) / PROGRESS_NAME
+    return (cwd.parent if (cwd.parent / INDEX_NAME).is_file() else cwd) / PROGRESS_NAME

@@ -22,10 +22,7 @@ from autograder.authoring.lesson_package import package_of
 from autograder.grading.package import LessonPackage
 from autograder.paths import Course, find_course
 
-from .cards import frame_seconds, waiting
 from .classes import Classes, nbgrader
-from .floor import floor_seconds
-from .writing import writer_milliseconds
 
 REPORT = Path(__file__).with_name("README.md")
 MARK = "<!-- measured: everything below is written by `make bench` -->"
@@ -102,9 +99,8 @@ def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[s
     """Grade a lesson's classes by stock and by ours in turns; return the table's rows."""
     package, rows = package_of(course.lesson(name)), []
     classes = Classes(course, course.lesson(name))
-    floor = floor_seconds(package, classes)
     with tempfile.TemporaryDirectory() as folder:
-        found: dict[tuple[int, str], Run] = {}
+        medians: dict[tuple[int, str], Run] = {}
         for size in sizes:
             our = classes.ours(size, Path(folder) / f"ours{size}")
             plain = classes.stock(size, Path(folder) / f"stock{size}")
@@ -115,48 +111,30 @@ def compared(course: Course, name: str, sizes: list[int], rounds: int) -> list[s
                 for way, run in ways.items():
                     runs[way].append(run())
                     print(name, size, way, runs[way][-1], flush=True)
-            found |= {(size, way): middle(some) for way, some in runs.items()}
+            medians |= {(size, way): middle(some) for way, some in runs.items()}
         for way in ways:
-            rows.append(row(name, way, {size: found[size, way] for size in sizes}, found, floor))
+            rows.append(row(name, way, {size: medians[size, way] for size in sizes}, medians))
     return rows
 
 
-def row(name: str, way: str, mine: dict[int, Run], found: dict[tuple[int, str], Run], floor: float) -> str:
+def row(name: str, way: str, own: dict[int, Run], medians: dict[tuple[int, str], Run]) -> str:
     """Return one line of the table: whole runs, then what one more submission costs."""
-    few, many = min(mine), max(mine)
+    few, many = min(own), max(own)
 
     def more(runs: dict[int, Run], what: str) -> float:
         if few == many:
             return float("nan")
         return float(getattr(runs[many], what) - getattr(runs[few], what)) / (many - few)
 
-    plain = {size: found[size, "stock"] for size in mine}
-    seconds, cpu = more(mine, "seconds"), more(mine, "cpu")
-    whole = " | ".join(f"{mine[size].seconds:.1f}" for size in (few, many))
-    memory = " | ".join(f"{mine[size].memory:.0f}" for size in (few, many))
-    start = mine[few].seconds - few * seconds
+    plain = {size: medians[size, "stock"] for size in own}
+    seconds, cpu = more(own, "seconds"), more(own, "cpu")
+    whole = " | ".join(f"{own[size].seconds:.1f}" for size in (few, many))
+    memory = " | ".join(f"{own[size].memory:.0f}" for size in (few, many))
+    start = own[few].seconds - few * seconds
     return (
         f"| {name} | {way} | {whole} | {seconds:.2f} | {more(plain, 'seconds') / seconds:.1f} | {cpu:.2f} | "
-        f"{cpu / floor:.1f} | {1 / seconds:.1f} | {start:.1f} | {memory} |"
+        f"{1 / seconds:.1f} | {start:.1f} | {memory} |"
     )
-
-
-def growth(course: Course, name: str, sizes: list[int]) -> list[str]:
-    """Grade growing classes with two workers; return the table's rows."""
-    package, rows = package_of(course.lesson(name)), []
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            run = ours(Classes(course, course.lesson(name)).ours(size, Path(folder) / "course"), package, 2)
-        print(name, size, run, flush=True)
-        rows.append(f"| {size} | {run.seconds:.1f} | {run.cpu:.1f} | {run.memory:.0f} |")
-    return rows
-
-
-def students_wait(course: Course) -> str:
-    """Return the section on what a student waits for."""
-    columns = ["| lesson | card, median ms | slowest ms |", "|---|---|---|"]
-    frame = f"One frame of a figure that moves: {1000 * frame_seconds():.0f} ms."
-    return "\n\n".join(["## What a student waits for", "\n".join([*columns, *waiting(course)]), frame])
 
 
 def machine() -> str:
@@ -174,7 +152,6 @@ def main() -> None:
     options.add_argument("--lessons", nargs="*", default=LESSONS, help="which lessons")
     options.add_argument("--rounds", type=int, default=3, help="runs of each command; medians are reported")
     options.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="a small and a large class")
-    options.add_argument("--growth", type=int, nargs="*", default=[60, 240, 600], help="growing classes")
     chosen = options.parse_args()
     course = find_course()
     names = list(chosen.lessons)
@@ -183,15 +160,11 @@ def main() -> None:
     text = REPORT.read_text(encoding="utf-8").split(MARK)[0]
     table = [
         f"| lesson | way, workers | {few} submissions, s | {many}, s | one more, s | times faster | its CPU s | "
-        f"times the floor | per second | start, s | memory {few}, MiB | {many} |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        f"per second | start, s | memory {few}, MiB | {many} |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
         *rows,
     ]
-    grown = ["| submissions | s | CPU s | memory, MiB |", "|---|---|---|---|", *growth(course, names[0], chosen.growth)]
-    place = f"{machine()} Medians of {chosen.rounds}."
-    writing = [f"- {name}: {writer_milliseconds(course, name):.1f} ms per submission" for name in names]
-    parts = [MARK, place, "\n".join(table), "## The writer alone", "\n".join(writing), "## A growing class"]
-    parts += ["\n".join(grown), students_wait(course)]
+    parts = [MARK, f"{machine()} Medians of {chosen.rounds}.", "\n".join(table)]
     REPORT.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")
 
 

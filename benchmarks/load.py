@@ -25,9 +25,10 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
-from autograder.classroom.gradebook import open_gradebook, standings_by_student
+from autograder.classroom.gradebook import open_gradebook, scores_by_student
 from autograder.classroom.writer import read_notebook_record
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
+from autograder.grading.submission import Submission
 from autograder.paths import CONFIG_NAME, Course, Lesson, find_course
 
 from .__main__ import measured
@@ -81,7 +82,7 @@ def command(name: str, jobs: int) -> list[str]:
 def found_in(course: Course, lesson: Lesson) -> Found:
     """Return each student's row and what the graded notebook says: points, flags, messages."""
     with open_gradebook(course) as gradebook:
-        rows = {student: row.score for student, row in standings_by_student(gradebook, lesson.name).items()}
+        rows = {student: row.score for student, row in scores_by_student(gradebook, lesson.name).items()}
     found: Found = {}
     for path in course.autograded.glob(f"*/{lesson.name}/*.ipynb"):
         json.loads(path.read_bytes())  # no half files

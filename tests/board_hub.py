@@ -15,7 +15,7 @@ from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets, bind_unix_socket
 from tornado.web import Application, RequestHandler
 
-from autograder.classroom.board import Service, application
+from autograder.classroom.board import BoardService, application
 from autograder.classroom.board_server import server_of as bounded
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.paths import Course
@@ -57,7 +57,7 @@ class Running:
 
     address: str
     socket: Path
-    service: Service
+    service: BoardService
 
     def ask(self, token: str = "", path: str = "", method: str = "GET", **details: Any) -> requests.Response:
         headers = {"Authorization": f"token {token}"} if token else {}
@@ -78,7 +78,7 @@ def running(course: Course, folder: Path, students: list[str]) -> Iterator[Runni
     tokens["token-for-another-service"] = user("ada", "access:services!service=other")
     tokens["token-of-a-service"] = user("ada", "access:servers", kind="service")
     loop, started, ports = asyncio.new_event_loop(), threading.Event(), []
-    service = Service(store, course)
+    service = BoardService(store, course)
 
     async def listen() -> None:
         hub, page = bind_sockets(0, "127.0.0.1"), bind_sockets(0, "127.0.0.1")

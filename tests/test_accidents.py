@@ -6,12 +6,13 @@ import pytest
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
+from autograder.grading.submission import Submission
 from autograder.judging.values import Returned
 
 from .conftest import needs_sandbox
-from .test_sandbox import A_NUMBER, CHECKS, PATIENT, isolated, open_process
+from .test_sandbox import A_NUMBER, CHECKS, PATIENT, isolated
 
 pytestmark = needs_sandbox
 ABOVE = {
@@ -40,20 +41,10 @@ ABOVE = {
     "import torch\nmodel = torch.load('model.pt')": "`model.pt` is not there when graded",
     "import subprocess\nsubprocess.run(['nvidia-smi'])": "Error",
     "import urllib.request\nurllib.request.urlopen('http://localhost')": "Error",
+    "import asyncio\nasyncio.run(asyncio.sleep(0))": "Error",
     "assert double(1) == 2": "NameError",
     "1 / 0": "ZeroDivisionError",
 }
-WAITING = """
-import asyncio
-
-async def slowly(number):
-    await asyncio.sleep(0.01)
-    return number
-
-async def both():
-    return await asyncio.gather(slowly(1), asyncio.create_task(slowly(2)))
-
-"""
 
 
 @pytest.mark.parametrize("above", ABOVE)
@@ -64,16 +55,6 @@ def test_what_stops_or_is_left_out_above_a_definition_says_so_and_the_definition
         outcome = session.check(A_NUMBER, (CHECKS, ""), seed=1)
     assert isinstance(outcome, Returned), outcome
     assert outcome.tree.equal(A_NUMBER.values(lambda x: 2 * x, seed=1).tree)
-
-
-@pytest.mark.parametrize(
-    "line", ["asyncio.run(both())", "await both()", "asyncio.get_event_loop().run_until_complete(both())"]
-)
-@pytest.mark.parametrize("backend", [isolated, lambda limits: open_process({}, limits)], ids=["isolated", "ordinary"])
-def test_coroutines_run_without_sockets(line: str, backend) -> None:
-    with backend(PATIENT) as session:
-        result = session.run(f"{WAITING}{line}")
-        assert [output.get("data", output) for output in result.outputs] == [{"text/plain": "[1, 2]"}]
 
 
 def test_only_the_first_error_of_a_cell_is_shown() -> None:

@@ -10,10 +10,11 @@ import torch
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import MOST_FILES, CollectionReport, read_zip
-from autograder.grading.grade import Submission, grade
+from autograder.grading.grade import grade
 from autograder.grading.outputs import clean_outputs
 from autograder.grading.sandbox.codec import LONGEST_NAME, MOST_ENTRIES, pack_outcome, unpack_outcome
 from autograder.grading.sandbox.monitor import threads_of
+from autograder.grading.submission import Submission
 from autograder.judging import fingerprint
 from autograder.judging.fingerprint import USUAL_ENTRIES, kept_vectors, vectors
 from autograder.judging.operators import AND_MORE, MOST_NAMES, recording

@@ -90,6 +90,6 @@ def test_a_file_that_is_still_being_written_is_waited_for(lesson: Lesson, edit: 
             lesson.lesson_py.write_text(texts.pop(0), encoding="utf-8")
 
     monkeypatch.setattr("time.sleep", write_next)
-    assert watching.settled(lesson) == watching.saved(lesson)
+    assert watching.saved_at_rest(lesson) == watching.saved(lesson)
     assert texts == []
     assert lesson.lesson_py.read_text(encoding="utf-8").startswith("# %%")

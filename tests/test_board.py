@@ -13,7 +13,7 @@ import pytest
 from autograder.__main__ import main
 from autograder.authoring.nbgrader_course import load_config
 from autograder.classroom import board_server
-from autograder.classroom.board import Service, opens_own_server
+from autograder.classroom.board import BoardService, opens_own_server
 from autograder.classroom.board_messages import MOST_AT_ONCE, MOST_CODE, MOST_TRIES, Catalog, told_in
 from autograder.classroom.board_store import TRIES, BoardStore
 from autograder.classroom.gradebook import open_gradebook
@@ -251,7 +251,7 @@ def test_while_the_database_is_away_the_page_stays_and_students_are_told_to_wait
 def test_the_page_knows_exercises_by_number_and_when_a_lesson_is_due_now(scratch: Course) -> None:
     store = BoardStore(load_config(scratch.root).CourseDirectory.db_url)
     TRIES.metadata.create_all(store._engine)
-    service = Service(store, scratch)
+    service = BoardService(store, scratch)
     assert "2.3 attend" in json.loads(service.state(LESSON, time.time()))["titles"]
 
     def due() -> str:

@@ -81,7 +81,7 @@ def test_a_build_that_was_stopped_while_it_wrote_is_no_edit(scratch: Course, mon
     lesson.lesson_py.write_text(lesson.lesson_py.read_text().replace("shares * norms", "norms * shares"))
     lesson.hidden_py.write_text(lesson.hidden_py.read_text().replace("# Attention\n", "# The second half\n"))
     notebook = read_notebook(lesson.solved_ipynb)
-    writes, write = [], manifest.replace_file
+    writes, write = [], manifest.replace_bytes
 
     def interrupted(path: Path, content: bytes) -> None:
         if len(writes) == stop:
@@ -90,10 +90,10 @@ def test_a_build_that_was_stopped_while_it_wrote_is_no_edit(scratch: Course, mon
         write(path, content)
 
     monkeypatch.setattr(building, "execute", lambda *_: notebook)
-    monkeypatch.setattr(manifest, "replace_file", interrupted)
+    monkeypatch.setattr(manifest, "replace_bytes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build(lesson)
-    monkeypatch.setattr(manifest, "replace_file", write)
+    monkeypatch.setattr(manifest, "replace_bytes", write)
     build(lesson)
     assert manifest.read_sums(lesson.manifest) == {lesson.shown(p): file_digest(p) for p in generated(lesson)}
     assert not lesson.replacing.exists()

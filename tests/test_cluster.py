@@ -13,11 +13,11 @@ import psutil
 import pytest
 
 from autograder import __main__
-from autograder.classroom.executors import WorkersElsewhere
-from autograder.classroom.run import grade_lesson
+from autograder.classroom.run import WorkersElsewhere, grade_lesson
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import ClusterError, ScarcityError, SubmissionError
-from autograder.grading.grade import RECORD, Submission
+from autograder.grading.grade import RECORD
+from autograder.grading.submission import Submission
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
@@ -80,7 +80,7 @@ def shared(tmp_path_factory) -> Iterator[Cluster]:
 def executor(shared: Cluster) -> Iterator[cluster.ClusterExecutor]:
     """One run's, which several tests share, so that sandboxes stay warm."""
     shared.have_workers(1)
-    with cluster.cluster_executor(shared.address, 1, PATIENCE) as made:
+    with cluster.cluster_executor(shared.address, PATIENCE) as made:
         yield made
 
 
@@ -164,7 +164,7 @@ def test_when_the_only_worker_dies_the_run_stops_and_what_was_written_stays(
     shared: Cluster, ungraded: Course, expected, monkeypatch
 ) -> None:
     shared.have_workers(1)
-    with cluster.cluster_executor(shared.address, 1, PATIENCE) as executor:
+    with cluster.cluster_executor(shared.address, PATIENCE) as executor:
         monkeypatch.setattr(executor, "_wait_seconds", 0.0)
         with pytest.raises(ClusterError, match="No worker has been there for 0 seconds"):
             graded_by(ungraded, executor, monkeypatch, lambda: end_all(shared.isolating.pop()))
@@ -193,7 +193,7 @@ def test_a_worker_with_another_version_is_named_with_both(shared: Cluster, bare:
 
 
 def connect(address: str, wait_seconds: float = PATIENCE) -> None:
-    with cluster.cluster_executor(address, 1, wait_seconds):
+    with cluster.cluster_executor(address, wait_seconds):
         pass
 
 
@@ -226,19 +226,18 @@ def test_when_the_scheduler_dies_one_line_says_so_and_the_next_run_goes_on(
     shared.have_workers(1)
     with (
         pytest.raises(ClusterError, match=r"^The scheduler is gone\. What was graded is written; the same command"),
-        cluster.cluster_executor(shared.address, 1, PATIENCE) as executor,
+        cluster.cluster_executor(shared.address, PATIENCE) as executor,
     ):
         graded_by(ungraded, executor, monkeypatch, lambda: end_all(shared.scheduler))
     assert "Traceback" not in capfd.readouterr().err
-    with cluster.cluster_executor("local", 1, PATIENCE) as executor:
-        results = grade_lesson(ungraded, ungraded.lesson(LESSON), options=SEED, executor=executor)
+    results = grade_lesson(ungraded, ungraded.lesson(LESSON), options=SEED)
     assert {result.status for result in results} == {"as before", "graded"}
     assert (rows_in(ungraded), notebooks(ungraded)) == expected
 
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert __main__.main(["grade", "--executor", "local"]) == 2
+    assert __main__.main(["grade", "--executor", "tls://host:8786"]) == 2
     assert "pip install --constraint constraints.txt --editable '.[cluster]'" in capsys.readouterr().err
 
 

@@ -11,8 +11,8 @@ from sqlalchemy import event
 
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.nbgrader_course import load_config
-from autograder.classroom.database import begin_writing, gradebook_url
+from autograder.authoring.nbgrader_course import load_config, read_config
+from autograder.classroom.database import gradebook_url, lock_student_rows
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.classroom.run import register
 from autograder.errors import CourseError
@@ -29,9 +29,9 @@ def here(classroom: Course, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.
     """Read the course's configuration anew, and forget passwords afterwards."""
     monkeypatch.chdir(classroom.root)
     monkeypatch.setenv("PGPASSWORD", "")
-    load_config.cache_clear()
+    read_config.cache_clear()
     yield monkeypatch
-    load_config.cache_clear()
+    read_config.cache_clear()
 
 
 def said(capsys: pytest.CaptureFixture) -> str:
@@ -111,11 +111,11 @@ def test_who_writes_a_students_rows_waits_for_who_does(scratch: Course) -> None:
     def second() -> None:
         with open_gradebook(scratch) as gradebook:
             waiting.set()
-            begin_writing(gradebook.db, "ada")
+            lock_student_rows(gradebook.db, "ada")
             order.append("second")
 
     with open_gradebook(scratch) as gradebook, ThreadPoolExecutor(1) as pool:
-        begin_writing(gradebook.db, "ada")
+        lock_student_rows(gradebook.db, "ada")
         other = pool.submit(second)
         assert waiting.wait(30)
         order.append("first")
@@ -135,15 +135,15 @@ def test_a_gradebook_that_was_used_is_not_forgotten_in_silence(scratch: Course, 
     monkeypatch.chdir(scratch.root)
     elsewhere = f"sqlite:///{scratch.root}/elsewhere.db"
     monkeypatch.setenv("GRADEBOOK_URL", elsewhere)
-    load_config.cache_clear()
+    read_config.cache_clear()
     assert main(["grades"]) == 0
     monkeypatch.delenv("GRADEBOOK_URL")
-    load_config.cache_clear()
+    read_config.cache_clear()
     assert main(["grades"]) == 2
     last = scratch.coursework / ".gradebook_url"
     words = f"GRADEBOOK_URL is not set here, and the last run used {elsewhere}. Set it to that; or delete {last}"
     assert words in capsys.readouterr().err
     last.unlink()
-    load_config.cache_clear()
+    read_config.cache_clear()
     assert main(["grades"]) == 0
-    load_config.cache_clear()
+    read_config.cache_clear()

@@ -24,9 +24,9 @@ from autograder.classroom.summary import (
     COMMENTED,
     PASSED,
     SummaryRow,
-    lines_of,
     row,
     summary_cell,
+    summary_rows,
 )
 from autograder.errors import CourseError
 from autograder.grading.grade import RECORD
@@ -126,7 +126,7 @@ def test_a_question_that_waits_is_not_shown_as_nothing() -> None:
     check = {"grade": True, "solution": False, "grade_id": "check_attend", "score": 3, "points": 4}
     cells = [new_markdown_cell("", metadata={"nbgrader": each}) for each in (data, check)]
     notebook = new_notebook(cells=cells, metadata={RECORD: {"verdicts": {"attend": {"points": 3, "told": "No."}}}})
-    shown = summary_cell(list(lines_of(notebook, {"question_R1"}, {})), 1.0).source
+    shown = summary_cell(list(summary_rows(notebook, {"question_R1"}, {})), 1.0).source
     assert "2 of 4 points so far; the other 2 are not graded yet." in shown
     assert "– of 2" in shown
     assert "content: 'not graded yet'" in head_of_page(["question_R1"])
@@ -139,14 +139,16 @@ def test_a_persons_points_for_an_exercise_are_told_from_those_of_its_checks(poin
     data = {"grade": True, "solution": False, "grade_id": "check_attend", "score": points, "points": 4}
     cells = [new_markdown_cell("", metadata={"nbgrader": data})]
     record = {"verdicts": {"attend": {"passed": True, "points": 4}}}
-    (line,) = lines_of(new_notebook(cells=cells, metadata={RECORD: record}), {"check_attend"} if waits else set(), {})
+    (line,) = summary_rows(
+        new_notebook(cells=cells, metadata={RECORD: record}), {"check_attend"} if waits else set(), {}
+    )
     assert (line.points, line.reason) == (points, reason)
 
 
 def test_a_comment_takes_the_place_of_the_reason() -> None:
     data = {"grade": True, "solution": True, "grade_id": "question_R1", "comment": "Good.", "score": 1, "points": 2}
     cell = new_markdown_cell("An answer.", metadata={"nbgrader": data})
-    (line,) = lines_of(new_notebook(cells=[cell]), set(), {})
+    (line,) = summary_rows(new_notebook(cells=[cell]), set(), {})
     assert (line.name, line.place, line.points, line.reason) == ("question R1", "comment-question_R1", 1, COMMENTED)
     assert "penalty for handing in late" in summary_cell([line], 0.5).source
 

@@ -7,8 +7,9 @@ import pytest
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
+from autograder.grading.submission import Submission
 from autograder.judging import verdict
 
 from .conftest import needs_sandbox

@@ -14,10 +14,12 @@ from torch import Tensor
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, RELEASED_STUB, Submission, grade, ran
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair_submission
+from autograder.grading.running import RELEASED_STUB, ran
 from autograder.grading.sandbox import Limits, shared_sandbox
+from autograder.grading.submission import Submission
 from autograder.judging.values import Lost, Raised, Returned
 
 from .conftest import needs_sandbox
@@ -54,8 +56,8 @@ def timeless(text: str) -> dict[str, Any]:
 
 
 def outcomes(given: Submission) -> dict[str, dict[str, Any]]:
-    with ran(repair_submission(given.notebook, given.lesson), given) as (_, outcomes):
-        return outcomes
+    with ran(repair_submission(given.notebook, given.lesson), given) as run:
+        return run.outcomes
 
 
 def test_grading_keeps_to_one_thread(package) -> None:

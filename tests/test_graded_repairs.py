@@ -8,12 +8,13 @@ import pytest
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
-from autograder.grading import grade as grading
+from autograder.grading import running
 from autograder.grading.cells import Cell, SubmittedNotebook
-from autograder.grading.grade import RECORD, Submission, grade, submitted_cell
+from autograder.grading.grade import RECORD, grade, submitted_cell
 from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import Limits, SandboxSession, open_session
 from autograder.grading.sandbox import session as session_module
+from autograder.grading.submission import Submission
 from autograder.judging.syntax import Code
 from autograder.judging.trial import NO_TIME_LEFT
 from autograder.paths import find_course
@@ -89,7 +90,7 @@ def test_of_a_hidden_check_the_same_words_are_told(package: LessonPackage) -> No
 @pytest.mark.parametrize("source", [RIGHT_IN_TRIALS, ENDLESS_WITH_ONE_EDIT, ENDS_IN_TRIALS])
 def test_a_trial_is_worth_no_point(package: LessonPackage, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
     with_trials, _ = graded(package, source)
-    monkeypatch.setattr(grading, "MOST_TRIALS", 0)
+    monkeypatch.setattr(running, "MOST_TRIALS", 0)
     without, _ = graded(package, source)
     assert with_trials["points"] == without["points"] < with_trials["of"]
     assert (with_trials["rule"] == "repair") == (source == RIGHT_IN_TRIALS)  # it can lie about its own reason

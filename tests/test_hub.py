@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.classroom.attempts import graded, read_attempts
+from autograder.classroom.attempts import graded_attempts, read_attempts
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import register
 from autograder.classroom.serve import only_one
@@ -326,7 +326,7 @@ def hand_in_and_fetch(desk: Desk, places: Places, clone: Course, bob: User, atte
     lesson, folder = clone.lesson(LESSON), places.home("bob") / FOLDER / "feedback"
     desk.submit()
     took = seconds_until(
-        lambda: sum(bool(a.released) for a in graded(read_attempts(clone, lesson, bob.name))) == attempt
+        lambda: sum(bool(a.released) for a in graded_attempts(read_attempts(clone, lesson, bob.name))) == attempt
     )
     desk.fetch(lambda: len(list(folder.glob("*/*.html"))) == attempt)
     print(f"feedback could be fetched {took:.1f} s after Submit")
@@ -357,7 +357,7 @@ def test_a_better_answer_gets_a_better_grade(desk: Desk, board, places, clone, s
     desk.feedback()
     take_pictures(desk.page, pictures, "7-feedback-better")
     take_pictures(board, pictures, "8-board-better")
-    points = [a.points for a in graded(read_attempts(clone, clone.lesson(LESSON), served["bob"].name))]
+    points = [a.points for a in graded_attempts(read_attempts(clone, clone.lesson(LESSON), served["bob"].name))]
     assert points == sorted(set(points))
 
 

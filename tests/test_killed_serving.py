@@ -33,7 +33,7 @@ MOMENTS = {
     "in the copy": ("exchange.read_plain", "after"),
     "after the copy": ("exchange.CollectPlainFiles.files_of", "after"),
     "while grading": ("serve.wait", "after"),
-    "after grading": ("serve.Service._write", "before"),
+    "after grading": ("attempt_writer.AttemptWriter.write", "before"),
     "in the gradebook's transaction": ("writer.GradebookWriter._save_comments", "after"),
     "before feedback": ("releasing.make_page", "before"),
     "in feedback": ("feedback.rewrite", "before"),

@@ -23,8 +23,10 @@ from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
 from autograder.authoring.variants import variants_of
-from autograder.grading.grade import RECORD, Submission, grade, ran
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.repair import repair_submission
+from autograder.grading.running import ran
+from autograder.grading.submission import Submission
 from autograder.judging.check import Check
 from autograder.judging.values import Returned
 from autograder.judging.verdict import Verdict
@@ -427,8 +429,8 @@ def hidden_points(verdict: Verdict) -> int:
 
 def graded(source: str, seed: int) -> Verdict:
     given = Submission(notebook_text(submission(PACKAGE, {"find_bugs": source})).encode(), PACKAGE, seed)
-    with ran(repair_submission(given.notebook, given.lesson), given) as (_, every):
-        outcomes = every["find_bugs"]
+    with ran(repair_submission(given.notebook, given.lesson), given) as run:
+        outcomes = run.outcomes["find_bugs"]
     return KEY.verdict("find_bugs", seed, [outcomes[check.name] for check in KEY.checks_of("find_bugs")])
 
 

@@ -18,8 +18,9 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import solutions, submission
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
+from autograder.grading.submission import Submission
 from autograder.judging.answer_key import load_answer_key
 from autograder.judging.modules import importable
 from autograder.paths import find_course

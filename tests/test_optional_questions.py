@@ -7,12 +7,11 @@ import pytest
 from autograder.authoring.bundle import released_notebooks
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.nbgrader_course import load_config
+from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.authoring.sample_submissions import submission
 from autograder.authoring.verify import missing_part_problems
-from autograder.classroom.gradebook import ensure_registered, open_gradebook, standings
+from autograder.classroom.gradebook import ensure_registered, open_gradebook, submission_scores
 from autograder.classroom.writer import GradebookWriter
-from autograder.judging.cell_metadata import is_graded, is_solution
 from autograder.paths import CONFIG_NAME, Course
 
 from .conftest import LESSON, copy_course
@@ -27,18 +26,18 @@ def without_r2(course: Course, tmp_path) -> Iterator[Course]:
     with (tmp_path / CONFIG_NAME).open("a") as config:
         config.write('c.Questions.graded = ["R1"]\n')
     yield made
-    load_config.cache_clear()
+    read_config.cache_clear()
 
 
 def test_every_question_counts_unless_the_configuration_says_otherwise(course: Course) -> None:
     cell = package_of(course.lesson(LESSON)).nbgrader_cells[QUESTION]
-    assert (is_graded(cell), is_solution(cell)) == (True, True)
+    assert (cell.graded, cell.answered) == (True, True)
 
 
 def test_an_optional_question_carries_no_points_and_says_so(without_r2: Course) -> None:
     package = package_of(without_r2.lesson(LESSON))
     cell = package.nbgrader_cells[QUESTION]
-    assert (is_graded(cell), is_solution(cell)) == (False, True)
+    assert (cell.graded, cell.answered) == (False, True)
     assert "**Question R2** (optional, without points)." in package.released
     assert "**Question R1** (2 points" in package_of(without_r2.lesson("01_why_attention")).released
 
@@ -59,7 +58,7 @@ def test_nobody_waits_for_an_optional_answer(without_r2: Course) -> None:
     with open_gradebook(without_r2) as gradebook:
         ensure_registered(gradebook, package)
         GradebookWriter(gradebook, load_config(without_r2.root), LESSON).save("ada", answered, None)
-        (standing,) = standings(gradebook, LESSON)
+        (standing,) = submission_scores(gradebook, LESSON)
         assert standing.max_score == sum(package.key.points().values())
         assert not standing.needs_manual_grade
         assert QUESTION in {cell.name for cell in gradebook.find_notebook(LESSON, LESSON).solution_cells}

@@ -6,11 +6,13 @@ import pytest
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading import grade as grading
-from autograder.grading.grade import NOT_RUN, RECORD, Submission, grade, ran
+from autograder.grading import running
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
 from autograder.grading.repair import repair_submission
+from autograder.grading.running import NOT_RUN, ran
 from autograder.grading.sandbox import Limits
+from autograder.grading.submission import Submission
 from autograder.judging.values import Lost, Returned
 
 from .conftest import needs_sandbox
@@ -40,8 +42,8 @@ def submitted(package: LessonPackage, edits: dict[str, str]) -> Submission:
 
 
 def outcomes(given: Submission) -> dict[str, object]:
-    with ran(repair_submission(given.notebook, given.lesson), given) as (_, outcomes):
-        return outcomes["attend"]
+    with ran(repair_submission(given.notebook, given.lesson), given) as run:
+        return run.outcomes["attend"]
 
 
 def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(package, right, names) -> None:
@@ -53,7 +55,7 @@ def test_an_endless_loop_is_waited_for_once_and_then_for_a_tenth_of_the_time(pac
 
 @pytest.mark.parametrize("place", [0, -2])  # the last one is a battery, which an answer cannot tell from its callers
 def test_who_loops_in_one_check_keeps_the_points_of_the_others(package, right, names, monkeypatch, place: int) -> None:
-    monkeypatch.setattr(grading, "LATER_SHARE", 20.0)  # a slow computer decides nothing
+    monkeypatch.setattr(running, "LATER_SHARE", 20.0)  # a slow computer decides nothing
     found = outcomes(submitted(package, {**right, "attend": CHOOSY.replace("NAMES", repr([names[place]]))}))
     assert [name for name, outcome in found.items() if isinstance(outcome, Lost)] == [names[place]]
     assert all(isinstance(outcome, Returned) for name, outcome in found.items() if name != names[place])

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import text
 
 from autograder.__main__ import main
-from autograder.authoring.nbgrader_course import load_config
+from autograder.authoring.nbgrader_course import load_config, read_config
 from autograder.authoring.notebook import read_notebook
-from autograder.classroom.database import begin_writing
+from autograder.classroom.database import lock_student_rows
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import grade_lesson, register
 from autograder.classroom.writer import GradebookWriter
@@ -44,14 +44,14 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget what a test has set, passwords above all."""
     monkeypatch.setenv("PGPASSWORD", "")
     yield
-    load_config.cache_clear()
+    read_config.cache_clear()
 
 
 def use(monkeypatch: pytest.MonkeyPatch, course: Course, url: str | None) -> Course:
     """Have a course's gradebook in a database; None stands for the file."""
     monkeypatch.setenv("GRADEBOOK_URL", url or "")
     monkeypatch.chdir(course.root)
-    load_config.cache_clear()
+    read_config.cache_clear()
     return course
 
 
@@ -68,7 +68,7 @@ def template(server: Server, pristine: Course, tmp_path_factory) -> str:
         course = use(patch, copy_course(pristine, tmp_path_factory.mktemp("template")), server.make("registered"))
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda _number: register(course, course.lesson(LESSON)), range(4)))
-    load_config.cache_clear()
+    read_config.cache_clear()
     return "registered"
 
 
@@ -169,7 +169,7 @@ def test_who_writes_the_same_student_waits_and_writes_no_row_twice(registered: C
             GradebookWriter(gradebook, load_config(registered.root), LESSON).save("ada", notebook, None)
 
     with open_gradebook(registered) as first, ThreadPoolExecutor(1) as pool:
-        begin_writing(first.db, "ada")
+        lock_student_rows(first.db, "ada")
         first.db.execute(text("INSERT INTO student (id) VALUES ('ada')"))
         second = pool.submit(write)
         with pytest.raises(TimeoutError):

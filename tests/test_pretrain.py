@@ -9,7 +9,7 @@ import pytest
 from safetensors import safe_open
 
 from autograder.authoring.lesson import read_lesson, solution_of
-from autograder.authoring.prose import plain_text, pretrain, prose_of
+from autograder.authoring.prose import pretrain, prose_of, without_marks
 from autograder.errors import LessonError
 from autograder.paths import find_course
 
@@ -32,7 +32,7 @@ def test_the_text_holds_sentences_and_no_answers(text: str) -> None:
     for lesson in COURSE.lessons():
         for cell in read_lesson(lesson):
             if cell.kind == "question":
-                assert plain_text(cell.text.split("\n\n")[0])[:60] not in text
+                assert without_marks(cell.text.split("\n\n")[0])[:60] not in text
             if cell.kind == "exercise":
                 assert not any(line.strip() in text for line in solution_of(cell).splitlines() if len(line) > 40)
 

@@ -1,17 +1,26 @@
 """No grade depends on a clock: what counts is the processor time of a submission, and how long it sleeps."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from autograder.authoring.lesson import read_lesson
+from autograder.authoring.lesson_package import package_of
+from autograder.authoring.notebook import notebook_text
+from autograder.authoring.sample_submissions import solutions, submission
+from autograder.grading.grade import RECORD, grade
 from autograder.grading.sandbox import Limits, SandboxSession, shared_sandbox
 from autograder.grading.sandbox import meter as metering
 from autograder.grading.sandbox.channel import TooSlowError
 from autograder.grading.sandbox.meter import AsleepError, Meter, TimeAllowance, Usage
+from autograder.grading.submission import Submission
 from autograder.judging.check import checks_in, load_module
 from autograder.judging.values import Lost, Returned
-from autograder.paths import find_course
-from benchmarks.busy import BUSY, busy_processes, differences
+from autograder.paths import Lesson, find_course
 
 from .conftest import needs_sandbox
 
@@ -33,6 +42,7 @@ def work(seconds={seconds}):
         pass
     return 1
 """
+BUSY = 8  # processes
 SLEEP = "import time\ndef work():\n    time.sleep({seconds})\n    return 1"
 IN_A_CHILD = """
 import os
@@ -41,6 +51,15 @@ def work():
         while True: pass
     os.wait()
 """
+
+
+@contextmanager
+def busy_processes() -> Iterator[None]:
+    """Keep the computer busy."""
+    with ExitStack() as stack:
+        for _ in range(BUSY):
+            stack.callback(stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"])).kill)
+        yield
 
 
 @pytest.fixture
@@ -56,13 +75,13 @@ def outcome(session: SandboxSession, source: str) -> object:
 
 @needs_sandbox
 def test_what_computes_less_than_it_may_is_waited_for_on_a_busy_computer(session: SandboxSession) -> None:
-    with busy_processes(BUSY):
+    with busy_processes():
         assert isinstance(outcome(session, COMPUTE.format(seconds=0.6)), Returned)
 
 
 @needs_sandbox
 def test_a_cell_too_is_waited_for_on_a_busy_computer(session: SandboxSession) -> None:
-    with busy_processes(BUSY):
+    with busy_processes():
         assert session.run(COMPUTE.format(seconds=0.6) + "work()").success
 
 
@@ -158,5 +177,15 @@ def test_computing_counts_when_it_has_happened_and_the_clock_is_early(monkeypatc
 @needs_sandbox
 @pytest.mark.slow
 def test_the_answer_key_gets_beside_busy_processes_what_it_gets_alone() -> None:
-    """Lesson 11's has black boxes too, so that three processes wait for each other; `benchmarks.busy` has all keys."""
-    assert differences([find_course().lesson("11_bug_hunt")], BUSY, times=1) == []
+    """Lesson 11's has black boxes too, so that three processes wait for each other."""
+    lesson = find_course().lesson("11_bug_hunt")
+    alone = points_of_the_key(lesson)
+    with busy_processes():
+        assert points_of_the_key(lesson) == alone
+
+
+def points_of_the_key(lesson: Lesson) -> dict[str, int]:
+    package = package_of(lesson)
+    handed_in = notebook_text(submission(package, solutions(read_lesson(lesson)))).encode()
+    record = json.loads(grade(Submission(handed_in, package, 5)))["metadata"][RECORD]
+    return {name: verdict["points"] for name, verdict in record["verdicts"].items()}

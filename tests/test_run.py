@@ -13,7 +13,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.run import AS_BEFORE, GRADED, StudentResult, closing_table, grade_lesson
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import NoSandboxError
-from autograder.grading import grade
+from autograder.grading import submission
 from autograder.grading.grade import RECORD
 from autograder.judging.answer_key import AnswerKey
 from autograder.paths import Course
@@ -168,7 +168,7 @@ def test_a_few_submissions_are_read_ahead_and_never_a_whole_class(scratch: Cours
     monkeypatch.setattr(GradebookWriter, "save", stop)
     with pytest.raises(KeyboardInterrupt):
         grade_lesson(scratch, scratch.lesson(LESSON), executor=Postponed())
-    assert len(reads) == 1 + run.AHEAD
+    assert len(reads) == 1 + run.PREFETCH
 
 
 def statuses(course: Course, **options) -> set[str]:
@@ -180,7 +180,7 @@ def test_other_limits_or_a_newer_judge_grade_anew(graded: Course, monkeypatch) -
     statuses(graded)
     assert statuses(graded) == {AS_BEFORE}
     assert statuses(graded, memory=1600) == {GRADED}
-    monkeypatch.setattr(grade, "machinery_digest", lambda: "newer")
+    monkeypatch.setattr(submission, "machinery_digest", lambda: "newer")
     assert statuses(graded, memory=1600) == {GRADED}
     assert statuses(graded, memory=1600) == {AS_BEFORE}
 

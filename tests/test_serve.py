@@ -27,7 +27,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import rules_of
 from autograder.classroom.run import grade_lesson
-from autograder.classroom.serve import Service, only_one
+from autograder.classroom.serve import HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
 from autograder.paths import CONFIG_NAME, Course
@@ -78,7 +78,7 @@ class Running:
         self.begin()
 
     def begin(self) -> None:
-        self.service = Service(self.course, self._pool, 1, UNSAFE, self.said.append)
+        self.service = HandInService(self.course, self._pool, 1, UNSAFE, self.said.append)
 
     def run(self) -> None:
         self.service.look()
@@ -303,19 +303,19 @@ class NeverDone(Executor):
 
 
 @pytest.fixture
-def reader(scratch: Course, exchange: Path) -> Service:
+def reader(scratch: Course, exchange: Path) -> HandInService:
     """A service that never finishes grading; `said` is what it has said."""
     said: list[str] = []
-    service = Service(scratch, NeverDone(), 1, UNSAFE, said.append)
+    service = HandInService(scratch, NeverDone(), 1, UNSAFE, said.append)
     service.said = said
     return service
 
 
-def running(service: Service) -> list[tuple[str, str]]:
+def running(service: HandInService) -> list[tuple[str, str]]:
     return [(work.delivered.student, work.delivered.lesson.name) for work in service._running.values()]
 
 
-def test_one_student_with_many_lessons_holds_up_nobody_else(reader: Service, exchange: Path) -> None:
+def test_one_student_with_many_lessons_holds_up_nobody_else(reader: HandInService, exchange: Path) -> None:
     for student, lesson in (("mallory", LESSON), ("mallory", "03_scaling"), ("ann", LESSON)):
         hand_in(exchange, student, "{}", lesson)
     reader.look()
@@ -330,7 +330,7 @@ def test_one_student_with_many_lessons_holds_up_nobody_else(reader: Service, exc
     assert running(reader)[0] == ("zoe", LESSON)
 
 
-def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: Service, exchange: Path) -> None:
+def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: HandInService, exchange: Path) -> None:
     hand_in(exchange, "ann", "{}")
     reader.look()
     reader.start()
@@ -345,7 +345,7 @@ def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: Service
     assert running(reader)[0] == ("ann", "03_scaling")
 
 
-def test_folders_without_end_cost_little_and_are_forgotten(reader: Service, exchange: Path, monkeypatch) -> None:
+def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService, exchange: Path, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.MOST_HANDED_IN", 6)
     monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
     told = []
@@ -367,7 +367,7 @@ def test_folders_without_end_cost_little_and_are_forgotten(reader: Service, exch
 
 
 def test_an_exchange_whose_clock_is_wrong_loses_nothing(
-    reader: Service, exchange: Path, notebooks, monkeypatch
+    reader: HandInService, exchange: Path, notebooks, monkeypatch
 ) -> None:
     real = exchange_module.changed_at
     monkeypatch.setattr(exchange_module, "changed_at", lambda status: real(status) - timedelta(hours=1))
@@ -491,23 +491,28 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
     assert service.service.waiting == 0
 
 
-def test_while_somebody_edits_the_configuration_work_waits(service, exchange, notebooks, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("half", "words"), [("c.HandIn.due = '2026-1'\n", "is not a time"), ("c.HandIn.due = (\n", "SyntaxError")]
+)
+def test_while_somebody_edits_the_configuration_work_waits(
+    service, exchange, notebooks, monkeypatch, half: str, words: str
+) -> None:
     monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
+    config = service.course.root / CONFIG_NAME
+    before = config.read_text(encoding="utf-8")
     hand_in(exchange, "ada", notebooks["nothing"])
-    configure(service.course, "c.HandIn.due = '2026-1'\n")
+    config.write_text(before + half, encoding="utf-8")
     service.service.work()
-    assert "is not a time" in service.said[-1]
+    assert words in service.said[-1]
     assert service.service.waiting == 1
-    configure(service.course, "c.HandIn.due = ''\n")
+    config.write_text(before, encoding="utf-8")
     service.service.start()
-    configure(service.course, "c.HandIn.due = (\n")  # half typed, while it is graded
+    configure(service.course, half)  # half typed, while it is graded
     for _ in range(3):
         service.service.work()
-    assert "was never closed" in service.said[-1]
+    assert words in service.said[-1]
     assert service.attempts("ada") == []
-    text = (service.course.root / CONFIG_NAME).read_text()
-    (service.course.root / CONFIG_NAME).write_text(text.removesuffix("c.HandIn.due = (\n"))
-    configure(service.course, "")
+    config.write_text(before, encoding="utf-8")
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]

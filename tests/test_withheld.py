@@ -9,7 +9,8 @@ import pytest
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.grade import RECORD, grade
+from autograder.grading.submission import Submission
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.case import Failure
 from autograder.judging.verdict import Result, Verdict

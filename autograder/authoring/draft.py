@@ -34,8 +34,8 @@ def add_draft(course: Course, lesson: Lesson, exercise: str, source: str) -> str
     """
     drafts = course.drafts(lesson)
     drafted = drafts.read_text(encoding="utf-8") if drafts.is_file() else ""
-    known = lesson.mistakes_py.read_text(encoding="utf-8") if lesson.mistakes_py.is_file() else ""
-    name, text = draft(exercise, source, NAME.findall(drafted + known))
+    mistakes = lesson.mistakes_py.read_text(encoding="utf-8") if lesson.mistakes_py.is_file() else ""
+    name, text = draft(exercise, source, NAME.findall(drafted + mistakes))
     drafts.parent.mkdir(parents=True, exist_ok=True)
     before = drafted.rstrip() or HEADER.format(lesson.shown(lesson.mistakes_py))
     drafts.write_text(f"{before}\n\n{text}\n", encoding="utf-8")

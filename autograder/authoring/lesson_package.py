@@ -23,8 +23,7 @@ def package_of(lesson: Lesson) -> LessonPackage:
     Raises:
         LessonError: the lesson does not fit together.
     """
-    files = [lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files]
-    read = tuple((path.name, digest(path)) for path in files)
+    read = tuple((path.name, digest(path)) for path in lesson.written_files)
     return _package(lesson, read, tuple(graded_questions(lesson.root)))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import EditedByHandError
-from ..paths import Lesson, file_digest
+from ..paths import Lesson, file_digest, replace_bytes
 
 
 def refuse_edited(lesson: Lesson, files: Mapping[Path, Path]) -> None:
@@ -38,18 +38,11 @@ def replace_generated(lesson: Lesson, contents: Mapping[Path, bytes]) -> None:
     sums = {lesson.shown(path): hashlib.sha256(content).hexdigest() for path, content in contents.items()}
     text = (json.dumps(sums, indent=1) + "\n").encode()
     lesson.replacing.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(lesson.replacing, text)
+    replace_bytes(lesson.replacing, text)
     for path, content in contents.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content)
+        replace_bytes(path, content)
     for name in read_sums(lesson.manifest).keys() - sums.keys():
         (lesson.root / name).unlink(missing_ok=True)
-    replace_file(lesson.manifest, text)
+    replace_bytes(lesson.manifest, text)
     lesson.replacing.unlink()
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that it is the old one or the new one at every moment."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.write_bytes(content)
-    draft.replace(path)

@@ -15,38 +15,29 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from ..errors import CourseError
+from ..errors import CourseError, one_line
 from ..paths import CONFIG_NAME, Course
 
-CHANGED: dict[Path, int] = {}  # when a course's configuration that was read had last changed
+
+def load_config(root: Path) -> Config:
+    """Return what nbgrader_config.py says now. It is the only place where the course is configured.
+
+    Raises:
+        CourseError: it is missing, or cannot be run.
+    """
+    try:
+        return read_config(root, (root / CONFIG_NAME).stat().st_mtime_ns)
+    except CourseError:
+        raise
+    except (Exception, SystemExit) as error:
+        reason = f"{type(error).__name__}: {one_line(str(error))}"
+        raise CourseError(f"{root / CONFIG_NAME} cannot be read: {reason}") from error
 
 
 @lru_cache(maxsize=4)
-def load_config(root: Path) -> Config:
-    """Return what nbgrader_config.py says. It is the only place where the course is configured.
-
-    Raises:
-        CourseError: it is no Python that runs.
-    """
-    try:
-        return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
-    except CourseError:
-        raise
-    except Exception as error:
-        raise CourseError(f"{root / CONFIG_NAME} cannot be read: {type(error).__name__}: {error}") from error
-
-
-def current_config(root: Path) -> Config:
-    """Return what nbgrader_config.py says now, for what runs while somebody edits it.
-
-    Raises:
-        CourseError: it is no Python that runs.
-    """
-    changed = (root / CONFIG_NAME).stat().st_mtime_ns
-    if CHANGED.get(root) != changed:
-        load_config.cache_clear()
-        CHANGED[root] = changed
-    return load_config(root)
+def read_config(root: Path, _changed: int) -> Config:
+    """Run nbgrader_config.py, once for each time that it was changed."""
+    return PyFileConfigLoader(CONFIG_NAME, path=str(root)).load_config()
 
 
 def graded_questions(root: Path) -> list[str]:
@@ -57,12 +48,7 @@ def graded_questions(root: Path) -> list[str]:
 
 
 def open_nbgrader(course: Course, **settings: str) -> Any:
-    """Return nbgrader's API for a course.
-
-    Args:
-        course: where it is.
-        settings: further settings of nbgrader's CourseDirectory.
-    """
+    """Return nbgrader's API for a course."""
     # nbgrader 0.9.6 adds objects to SQLAlchemy sessions late; every row is right nevertheless
     warnings.filterwarnings("ignore", category=SAWarning, module=r"nbgrader\.api")
     logging.getLogger("alembic").setLevel(logging.WARNING)

@@ -30,12 +30,7 @@ def solved_notebook(cells: list[LessonCell]) -> Notebook:
 
 
 def source_notebook(cells: list[LessonCell], points: dict[str, int]) -> Notebook:
-    """Return nbgrader's source: solutions between markers, metadata, points.
-
-    Args:
-        cells: the lesson.
-        points: the sum of each exercise's checks.
-    """
+    """Return nbgrader's source: solutions between markers, metadata, points."""
     return join_cells([source_cell(cell, points) for cell in cells])
 
 

@@ -44,11 +44,11 @@ def prose_of(course: Course, *, without: str = "") -> str:
     """
     cells = [c for lesson in course.lessons() if lesson.name != without for c in read_lesson(lesson)]
     paragraphs = [p for c in cells if c.kind == "prose" for p in re.split(r"\n\s*\n", c.text)]
-    plain = [plain_text(p) for p in paragraphs if not re.match(r"\s*(#|\||-|\$\$)", p) and "$" not in p]
+    plain = [without_marks(p) for p in paragraphs if not re.match(r"\s*(#|\||-|\$\$)", p) and "$" not in p]
     return "\n".join(p for p in plain if p) + "\n"
 
 
-def plain_text(paragraph: str) -> str:
+def without_marks(paragraph: str) -> str:
     """Return a paragraph without Markdown's marks."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
     text = re.sub(r"[*`]+", "", " ".join(text.split())).replace("’", "'").replace("−", "-").replace("…", "...")

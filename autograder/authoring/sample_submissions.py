@@ -17,12 +17,7 @@ Edits = dict[str, str]
 
 
 def submission(package: LessonPackage, edits: Mapping[str, str]) -> Any:
-    """Return the released notebook with other text in some cells.
-
-    Args:
-        package: the lesson.
-        edits: the text of exercise and question cells, by grade id.
-    """
+    """Return the released notebook with other text in some cells, by grade id."""
     notebook = nbformat.reads(package.released, as_version=4)
     for cell in notebook.cells:
         cell.source = edits.get(grade_id_of(cell), cell.source)
@@ -38,10 +33,6 @@ def one_mistake_each(package: LessonPackage, code: Edits) -> list[dict[str, Muta
     """Distribute all mistakes over as few submissions as possible, at most one mistake per exercise in each.
 
     Exercises whose solutions use one another never share a submission.
-
-    Args:
-        package: the lesson.
-        code: every exercise's solution.
     """
     key = package.key
     linked = linked_exercises(code)

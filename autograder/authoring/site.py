@@ -101,8 +101,8 @@ def documents(course: Course) -> list[Path]:
     """Return docs/, in the order in which readers need it."""
 
     def rank(path: Path) -> tuple[int, str]:
-        known = path.stem in FIRST_DOCUMENTS
-        return (FIRST_DOCUMENTS.index(path.stem) if known else len(FIRST_DOCUMENTS), path.stem)
+        first = path.stem in FIRST_DOCUMENTS
+        return (FIRST_DOCUMENTS.index(path.stem) if first else len(FIRST_DOCUMENTS), path.stem)
 
     return sorted(course.documents.glob("*.md"), key=rank)
 
@@ -137,13 +137,13 @@ def front_page(course: Course, site_paths: dict[str, str]) -> str:
             lessons=table[0],
             license=license_line(course),
             lesson_pages="\n".join(page for page in site_paths.values() if page.startswith(LESSONS)),
-            document_pages="\n".join(entry(path, heading(text)) for path in documents(course)),
+            document_pages="\n".join(navigation_entry(path, heading(text)) for path in documents(course)),
         )
     )
     return relinked(filled, "README.md", site_paths)
 
 
-def entry(path: Path, course_title: str) -> str:
+def navigation_entry(path: Path, course_title: str) -> str:
     """Return a document's line in the navigation: its title without the course's."""
     title = heading(path.read_text(encoding="utf-8")).removeprefix(f"{course_title}: ")
     return f"{title[0].upper()}{title[1:]} <{DOCUMENTS}/{path.stem}>"

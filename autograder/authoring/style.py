@@ -157,13 +157,10 @@ def stub_problems(cell: LessonCell) -> Iterator[Problem]:
         return
     if "(" not in (ast.get_docstring(definition) or ""):
         yield cell.line, f"the docstring of {cell.name} says the shapes, in parentheses"
-    if isinstance(definition, ast.FunctionDef) and not all([definition.returns, *argument_types(definition)]):
-        yield cell.line, f"{cell.name} has a type for each argument and for its result"
-
-
-def argument_types(function: ast.FunctionDef) -> list[ast.expr | None]:
-    """Return the types of a function's arguments, None where one has none."""
-    return [argument.annotation for argument in function.args.args]
+    if isinstance(definition, ast.FunctionDef):
+        types = [definition.returns, *(argument.annotation for argument in definition.args.args)]
+        if not all(types):
+            yield cell.line, f"{cell.name} has a type for each argument and for its result"
 
 
 def message_problems(key: AnswerKey) -> Iterator[str]:

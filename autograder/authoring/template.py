@@ -30,7 +30,7 @@ def start_lesson(course: Course, name: str) -> str:
     lesson = Lesson(name, course.root)
     if lesson.folder.exists():
         raise CourseError(f"{lesson.shown(lesson.folder)} exists already. Choose another name.")
-    shutil.copytree(course.root / "solutions" / "_template", lesson.folder)
+    shutil.copytree(course.template, lesson.folder)
     text = lesson.lesson_py.read_text(encoding="utf-8")
     for title in ("# N. ", "Exercise N.", "Question RN", "question RN"):
         text = text.replace(title, title.replace("N", str(int(name[:2]))))

@@ -12,8 +12,9 @@ from inspect import signature
 from itertools import combinations
 from typing import Any
 
-from ..grading.grade import RECORD, Submission, grade
+from ..grading.grade import RECORD, grade
 from ..grading.package import LessonPackage
+from ..grading.submission import Submission
 from ..judging.answer_key import AnswerKey
 from ..judging.battery import Battery, kind_of, promises_of
 from ..judging.card import number
@@ -60,7 +61,7 @@ PROMISES = {  # words of a text, the kinds of item that ask what they promise, a
     "too large": (("large",), "large"),
     "empty": (("empty",), "empty"),
 }
-Notebook = dict[str, Any]
+GradedNotebook = dict[str, Any]
 
 
 def verify(
@@ -207,37 +208,31 @@ def graded_submission_problems(
     *,
     demonstrations: bool,
 ) -> Iterator[str]:
-    """Grade the solved and the released notebook, and the wrong ones, and look at what came out.
-
-    Args:
-        package: the lesson.
-        right: every exercise's solution.
-        wrong: the mistakes of each wrong submission.
-        jobs: how many submissions run at once.
-        demonstrations: run the lesson's own cells too.
-    """
-    edits = [with_what_it_uses(found, right) for found in wrong]
+    """Grade the solved and the released notebook, and the wrong ones, and look at what came out."""
+    edits = [with_what_it_uses(mistakes, right) for mistakes in wrong]
     with ThreadPoolExecutor(jobs) as pool:
-        solved = pool.submit(graded, package, right, demonstrations=demonstrations)
-        released = pool.submit(graded, package, {}, demonstrations=demonstrations)
-        results = pool.map(lambda e: graded(package, e), edits)
+        solved = pool.submit(graded_notebook, package, right, demonstrations=demonstrations)
+        released = pool.submit(graded_notebook, package, {}, demonstrations=demonstrations)
+        results = pool.map(lambda e: graded_notebook(package, e), edits)
         yield from solved_and_released_problems(package, solved.result(), released.result())
-        for found, notebook in zip(wrong, results, strict=True):
-            for mistake in found.values():
+        for mistakes, notebook in zip(wrong, results, strict=True):
+            for mistake in mistakes.values():
                 verdict = verdict_in(notebook, mistake.exercise)
                 card = unescape(card_in(notebook, mistake.exercise))
                 yield from mistake_problems(mistake, verdict["passed"], card, {verdict["mistake"], verdict["rule"]})
 
 
-def graded(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> Notebook:
+def graded_notebook(package: LessonPackage, edits: Edits, *, demonstrations: bool = False) -> GradedNotebook:
     """Grade one submission. These are our own, so they may run where nothing can be isolated."""
     content = notebook_text(submission(package, edits)).encode()
     text = grade(Submission(content, package, SEED, demonstrations=demonstrations, allow_unsandboxed=True))
-    notebook: Notebook = json.loads(text)
+    notebook: GradedNotebook = json.loads(text)
     return notebook
 
 
-def solved_and_released_problems(package: LessonPackage, solved: Notebook, released: Notebook) -> Iterator[str]:
+def solved_and_released_problems(
+    package: LessonPackage, solved: GradedNotebook, released: GradedNotebook
+) -> Iterator[str]:
     """Check the solved notebook's points, and the released one's."""
     for flag in solved["metadata"][RECORD]["flags"]:
         yield f"a person would be asked about the solution: {flag}; if that is right, `allow` it in hidden.py"
@@ -256,12 +251,7 @@ def solved_and_released_problems(package: LessonPackage, solved: Notebook, relea
 
 
 def stop_problem(source: str, output: Mapping[str, Any]) -> str:
-    """Return what to say of a cell of the released notebook that stopped, and what may help.
-
-    Args:
-        source: the cell's.
-        output: its error.
-    """
+    """Return what to say of a cell of the released notebook that stopped, and what may help."""
     where = f"the released notebook stops at `{source.splitlines()[0]}`"
     if output["ename"] == STOPPED:
         return f"{where}: {output['evalue']}"
@@ -269,13 +259,13 @@ def stop_problem(source: str, output: Mapping[str, Any]) -> str:
     return f"{where} with {output['ename']}: {PYTORCHS if unsolved else output['evalue']}"
 
 
-def verdict_in(notebook: Notebook, exercise: str) -> Mapping[str, Any]:
+def verdict_in(notebook: GradedNotebook, exercise: str) -> Mapping[str, Any]:
     """Return what grading wrote down about an exercise."""
     verdict: Mapping[str, Any] = notebook["metadata"][RECORD]["verdicts"][exercise]
     return verdict
 
 
-def card_in(notebook: Notebook, exercise: str) -> str:
+def card_in(notebook: GradedNotebook, exercise: str) -> str:
     """Return an exercise's card."""
     cell = next(cell for cell in notebook["cells"] if checked_exercise(cell) == exercise)
     return "".join(cell["outputs"][0]["data"]["text/html"])

@@ -19,7 +19,7 @@ def watch(lesson: Lesson, jobs: int, say: Callable[[str], None]) -> None:
     seen = Saved()
     while True:
         if saved(lesson) != seen:
-            seen = settled(lesson)
+            seen = saved_at_rest(lesson)
             for line in build_and_prove(lesson, jobs):
                 say(line)
                 if saved(lesson) != seen:
@@ -30,12 +30,11 @@ def watch(lesson: Lesson, jobs: int, say: Callable[[str], None]) -> None:
 
 def saved(lesson: Lesson) -> Saved:
     """Return when each file that an author writes was saved last, and its size."""
-    files = [lesson.lesson_py, lesson.checks_py, *lesson.secret_files, *lesson.module_files, *lesson.data_files]
-    stats = [(path.name, path.stat()) for path in files if path.is_file()]
+    stats = [(path.name, path.stat()) for path in lesson.written_files if path.is_file()]
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in stats}
 
 
-def settled(lesson: Lesson) -> Saved:
+def saved_at_rest(lesson: Lesson) -> Saved:
     """Return the same once nothing is being written any more: an editor may empty a file before it fills it."""
     before = Saved()
     while (now := saved(lesson)) != before:

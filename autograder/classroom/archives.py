@@ -159,12 +159,12 @@ def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
     folder, parts = archive.removesuffix(".zip"), PurePosixPath(path).parts
     for depth, part in enumerate(parts, 1):
         name = PurePosixPath(part).stem if depth == len(parts) else part
-        if owner := parse_lms_name(part, lesson) or named(name, lesson):
+        if owner := parse_lms_name(part, lesson) or owner_named(name, lesson):
             return Upload("/".join([*filter(None, [folder]), *parts[:depth]]), owner, archive)
-    return Upload(folder, named(PurePosixPath(folder).name, lesson) or Owner("", by_lms=False), archive)
+    return Upload(folder, owner_named(PurePosixPath(folder).name, lesson) or Owner("", by_lms=False), archive)
 
 
-def named(name: str, lesson: Lesson) -> Owner | None:
+def owner_named(name: str, lesson: Lesson) -> Owner | None:
     """Return whom a name without an LMS's marks names; None where it names nobody."""
     rest = re.sub(rf"[ _-]*{re.escape(lesson.name)}[ _-]*", "", name)
     student = safe_student_id(re.sub(r"[ _-]*\(\d+\)$", "", rest))

@@ -83,7 +83,7 @@ def forget_attempts(course: Course, student: str) -> int:
     return lessons
 
 
-def graded(attempts: Sequence[Attempt]) -> list[Attempt]:
+def graded_attempts(attempts: Sequence[Attempt]) -> list[Attempt]:
     """Return those that were graded."""
     return [attempt for attempt in attempts if attempt.status == GRADED]
 
@@ -95,7 +95,7 @@ def counting(attempts: Sequence[Attempt], best: bool) -> Attempt | None:
         attempts: a student's.
         best: whether the best one counts.
     """
-    candidates = graded(attempts)
+    candidates = graded_attempts(attempts)
     if not candidates:
         return None
     return max(reversed(candidates), key=lambda attempt: attempt.points) if best else candidates[-1]
@@ -104,7 +104,7 @@ def counting(attempts: Sequence[Attempt], best: bool) -> Attempt | None:
 def changes(attempts: Sequence[Attempt]) -> list[str]:
     """Return a line for each graded attempt: its points, and each exercise that got others than before."""
     lines, before = [], dict[str, int]()
-    for number, attempt in enumerate(graded(attempts), 1):
+    for number, attempt in enumerate(graded_attempts(attempts), 1):
         moved = [
             f"{name} {before[name]} → {points}"
             for name, points in attempt.exercises.items()
@@ -125,7 +125,7 @@ def about(attempts: Sequence[Attempt], submission: str, best: bool) -> tuple[Att
         submission: the checksum of the notebook; the latest attempt with it is meant.
         best: whether the best attempt counts.
     """
-    done = graded(attempts)
+    done = graded_attempts(attempts)
     own = next((attempt for attempt in reversed(done) if attempt.submission == submission), None)
     chosen = counting(attempts, best)
     if own is None or chosen is None:

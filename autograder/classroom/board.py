@@ -26,7 +26,7 @@ from tornado.escape import xhtml_escape
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, authenticated
 
-from ..authoring.nbgrader_course import current_config
+from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..paths import Course
 from .board_messages import Allowance, Catalog, reading_costs, told_in
@@ -54,7 +54,7 @@ GUARD = (
 )
 
 
-class Service:
+class BoardService:
     """What all requests share: the table, the lessons' words, and each lesson's latest state.
 
     Args:
@@ -131,7 +131,7 @@ class Service:
         """Return each lesson's name and title in order, and when it is due, as the configuration says now."""
         due = dict.fromkeys(self.catalog.lessons, "")
         try:
-            config, entered = current_config(self._course.root), self.store.due_dates()
+            config, entered = load_config(self._course.root), self.store.due_dates()
             for name in due:
                 rules = rules_of(config, name)
                 due[name] = replace(rules, due=rules.due or entered.get(name)).due_in_words()
@@ -149,7 +149,7 @@ class Service:
 class Handler(RequestHandler):
     """What every answer has in common: it may not be framed, kept, or run anything from elsewhere."""
 
-    def initialize(self, service: Service, auth: HubOAuth) -> None:
+    def initialize(self, service: BoardService, auth: HubOAuth) -> None:
         """Take what all requests share."""
         self.service, self.hub_auth = service, auth
 
@@ -291,7 +291,7 @@ def opens_own_server(user: Mapping[str, Any]) -> bool:
     return user.get("kind") == "user" and mine
 
 
-def application(service: Service, auth: HubOAuth, prefix: str) -> Application:
+def application(service: BoardService, auth: HubOAuth, prefix: str) -> Application:
     """Return the service's pages, below a prefix; students' messages also go to `/tries`, as through a socket."""
     shared = {"service": service, "auth": auth}
     pages = {"lessons": Lessons, "past": Past, "events": Events, "tries": Mine}
@@ -326,5 +326,5 @@ def serve_board(course: Course) -> None:
         )
     for name in ("tornado.application", "tornado.general"):  # each request can warn, and a flood would fill a disk
         logging.getLogger(name).setLevel(logging.ERROR)
-    service = Service(BoardStore.of(course), course)
+    service = BoardService(BoardStore.of(course), course)
     asyncio.run(listen(application(service, HubOAuth.instance(), prefix), address, socket))

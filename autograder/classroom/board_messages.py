@@ -14,7 +14,7 @@ from typing import Any
 
 from ..paths import Course
 from ..student.titles import titles_in
-from .board_state import Try, told
+from .board_state import Try, message_words
 from .board_store import Told
 
 MOST_TRIES = 50  # of one request
@@ -58,7 +58,7 @@ class Catalog:
     def words(self, lesson: str, exercise: str, message: str) -> tuple[str, bool]:
         """Return what a message's id stands for, and whether it is a mistake that has a name."""
         written = self.lessons[lesson]["exercises"].get(exercise, {}).get("messages", {})
-        return told(message, written), message in written
+        return message_words(message, written), message in written
 
 
 @lru_cache(maxsize=1)
@@ -122,7 +122,7 @@ def told_by(thing: Any, student: str, catalog: Catalog, now: float) -> Told | No
         return None
     if not passed and not MESSAGE.fullmatch(message):
         return None
-    what = Try(student, exercise, passed, "" if passed else message, min(moment, now), code_of(code))
+    what = Try(student, exercise, passed, "" if passed else message, min(moment, now), clean_code(code))
     return Told(name, lesson, what)
 
 
@@ -134,7 +134,7 @@ def seconds(value: Any) -> float | None:
         return None
 
 
-def code_of(value: Any) -> str:
+def clean_code(value: Any) -> str:
     """Return code as a database keeps it: cut where it is long, without what is no character."""
     text = value[:MOST_CODE] if isinstance(value, str) else ""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")

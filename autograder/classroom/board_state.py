@@ -89,7 +89,7 @@ def board_of(
     states: dict[str, dict[str, str]] = defaultdict(dict)
     for (student, exercise), passed in done.items():
         states[student][exercise] = PASSED if passed else WORKING
-    for student, mine in by_student(tries).items():
+    for student, mine in tries_by_student(tries).items():
         for exercise in stuck_on(mine, now):
             if states[student].get(exercise) == WORKING:
                 states[student][exercise] = STUCK
@@ -97,7 +97,7 @@ def board_of(
     return Board(states, most_seen(shown))
 
 
-def by_student(tries: Iterable[Try]) -> dict[str, list[Try]]:
+def tries_by_student(tries: Iterable[Try]) -> dict[str, list[Try]]:
     """Return each student's tries, in order."""
     mine = defaultdict(list)
     for one in tries:
@@ -193,7 +193,7 @@ def messages_that_helped(tries: Iterable[Try]) -> list[Helped]:
     return sorted(found, key=lambda helped: (helped.exercise, -helped.saw, helped.message))
 
 
-def told(message: str, written: Mapping[str, str]) -> str:
+def message_words(message: str, written: Mapping[str, str]) -> str:
     """Return what a message id stands for: its author's words, or what the rule says that made it.
 
     Args:

@@ -32,7 +32,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ..authoring.nbgrader_course import load_config
 from ..paths import Course
 from .board_state import PAUSE, Try
-from .database import POSTGRESQL, UNUSABLE, alone, as_course_error, connect, unusable
+from .database import POSTGRESQL, UNUSABLE, as_course_error, connect, exclusive, unusable
 
 LOOK_BACK = 4 * PAUSE  # seconds of tries from which a class's states are made
 MOST_TRIES = 20_000  # of one lesson at once: some 300 students who check every two minutes
@@ -83,7 +83,7 @@ class BoardStore:
         """
         course.coursework.mkdir(exist_ok=True)
         store = cls(load_config(course.root).CourseDirectory.db_url)
-        with as_course_error(), alone(store._engine):
+        with as_course_error(), exclusive(store._engine):
             TRIES.metadata.create_all(store._engine)
         return store
 

@@ -2,15 +2,12 @@
 
 A submission travels as its text. A lesson goes to each worker once, and a worker needs nothing of the course's folder.
 Dask sends functions and values as pickles, so whoever reaches the scheduler runs code on every worker: docs/scale.md
-begins with TLS. The scheduler loads this module too, so it imports nothing heavy.
+begins with TLS.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import platform
-import signal
 import threading
 import time
 import uuid
@@ -19,27 +16,19 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import lru_cache, partial
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import dask
-from distributed import Client, LocalCluster, Security, WorkerPlugin
-from distributed.core import Status
+from distributed import Client
 from distributed.scheduler import KilledWorker
 from distributed.versions import VersionMismatchWarning
 
-from ..errors import ClusterError, CourseError, SandboxError, command
-from ..paths import digest
-from .executors import WorkersElsewhere
+from ..errors import ClusterError, CourseError, command
+from ..grading.submission import Submission
+from .cluster_worker import LessonSent, SandboxReady, grade_here, state_of_worker, versions_here
+from .run import WorkersElsewhere
 
-if TYPE_CHECKING:
-    from ..grading.grade import Submission
-    from ..grading.package import LessonPackage
-
-LOCAL = "local"
-COMPARED = ("torch", "dask", "distributed")
 CONNECT_SECONDS = 10.0
 WATCH_SECONDS = 0.5
 MOST_NAMED = 10
@@ -48,135 +37,6 @@ QUIET = {
     "distributed.admin.large-graph-warning-threshold": "1GiB",  # one notebook with many figures
     "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
 }
-
-# --- on a worker -----------------------------------------------------------------------------------------------------
-
-_lessons: dict[str, LessonPackage] = {}
-_runs: set[str] = set()  # that use this worker's sandbox
-_turn = threading.Lock()  # one submission at a time
-
-
-def grade_here(lesson: str, notebook: bytes, seed: int, limits: Mapping[str, Any], demonstrations: bool) -> Any:
-    """Grade a submission on this worker. What is wrong with the submission is returned: only other trouble is raised.
-
-    Args:
-        lesson: the name under which the lesson was sent.
-        notebook: the file that was handed in.
-        seed: what the inputs of all checks are drawn from.
-        limits: how much the submission may use, as a dictionary.
-        demonstrations: run the lesson's own demonstration cells too.
-    """
-    from ..grading.grade import Submission, grade
-    from ..grading.sandbox import Limits
-
-    try:
-        with _turn:
-            return grade(Submission(notebook, _lessons[lesson], seed, Limits(**limits), demonstrations))
-    except SandboxError:  # Dask tries once more, maybe on another worker
-        raise
-    except CourseError as error:
-        return error
-    except Exception as error:
-        return CourseError(f"{type(error).__name__}: {error}")
-
-
-class LessonSent(WorkerPlugin):  # type: ignore[misc]
-    """Keeps a lesson on every worker, also on those that join later.
-
-    Args:
-        name: under which submissions refer to it.
-        lesson: the lesson.
-    """
-
-    def __init__(self, name: str, lesson: LessonPackage) -> None:
-        self.name, self.lesson = name, lesson
-
-    def setup(self, worker: Any) -> None:
-        """Keep the lesson."""
-        _lessons[self.name] = self.lesson
-
-    def teardown(self, worker: Any) -> None:
-        """Forget it."""
-        _lessons.pop(self.name, None)
-
-
-class SandboxReady(WorkerPlugin):  # type: ignore[misc]
-    """Starts a worker's sandbox, and only then lets the worker have submissions; ends the sandbox with the run.
-
-    Args:
-        name: the run's, and that of the resource which its submissions ask for.
-        versions: the client's.
-
-    Attributes:
-        unfit: why the worker gets no submissions, '' where it does; None as long as that is not known.
-    """
-
-    def __init__(self, name: str, versions: Mapping[str, str]) -> None:
-        self.name, self.versions = name, versions
-        self.unfit: str | None = None
-
-    async def setup(self, worker: Any) -> None:
-        """Start the sandbox, then tell the scheduler."""
-        _runs.add(self.name)
-        unfit = await asyncio.to_thread(why_unfit, self.versions)
-        if not unfit:
-            await worker.set_resources(**{self.name: 1})
-            # only a worker that begins to run has the scheduler look for submissions that nobody else could take
-            worker.status = Status.paused
-            worker.status = Status.running
-        self.unfit = unfit
-
-    async def teardown(self, worker: Any) -> None:
-        """End the sandbox, and what still runs in it."""
-        _runs.discard(self.name)
-        if not _runs:
-            await asyncio.to_thread(end_sandbox)
-
-
-def why_unfit(versions: Mapping[str, str]) -> str:
-    """Say why this worker cannot grade for a client with these versions; '' where it can, with its sandbox ready."""
-    from ..grading.sandbox import shared_sandbox, unavailable_reason
-    from ..grading.sandbox.pool import discard
-
-    here = versions_here()
-    for name, wanted in versions.items():
-        if here[name] != wanted:
-            return f"its {name} is {here[name]}, here it is {wanted}"
-    if reason := unavailable_reason():
-        return reason
-    sandbox = shared_sandbox()
-    try:
-        sandbox.wait_until_ready()
-    except SandboxError as error:
-        discard(sandbox)
-        return str(error)
-    return ""
-
-
-def end_sandbox() -> None:
-    """End this worker's sandbox, and wait until whoever used it has noticed."""
-    from ..grading.sandbox.pool import stopping
-
-    with stopping(), _turn:
-        pass
-
-
-async def state_of_worker(name: str, dask_worker: Any) -> str | None:
-    """Return why a worker gets no submissions of a run, '' where it does, None as long as that is not known."""
-    plugin = dask_worker.plugins.get(name)
-    return plugin.unfit if plugin else None
-
-
-# --- where the command runs ------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def versions_here() -> dict[str, str]:
-    """Return what has to be the same on all computers, so that it does not matter which one grades."""
-    package = Path(__file__).parents[1]
-    found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-    found |= {name: version(name).partition("+")[0] for name in COMPARED}
-    return found | {"autograder": digest(*sorted(package.rglob("*.py")))[:8]}
 
 
 class ClusterExecutor(WorkersElsewhere):
@@ -337,50 +197,24 @@ def lost_as_cluster_error(client: Client) -> Iterator[None]:
 
 
 @contextmanager
-def cluster_executor(address: str, jobs: int, wait_seconds: float) -> Iterator[ClusterExecutor]:
-    """Connect to a cluster, or start one for the run, and give an executor; end all that was started for it.
+def cluster_executor(address: str, wait_seconds: float) -> Iterator[ClusterExecutor]:
+    """Connect to a cluster and give an executor; end all that was started for it.
 
     Args:
-        address: the scheduler's, as tls://host:8786, or `local` for a cluster on this computer.
-        jobs: how many workers a local one has.
+        address: the scheduler's, as tls://host:8786.
         wait_seconds: how long to wait for a worker, at the start and when none is left.
 
     Raises:
         ClusterError: no scheduler answers, or no worker can grade.
     """
     be_quiet()
-    with dask.config.set(QUIET), local_cluster(jobs) if address == LOCAL else connected_client(address) as client:
+    with dask.config.set(QUIET), connected_client(address) as client:
         executor = ClusterExecutor(client, wait_seconds)
         try:
             executor.start()
             yield executor
         finally:
             executor.end()
-
-
-@contextmanager
-def local_cluster(jobs: int) -> Iterator[Client]:
-    """Start a cluster on this computer. Encrypted: other people on it could use it as theirs otherwise."""
-    size = {"n_workers": jobs, "threads_per_worker": 1, "memory_limit": None}
-    pages = {"scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"}}  # not on a port that all use
-    secure = {"security": Security.temporary(), "protocol": "tls://"}
-    with ctrl_c_for_this_process_alone():
-        cluster = LocalCluster(**size, **pages, **secure, silence_logs=logging.CRITICAL)
-    with cluster, Client(cluster, set_as_default=False) as client:
-        yield client
-
-
-@contextmanager
-def ctrl_c_for_this_process_alone() -> Iterator[None]:
-    """Keep Ctrl-C, which a terminal sends to every process, from those that are started meanwhile: they inherit it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

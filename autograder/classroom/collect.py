@@ -166,12 +166,12 @@ def candidates_in(
 
 def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
     """Store each student's latest notebook, and report what is left out."""
-    for student, own in by_student(candidates).items():
+    for student, own in candidates_by_student(candidates).items():
         if len({candidate.upload.origin for candidate in own}) > 1:
             names = " and ".join(sorted(candidate.name for candidate in own))
             report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
             continue
-        *others, latest = in_order(own, lesson)
+        *others, latest = ordered_candidates(own, lesson)
         for other in others:
             same = other.upload == latest.upload
             reason = f"{latest.name} counts, in the same upload" if same else f"replaced by {latest.name}, a later file"
@@ -181,7 +181,7 @@ def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate]
         report.late |= {student} if latest.owner.late else set()
 
 
-def in_order(candidates: Sequence[Candidate], lesson: Lesson) -> list[Candidate]:
+def ordered_candidates(candidates: Sequence[Candidate], lesson: Lesson) -> list[Candidate]:
     """Return one student's notebooks, the one that counts last: of the last upload, under its own name, further out."""
     order = {upload: number for number, upload in enumerate(dict.fromkeys(c.upload for c in candidates))}
     return sorted(
@@ -198,20 +198,20 @@ def put_aside(file: DeliveredFile, folder: Path) -> Path:
     return Path(path)
 
 
-def by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]:
+def candidates_by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]:
     """Sort submissions by student. Two people whose files look like one person's are told apart by more of the name."""
     groups: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(safe_student_id(candidate.owner.student), []).append(candidate)
-    found: dict[str, list[Candidate]] = {}
-    for student, mine in groups.items():
-        longer = told_apart(student, sorted({c.owner.longer for c in mine} - {""}))
-        for candidate in mine:
-            found.setdefault(longer.get(candidate.owner.longer, student), []).append(candidate)
-    return found
+    by_id: dict[str, list[Candidate]] = {}
+    for student, own in groups.items():
+        longer = disambiguated_ids(student, sorted({c.owner.longer for c in own} - {""}))
+        for candidate in own:
+            by_id.setdefault(longer.get(candidate.owner.longer, student), []).append(candidate)
+    return by_id
 
 
-def told_apart(student: str, names: list[str]) -> Mapping[str, str]:
+def disambiguated_ids(student: str, names: list[str]) -> Mapping[str, str]:
     """Return ids for several people whose names were read as one, by a longer part of it.
 
     Moodle adds a number, which is kept then. Blackboard puts the assignment before the name, and both may hold `_`:

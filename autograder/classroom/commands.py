@@ -54,8 +54,8 @@ def build_at_every_save(course: Course, options: argparse.Namespace) -> int:
     try:
         watch(chosen, CORES, partial(print, flush=True))
     except KeyboardInterrupt:
-        mine = f"--lesson {chosen.name}"
-        print(f"Before you commit: `{command(f'build {mine}')}` and `{command(f'verify {mine}')}`.")
+        lesson = f"--lesson {chosen.name}"
+        print(f"Before you commit: `{command(f'build {lesson}')}` and `{command(f'verify {lesson}')}`.")
     return 0
 
 
@@ -171,7 +171,7 @@ def executor_for(options: argparse.Namespace) -> Iterator[Executor | None]:
         print(
             "tcp:// is open: whoever reaches that port can run programs as you. docs/scale.md has TLS.", file=sys.stderr
         )
-    with cluster_executor(options.executor, options.jobs, options.wait) as executor:
+    with cluster_executor(options.executor, options.wait) as executor:
         for address, reason in sorted(executor.left_out.items()):
             print(f"{address} gets no submissions: {reason}", file=sys.stderr)
         yield executor
@@ -271,7 +271,8 @@ def mistake_command(course: Course, options: argparse.Namespace) -> int:
 def explain_command(course: Course, options: argparse.Namespace) -> int:
     """Print what every explainer says of one answer, and which of them the student reads."""
     from ..grading.explain import explained, lines_about
-    from ..grading.grade import RECORD, Submission
+    from ..grading.grade import RECORD
+    from ..grading.submission import Submission
     from ..judging.inputs import PUBLIC_SEED
     from .submissions import package_with, read_submission
     from .writer import read_notebook_record
@@ -347,7 +348,7 @@ OPTIONS: dict[str, tuple[Option, ...]] = {  # those that a command has beside --
         ("--demonstrations", FLAG | {"help": "run the lesson's own cells too"}),
         UNSANDBOXED,
         ("--seed", {"type": int, "help": "repeat a run: the seed recorded in its graded notebooks"}),
-        ("--executor", {"help": "a Dask scheduler's address, or `local` for a cluster on this computer"}),
+        ("--executor", {"help": "a Dask scheduler's address, such as tls://host:8786"}),
         ("--wait", {"type": float, "default": 60.0, "help": "seconds to wait for a worker of that cluster"}),
         ("--shard", {"help": "grade one part of a class, such as 2/8; merge joins the parts"}),
     ),

@@ -77,7 +77,7 @@ def remember(url: str, last: Path) -> None:
 def as_course_error() -> Iterator[None]:
     """Raise GradebookError, with the database's own words, where the database cannot be used."""
     try:
-        with quiet():
+        with without_tracebacks():
             yield
     except UNUSABLE as error:
         raise unusable(error) from error
@@ -88,7 +88,7 @@ def as_course_error() -> Iterator[None]:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def without_tracebacks() -> Iterator[None]:
     """Keep nbgrader from printing the traceback of what it raises anyway."""
     before, app_log.disabled = app_log.disabled, True
     try:
@@ -125,7 +125,7 @@ def connect(url: str) -> Engine:
 
 
 @contextmanager
-def alone(engine: Engine) -> Iterator[None]:
+def exclusive(engine: Engine) -> Iterator[None]:
     """Let one process at a time make tables or register a lesson; the others wait. SQLite sees to that itself."""
     if engine.dialect.name != POSTGRESQL:
         yield
@@ -135,7 +135,7 @@ def alone(engine: Engine) -> Iterator[None]:
         yield
 
 
-def begin_writing(session: Any, student: str) -> None:
+def lock_student_rows(session: Any, student: str) -> None:
     """Begin a transaction during which nobody else writes the same student's rows; wait for who does."""
     name = session.get_bind().dialect.name
     if name == POSTGRESQL:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..errors import CourseError, one_line
 from ..judging.card import number
 from ..paths import Course, Lesson
-from .attempts import Attempt, graded
+from .attempts import Attempt, graded_attempts
 from .collect import collect
 from .exchange import CollectPlainFiles, Delivery
 from .rules import Rules, duration, now_utc
@@ -50,12 +50,7 @@ class Delivered:
 
 
 class Exchange:
-    """Watches the folder of nbgrader's exchange that students hand in to.
-
-    Args:
-        course: the course.
-        exchange: its exchange.
-    """
+    """Watches the folder of nbgrader's exchange that students hand in to."""
 
     def __init__(self, course: Course, exchange: CollectPlainFiles) -> None:
         self._course, self._exchange = course, exchange
@@ -106,11 +101,7 @@ class Exchange:
 
 
 class Inbox:
-    """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks.
-
-    Args:
-        course: the course.
-    """
+    """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks."""
 
     def __init__(self, course: Course) -> None:
         self._course, self._seen = course, dict[str, frozenset[tuple[str, int, int]]]()
@@ -175,7 +166,7 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand)
     new = sorted((each for each in deliveries if each not in old), key=lambda each: each.arrived)
     left_out = tuple((each, COLLECTED_BEFORE) for each in old)
-    done = [each.when for each in graded(attempts) if each.released and each.when]
+    done = [each.when for each in graded_attempts(attempts) if each.released and each.when]
     if rules.attempts and len(done) >= rules.attempts:
         why = f"{number(rules.attempts, 'attempt')} can be graded, and you have had them."
         return Turn(None, (*left_out, *((each, why) for each in new)))

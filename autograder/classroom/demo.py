@@ -62,16 +62,16 @@ def run_demo(course: Course, lesson: Lesson, jobs: int) -> list[str]:
     with zipfile.ZipFile(inbox, "w") as archive:
         for name, content in deliveries(lesson):
             archive.writestr(name, content)
-    mine = demo.lesson(lesson.name)
-    lines = collect(demo, mine, inbox).lines(mine)
-    lines += ["", *closing_table(grade_lesson(demo, mine, jobs=jobs)), ""]
-    pages = [*(demo.root / page for page in make_feedback(demo, mine).pages[:2]), *make_report(demo, mine)]
+    copied = demo.lesson(lesson.name)
+    lines = collect(demo, copied, inbox).lines(copied)
+    lines += ["", *closing_table(grade_lesson(demo, copied, jobs=jobs)), ""]
+    pages = [*(demo.root / page for page in make_feedback(demo, copied).pages[:2]), *make_report(demo, copied)]
     lines += [f"Open {page.relative_to(course.root).as_posix()}" for page in pages]
-    place = demo.root.relative_to(course.root).as_posix()
+    folder = demo.root.relative_to(course.root).as_posix()
     lines += [
-        f"Grade by hand, in the browser: `cd {place}`, then `{Path(sys.executable).parent}/jupyter lab`, menu Nbgrader"
+        f"Grade by hand, in the browser: `cd {folder}`, then `{Path(sys.executable).parent}/jupyter lab`, menu Nbgrader"
     ]
-    return [*lines, f"All of it is in {place}/; delete it when you like."]
+    return [*lines, f"All of it is in {folder}/; delete it when you like."]
 
 
 def fresh_course(course: Course, lesson: Lesson) -> Course:

@@ -29,7 +29,7 @@ from ..errors import CourseError, SubmissionError, escaped, one_line
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
-from .plain_files import kind_of, listing, open_folder, read_plain
+from .plain_files import file_kind, listing, open_folder, read_plain
 from .rules import now_utc
 from .submissions import (
     MOST_BESIDE,
@@ -106,7 +106,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         with self._inbound() as inbound:
             for delivery in self._deliveries(inbound, lesson, report, (), Counter()):
                 own = [*by_student.get(delivery.student, []), delivery]
-                by_student[delivery.student] = in_order(own, due)[:MOST_TRIED]
+                by_student[delivery.student] = ordered_deliveries(own, due)[:MOST_TRIED]
             for student, deliveries in sorted(by_student.items()):
                 self._take_latest(inbound, lesson, student, deliveries, report)
         return report
@@ -134,17 +134,12 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
     def release(self, lesson: Lesson, student: str, pages: Path) -> None:
         """Have nbgrader release one student's feedback.
 
-        Args:
-            lesson: which lesson.
-            student: whose.
-            pages: nbgrader's directory of feedback pages.
-
         Raises:
             CourseError: nbgrader could not.
         """
-        place = {"assignment_id": lesson.name, "student_id": student, "feedback_directory": str(pages)}
+        settings = {"assignment_id": lesson.name, "student_id": student, "feedback_directory": str(pages)}
         factory = ExchangeFactory(parent=self.parent)
-        with temp_attrs(self.coursedir, **place):
+        with temp_attrs(self.coursedir, **settings):
             step = factory.ReleaseFeedback(coursedir=self.coursedir, parent=self.parent)
             raise_on_failure(capture_log(step), "feedback was not released")
 
@@ -176,12 +171,12 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         self, inbound: int, lesson: Lesson, report: CollectionReport, known: Collection[str], refused: Counter[int]
     ) -> Iterator[Delivery]:
         """Yield a lesson's folders whose names and owners are in order, unless they are known; report the others."""
-        wanted = self.coursedir.student_id or "*"
+        students = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
         with os.scandir(inbound) as entries:
             for entry in entries:
                 words = re.fullmatch(pattern, entry.name)
-                if not words or entry.name in known or not fnmatchcase(words["student"], wanted):
+                if not words or entry.name in known or not fnmatchcase(words["student"], students):
                     continue
                 try:
                     with readable():
@@ -200,7 +195,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
     def _delivery(self, entry: os.DirEntry[str], student: str, time: str) -> Delivery:
         """Return what a folder's name says. Raises SubmissionError where that cannot be."""
         status, handed_in = entry.stat(follow_symlinks=False), time_in(time)
-        kind = kind_of(status.st_mode)
+        kind = file_kind(status.st_mode)
         if kind != "a folder":
             raise SubmissionError(f"is {kind}, not a folder")
         if is_odd(student):
@@ -293,7 +288,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 path.chmod(0o660)
 
 
-def in_order(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
+def ordered_deliveries(deliveries: list[Delivery], due: datetime.datetime | None) -> list[Delivery]:
     """Return one student's folders, the one that counts first: the latest that is not late, where that matters."""
     latest_first = sorted(deliveries, key=lambda delivery: delivery.handed_in, reverse=True)
     return sorted(latest_first, key=lambda delivery: delivery.arrived > due) if due else latest_first

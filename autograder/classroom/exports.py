@@ -19,7 +19,7 @@ from traitlets import Bool
 from ..errors import command
 from ..judging.card import number
 from ..paths import Course
-from .gradebook import Standing, open_gradebook, standings
+from .gradebook import SubmissionScore, open_gradebook, submission_scores
 
 GRADES = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -41,14 +41,16 @@ class Table(ExportPlugin):  # type: ignore[misc]
     automatic = Bool(False, help="Export automatic points where a person has still to grade.").tag(config=True)
     handed_in: Collection[tuple[str, str]] = ()  # by whom and which lesson, as far as that is not in the gradebook
 
-    def known(self, standing: Standing | None) -> bool:
+    def known(self, standing: SubmissionScore | None) -> bool:
         """Say whether a submission's points can be told."""
         return status_of(standing) == COMPLETE or (self.automatic and status_of(standing) == WAITS)
 
-    def scores(self, student: Any, lessons: list[Any], found: Mapping[tuple[str, str], Standing]) -> list[Any]:
+    def scores(
+        self, student: Any, lessons: list[Any], standings: Mapping[tuple[str, str], SubmissionScore]
+    ) -> list[Any]:
         """Return a student's points in each lesson; nothing where they are not known, so no grade is overwritten."""
-        mine = [found.get((student.id, lesson.name)) for lesson in lessons]
-        return [standing.score if standing and self.known(standing) else "" for standing in mine]
+        own = [standings.get((student.id, lesson.name)) for lesson in lessons]
+        return [standing.score if standing and self.known(standing) else "" for standing in own]
 
 
 class GradesExport(Table):
@@ -60,10 +62,10 @@ class GradesExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield one row per lesson and student."""
-        found, class_ = standings_by_place(gradebook), students(self, gradebook)
+        everyones, class_ = scores_by_student_and_lesson(gradebook), students(self, gradebook)
         for lesson in lessons:
             for student in class_:
-                standing = found.get((student.id, lesson.name))
+                standing = everyones.get((student.id, lesson.name))
                 points: Record = ["", "", ""]
                 if standing and self.known(standing):
                     points = [standing.raw_score, standing.penalty, standing.score]
@@ -83,7 +85,7 @@ class CanvasExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield the points possible, then one row per student."""
-        found = standings_by_place(gradebook)
+        everyones = scores_by_student_and_lesson(gradebook)
         yield [POINTS_POSSIBLE, "", "", "", "", *(a.max_score for a in lessons)]
         for student in students(self, gradebook):
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
@@ -93,7 +95,7 @@ class CanvasExport(Table):
                 "",
                 student.id,
                 "",
-                *self.scores(student, lessons, found),
+                *self.scores(student, lessons, everyones),
             ]
 
 
@@ -108,10 +110,10 @@ class MoodleExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield one row per student."""
-        found = standings_by_place(gradebook)
+        everyones = scores_by_student_and_lesson(gradebook)
         for student in students(self, gradebook):
             who = [student.first_name or "", student.last_name or "", student.lms_user_id or student.id]
-            yield [*who, student.email or "", *self.scores(student, lessons, found)]
+            yield [*who, student.email or "", *self.scores(student, lessons, everyones)]
 
 
 def export_grades(
@@ -136,7 +138,7 @@ def export_grades(
         exporter.assignment = [lesson] if lesson else []
         exporter.handed_in = {(s, each.name) for each in course.chosen(lesson) for s in course.students(each)}
         exporter.export(gradebook)
-        waiting = sum(status_of(standing) == WAITS for standing in standings(gradebook, lesson))
+        waiting = sum(status_of(standing) == WAITS for standing in submission_scores(gradebook, lesson))
     path = (course.coursework / name).relative_to(course.root).as_posix()
     if not waiting:
         return [path]
@@ -147,32 +149,23 @@ def export_grades(
 
 def chosen(plugin: Any, gradebook: Any) -> list[Any]:
     """Return the lessons to export: all, or those that the command line named."""
-    wanted = plugin.assignment
-    return [a for a in sorted(gradebook.assignments, key=assignment_name) if not wanted or a.name in wanted]
+    named = plugin.assignment
+    return sorted((a for a in gradebook.assignments if not named or a.name in named), key=lambda a: str(a.name))
 
 
 def students(plugin: Any, gradebook: Any) -> list[Any]:
     """Return the students to export by name: all, or those that the command line named."""
     everybody = gradebook.db.execute(select(api.Student.__table__))
-    return sorted((s for s in everybody if not plugin.student or s.id in plugin.student), key=student_name)
+    some = (s for s in everybody if not plugin.student or s.id in plugin.student)
+    return sorted(some, key=lambda s: (s.last_name or "", s.first_name or "", s.id))
 
 
-def student_name(student: Any) -> tuple[str, str, str]:
-    """Return by what students are sorted."""
-    return student.last_name or "", student.first_name or "", student.id
-
-
-def assignment_name(assignment: Any) -> str:
-    """Return a lesson's name."""
-    return str(assignment.name)
-
-
-def standings_by_place(gradebook: Any) -> Mapping[tuple[str, str], Standing]:
+def scores_by_student_and_lesson(gradebook: Any) -> Mapping[tuple[str, str], SubmissionScore]:
     """Return all standings by student and lesson."""
-    return {(standing.student_id, standing.lesson): standing for standing in standings(gradebook)}
+    return {(standing.student_id, standing.lesson): standing for standing in submission_scores(gradebook)}
 
 
-def status_of(standing: Standing | None) -> str:
+def status_of(standing: SubmissionScore | None) -> str:
     """Return how far a submission is, as the gradebook has it; '' where it has none."""
     if standing is None:
         return ""
@@ -183,8 +176,8 @@ def status_of(standing: Standing | None) -> str:
 
 def trailing_number(student: str) -> str:
     """Return the number that an LMS archive put at the end of a student's name, or ''."""
-    found = TRAILING_NUMBER.search(student)
-    return found[1] if found else ""
+    match = TRAILING_NUMBER.search(student)
+    return match[1] if match else ""
 
 
 def write(path: str, columns: list[str], rows: Iterator[Record]) -> None:
@@ -192,9 +185,9 @@ def write(path: str, columns: list[str], rows: Iterator[Record]) -> None:
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows([[harmless(value) for value in row] for row in rows])
+        writer.writerows([[escape_formula(value) for value in row] for row in rows])
 
 
-def harmless(value: Any) -> Any:
+def escape_formula(value: Any) -> Any:
     """Return a value that no spreadsheet executes."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

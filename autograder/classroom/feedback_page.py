@@ -24,9 +24,9 @@ from ..paths import Course
 from ..student.titles import titles_in
 from .attempts import Attempt, about, counting, read_attempts
 from .gradebook import open_gradebook
-from .rules import BEST, Rules, duration, now_utc, rules_of
+from .rules import BEST, Rules, duration, now_utc, rules_now, rules_of
 from .sanitize import IN_HEAD
-from .summary import WAITING, lines_of, summary_cell
+from .summary import WAITING, summary_cell, summary_rows
 
 STYLE, DARK = Path(__file__).parent / "pages" / "feedback.css", "github-dark"
 WITHOUT_ALT, ALT = re.compile(r"<img\b(?![^>]*\balt=)"), '<img alt="A picture without a description"'
@@ -134,7 +134,7 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
         words.append(f"Graded {rules.shown(graded_at(self.config, place))}.")
         lesson = Course(Path(self.config.CourseDirectory.root)).lesson(place["assignment"])
         titles = titles_in(lesson.released_dir / lesson.notebook_name)
-        nb.cells.insert(0, summary_cell(list(lines_of(nb, waiting, titles)), place["late_penalty"], words))
+        nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting, titles)), place["late_penalty"], words))
         resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))
         return nb, resources
 
@@ -173,8 +173,7 @@ def attempt_in(config: Any, nb: Any, place: Any) -> tuple[Attempt | None, bool, 
 def explains_hidden(config: Any, place: Any) -> bool:
     """Say whether a page may name hidden checks. Without a due date it may, unless attempts are graded at hand-in."""
     course = Course(Path(config.CourseDirectory.root))
-    with open_gradebook(course) as gradebook:
-        rules = rules_of(config, place["assignment"], gradebook)
+    rules = rules_now(course, place["assignment"])
     served = bool(read_attempts(course, course.lesson(place["assignment"]), place["student"]))
     return rules.explains_hidden(now_utc()) or (rules.due is None and not served)
 

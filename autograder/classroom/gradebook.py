@@ -20,9 +20,8 @@ from sqlalchemy import Column, MetaData, String, Table, case, delete, func, insp
 from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..grading.package import LessonPackage, ReleasedCell
-from ..judging.cell_metadata import is_locked, nbgrader_metadata
 from ..paths import Course
-from .database import LAST_GRADEBOOK, alone, as_course_error, connect, remember
+from .database import LAST_GRADEBOOK, as_course_error, connect, exclusive, remember
 
 GRADE, COMMENT = api.Grade.__table__, api.Comment.__table__
 SUBMISSION, NOTEBOOK = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
@@ -53,7 +52,7 @@ def open_gradebook(course: Course) -> Iterator[Gradebook]:
     config = load_config(course.root).CourseDirectory
     course.coursework.mkdir(exist_ok=True)
     with as_course_error():
-        with alone(connect(config.db_url)):
+        with exclusive(connect(config.db_url)):
             gradebook = Gradebook(config.db_url, config.course_id)
         remember(config.db_url, course.coursework / LAST_GRADEBOOK)
         with gradebook:
@@ -81,18 +80,18 @@ def ensure_registered(gradebook: Gradebook, lesson: LessonPackage) -> None:
     Raises:
         CourseError: the lesson no longer has a question for which a person has given points.
     """
-    with alone(gradebook.engine):
+    with exclusive(gradebook.engine):
         add_what_is_missing(gradebook)
         if lesson.name not in {a.name for a in gradebook.assignments}:
             gradebook.add_assignment(lesson.name)
         assignment = gradebook.find_assignment(lesson.name)
         if lesson.name not in {n.name for n in assignment.notebooks}:
-            kernelspec = json.dumps(lesson.notebook["metadata"]["kernelspec"])
+            kernelspec = json.dumps(lesson.notebook.metadata["kernelspec"])
             gradebook.add_notebook(lesson.name, lesson.name, kernelspec=kernelspec)
         if known_cells(gradebook, lesson.name) != {n: cell_summary(c) for n, c in lesson.nbgrader_cells.items()}:
             remove_cells(gradebook, lesson)
-            for name, cell in lesson.nbgrader_cells.items():
-                enter_cell(gradebook, lesson.name, name, cell)
+            for cell in lesson.nbgrader_cells.values():
+                enter_cell(gradebook, lesson.name, cell)
 
 
 def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]:
@@ -115,20 +114,18 @@ def known_cells(gradebook: Gradebook, lesson: str) -> dict[str, tuple[Any, ...]]
 
 def cell_summary(cell: ReleasedCell) -> tuple[Any, ...]:
     """Return what the gradebook should know about a cell."""
-    data = nbgrader_metadata(cell)
-    points = float(data["points"]) if data["grade"] else None
-    return cell["cell_type"], is_locked(cell), cell["source"], data["checksum"], points, data["solution"]
+    return cell.kind, cell.locked, cell.source, cell.checksum, cell.points, cell.answered
 
 
-def enter_cell(gradebook: Gradebook, lesson: str, name: str, cell: ReleasedCell) -> None:
+def enter_cell(gradebook: Gradebook, lesson: str, cell: ReleasedCell) -> None:
     """Enter one cell as nbgrader's SaveCells does."""
-    data, where = nbgrader_metadata(cell), (name, lesson, lesson)
-    if data["grade"]:
-        gradebook.update_or_create_grade_cell(*where, max_score=float(data["points"]), cell_type=cell["cell_type"])
-    if data["solution"]:
+    where = (cell.name, lesson, lesson)
+    if cell.graded:
+        gradebook.update_or_create_grade_cell(*where, max_score=cell.points, cell_type=cell.kind)
+    if cell.answered:
         gradebook.update_or_create_solution_cell(*where)
-    source = {"cell_type": cell["cell_type"], "locked": is_locked(cell), "source": cell["source"]}
-    gradebook.update_or_create_source_cell(*where, checksum=data["checksum"], **source)
+    source = {"cell_type": cell.kind, "locked": cell.locked, "source": str(cell.source)}
+    gradebook.update_or_create_source_cell(*where, checksum=cell.checksum, **source)
 
 
 def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
@@ -136,8 +133,7 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
     notebook = gradebook.find_notebook(lesson.name, lesson.name)
     for cell in [*notebook.grade_cells, *notebook.solution_cells]:
         released = lesson.nbgrader_cells.get(cell.name)
-        kind = "grade" if isinstance(cell, api.GradeCell) else "solution"
-        if released is not None and nbgrader_metadata(released)[kind]:
+        if released and (released.graded if isinstance(cell, api.GradeCell) else released.answered):
             continue
         judged = select(GRADE.c.id).where(GRADE.c.cell_id == cell.id, GRADE.c.manual_score.is_not(None))
         if gradebook.db.execute(judged).first():
@@ -155,7 +151,7 @@ def remove_cells(gradebook: Gradebook, lesson: LessonPackage) -> None:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SubmissionScore:
     """What the gradebook says about one submission, its cells added up.
 
     Args:
@@ -188,16 +184,16 @@ class Standing:
         return max(0.0, self.raw_score - self.penalty)
 
 
-def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Standing]:
+def submission_scores(gradebook: Gradebook, lesson: str | None = None) -> Iterator[SubmissionScore]:
     """Yield the standing of every submission, of one lesson or of all. It takes three queries, however large a class.
 
     nbgrader's own properties take several for each submission.
     """
     lessons = {a.id: a for a in gradebook.assignments if lesson in (None, a.name)}
-    wanted = SUBMISSION.c.assignment_id.in_(lessons)
+    of_lessons = SUBMISSION.c.assignment_id.in_(lessons)
     handed_in = SUBMISSION.outerjoin(NOTEBOOK, NOTEBOOK.c.assignment_id == SUBMISSION.c.id)
     late = select(SUBMISSION.c.id, func.sum(NOTEBOOK.c.late_submission_penalty)).select_from(handed_in)
-    late = late.where(wanted, NOTEBOOK.c.late_submission_penalty > 0).group_by(SUBMISSION.c.id)
+    late = late.where(of_lessons, NOTEBOOK.c.late_submission_penalty > 0).group_by(SUBMISSION.c.id)
     penalties = dict(gradebook.db.execute(late).all())
     added_up = (
         func.coalesce(func.sum(api.Grade.score), 0.0),
@@ -210,12 +206,12 @@ def standings(gradebook: Gradebook, lesson: str | None = None) -> Iterator[Stand
         *(SUBMISSION.c.id, SUBMISSION.c.student_id, SUBMISSION.c.assignment_id),
         *(SUBMISSION.c.timestamp, SUBMISSION.c.extension),
     )
-    rows = select(*columns, *added_up).select_from(cells).where(wanted).group_by(*columns)
+    rows = select(*columns, *added_up).select_from(cells).where(of_lessons).group_by(*columns)
     for key, student, assignment, timestamp, extension, score, given, open_cells, changed in gradebook.db.execute(rows):
         of = lessons[assignment]
-        place, behind = (student, of.name, timestamp), seconds_late(of.duedate, extension, timestamp)
-        known = (score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
-        yield Standing(*place, *known, behind, bool(changed))
+        points = (score, penalties.get(key, 0.0), of.max_score, bool(given), bool(open_cells))
+        late_by = seconds_late(of.duedate, extension, timestamp)
+        yield SubmissionScore(student, of.name, timestamp, *points, late_by, bool(changed))
 
 
 def seconds_late(
@@ -227,9 +223,9 @@ def seconds_late(
     return max(0.0, (handed_in - due - (extension or datetime.timedelta())).total_seconds())
 
 
-def standings_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, Standing]:
+def scores_by_student(gradebook: Gradebook, lesson: str) -> Mapping[str, SubmissionScore]:
     """Return how each student stands in a lesson, by student id."""
-    return {standing.student_id: standing for standing in standings(gradebook, lesson)}
+    return {standing.student_id: standing for standing in submission_scores(gradebook, lesson)}
 
 
 def points_by_cell(gradebook: Gradebook, lesson: str) -> Mapping[str, Mapping[str, float | None]]:

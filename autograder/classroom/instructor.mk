@@ -67,7 +67,7 @@ site: $(VENV)/ready-site  ## write build/site/, the lessons as a website that wo
 bench: $(VENV)/ready-dev  ## measure grading against stock nbgrader (BENCH_ARGS=--help)
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
-bench-scale: $(VENV)/ready-dev  ## measure and simulate 100,000 submissions (takes long)
+bench-scale: $(VENV)/ready-dev  ## measure what one submission costs, and calculate 100,000 on many machines
 	$(BIN)/python -m benchmarks.scale
 
 bench-load: $(VENV)/ready-dev  ## grade 600, one in twenty hostile or broken, kill it ten times, compare (LOAD_ARGS=--help)

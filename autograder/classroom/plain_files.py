@@ -58,7 +58,7 @@ def open_folder(root: Path | int, parts: Sequence[str] = ()) -> Iterator[int]:
 
 def _subfolder(parent: int, name: str) -> int:
     try:
-        kind = kind_of(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+        kind = file_kind(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
         if kind != "a folder":
             raise SubmissionError(f"{escaped(name)} is {kind}, not a folder")
         return os.open(name, FOLDER | os.O_NOFOLLOW, dir_fd=parent)
@@ -103,13 +103,13 @@ def read_plain(folder: int, name: str, most: int, owner: int | None = None) -> b
         except OSError as error:
             raise SubmissionError(f"{escaped(name)} cannot be read ({error.strerror})") from error
     if len(content) > most:  # it grew
-        raise SubmissionError(f"{escaped(name)} is {too_large(name, most)}")
+        raise SubmissionError(f"{escaped(name)} is {size_problem(name, most)}")
     return content
 
 
 def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int | None) -> None:
     """Raise SubmissionError where this is not a plain file of that owner and of at most that size."""
-    kind, problem = kind_of(status.st_mode), ""
+    kind, problem = file_kind(status.st_mode), ""
     if kind != "a file":
         problem = f"{kind}, not a file"
     elif owner is not None and status.st_uid != owner:
@@ -117,17 +117,17 @@ def refuse_odd(name: str, status: os.stat_result, most: int | None, owner: int |
     elif owner is not None and status.st_nlink > 1:
         problem = "a file with a second name (a hard link)"
     elif most is not None and status.st_size > most:
-        problem = too_large(name, most)
+        problem = size_problem(name, most)
     if problem:
         raise SubmissionError(f"{escaped(name)} is {problem}")
 
 
-def too_large(name: str, most: int) -> str:
+def size_problem(name: str, most: int) -> str:
     """Say that a file is too large."""
     return NOTEBOOK_TOO_LARGE if name.endswith(".ipynb") else f"larger than {most} bytes"
 
 
-def kind_of(mode: int) -> str:
+def file_kind(mode: int) -> str:
     """Say what a file's mode makes it, in words."""
     return next((words for applies, words in KINDS if applies(mode)), "a device")
 

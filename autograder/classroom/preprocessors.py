@@ -12,13 +12,14 @@ from traitlets import Bool, Float, Int, validate
 
 from ..authoring.lesson_package import package_of
 from ..errors import CourseError
-from ..grading.grade import Submission, grade
+from ..grading.grade import grade
 from ..grading.package import LessonPackage
 from ..grading.sandbox import Limits
+from ..grading.submission import Submission
 from ..judging.inputs import LARGEST_SEED, PUBLIC_SEED
 from ..paths import Course
 from .gradebook import ensure_registered, open_gradebook
-from .submissions import is_marked_late, read_submission, timestamp_of
+from .submissions import handed_in, read_submission
 from .writer import GradebookWriter
 
 MIB = 2**20
@@ -49,9 +50,9 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Grade one submission. Called by nbgrader in place of its sanitizing and its `Execute`."""
         course = Course(Path(self.config.CourseDirectory.root))
-        place = resources["nbgrader"]
-        lesson = course.lesson(place["assignment"])
-        content = read_submission(course, lesson, place["student"])
+        about = resources["nbgrader"]
+        lesson = course.lesson(about["assignment"])
+        content = read_submission(course, lesson, about["student"])
         return nbformat.reads(grade(self.submission(content, package_of(lesson))), as_version=4), resources
 
     def submission(self, notebook: bytes, package: LessonPackage) -> Submission:
@@ -93,11 +94,10 @@ class SaveGrades(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Write the rows of one submission."""
         course = Course(Path(self.config.CourseDirectory.root))
-        place = resources["nbgrader"]
-        lesson, student = course.lesson(place["assignment"]), place["student"]
+        about = resources["nbgrader"]
+        lesson, student = course.lesson(about["assignment"]), about["student"]
         with open_gradebook(course) as gradebook:
             ensure_registered(gradebook, package_of(lesson))
             writer = GradebookWriter(gradebook, self.config, lesson.name)
-            timestamp, late = timestamp_of(course, lesson, student), is_marked_late(course, lesson, student)
-            writer.save(student, nb, timestamp, late)
+            writer.save(student, nb, *handed_in(course, lesson, student))
         return nb, resources

@@ -21,13 +21,7 @@ NOTICE_STYLE = "<style>:root { color-scheme: light dark; } body { font: 16px/1.5
 
 
 class Pages:
-    """Makes pages and has nbgrader release them.
-
-    Args:
-        course: the course.
-        exchange: its exchange.
-        say: is told what went wrong.
-    """
+    """Makes pages and has nbgrader release them."""
 
     def __init__(self, course: Course, exchange: CollectPlainFiles, say: Callable[[str], None]) -> None:
         self._course, self._exchange, self._say = course, exchange, say
@@ -51,14 +45,7 @@ class Pages:
         return FULL if rules.explains_hidden(now_utc()) else OPEN
 
     def release_notice(self, lesson: Lesson, student: str, files: Files, why: str) -> None:
-        """Release a page that says why there is no feedback.
-
-        Args:
-            lesson: of which lesson.
-            student: whose.
-            files: what was handed in, by name.
-            why: what the student reads.
-        """
+        """Release a page that says why there is no feedback."""
         apart = apart_from(self._course, lesson, student)
         page = apart.feedback_page(lesson, student)
         try:

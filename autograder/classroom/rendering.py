@@ -45,7 +45,7 @@ def render_markdown(page: Any, text: str) -> str:
     if spent(page, len(text) + len(text) ** 2 // 100):
         attachments = page.get("cell", {}).get("attachments", {})
         return from_markdown(text, attachments) if attachments else plain_markdown(text)
-    return plain_text(page, text)
+    return as_typed(page, text)
 
 
 def from_markdown(text: str, attachments: Mapping[str, Any]) -> str:
@@ -72,7 +72,7 @@ def render_code(page: Any, source: str, **options: Any) -> str:
     if spent(page, OF_A_CHARACTER_OF_CODE * len(source) + blank // OF_A_BLANK_SQUARED):
         in_magic = "magics_language" in options.get("metadata", {})
         return str(HIGHLIGHT(source, **options)) if in_magic else plain_code(source)
-    return plain_text(page, source)
+    return as_typed(page, source)
 
 
 @pass_context  # type: ignore[untyped-decorator]
@@ -95,7 +95,7 @@ def render_formulas(page: Any, text: str) -> str:
     return POINTS.sub(BUTTON, clean) + f"<script>{RUBRIC_SCRIPT}</script>" if is_rubric else clean
 
 
-def plain_text(page: Any, text: str) -> str:
+def as_typed(page: Any, text: str) -> str:
     """Return the beginning of a text as it was typed, or no more than that it was left out."""
     shown = text[:PLAIN] if spent(page, PLAIN_COST) else ""
     return f"<pre>{html.escape(shown)}{CUT if len(shown) < len(text) else ''}</pre>"

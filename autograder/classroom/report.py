@@ -13,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, select_autoescape
 
 from ..authoring.lesson_package import package_of
-from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError, command
 from ..grading.grade import RECORD
 from ..judging.answer_key import AnswerKey
@@ -21,11 +20,11 @@ from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX
 from ..paths import Course, Lesson
 from ..student.titles import titles_in
 from .attempts import changes, read_attempts
-from .board_state import Helped, messages_that_helped, told
+from .board_state import Helped, message_words, messages_that_helped
 from .board_store import BoardStore
-from .exports import harmless
-from .gradebook import Standing, open_gradebook, points_by_cell, standings_by_student
-from .rules import Rules, duration, rules_of
+from .exports import escape_formula
+from .gradebook import SubmissionScore, open_gradebook, points_by_cell, scores_by_student
+from .rules import Rules, duration, rules_now
 from .run import QUESTIONS_WAIT, is_current, needing_attention
 from .submissions import exercise_cell, why_not_gradable
 from .summary import with_code
@@ -67,7 +66,7 @@ class Student:
 
 
 @dataclass(frozen=True)
-class Unnamed:
+class UnnamedMistake:
     """A mistake that has no name yet: answers that came out the same, in one run.
 
     Args:
@@ -101,7 +100,7 @@ class Exercise:
     solved: int = 0
     started: int = 0
     mistakes: dict[str, list[Student]] = field(default_factory=dict)
-    unnamed: list[Unnamed] = field(default_factory=list)
+    unnamed: list[UnnamedMistake] = field(default_factory=list)
 
     @property
     def by_frequency(self) -> list[tuple[str, list[Student]]]:
@@ -117,8 +116,7 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     exercises = exercises_of(key, students, titles_in(lesson.released_dir / lesson.notebook_name))
     for exercise in exercises:
         exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
-    with open_gradebook(course) as gradebook:
-        rules = rules_of(load_config(course.root), lesson.name, gradebook)
+    rules = rules_now(course, lesson.name)
     helped, missing = messages_that_helped(BoardStore.of(course).every_try(lesson.name)), absent(course, students)
     page.write_text(html_of(lesson, key, students, exercises, helped, rules, missing), encoding="utf-8")
     write_csv(table, exercises, students)
@@ -129,7 +127,7 @@ def read_class(course: Course, lesson: Lesson) -> list[Student]:
     """Read everybody who handed something in."""
     names = set(course.students(lesson))
     with open_gradebook(course) as gradebook:
-        known = standings_by_student(gradebook, lesson.name)
+        known = scores_by_student(gradebook, lesson.name)
         cells = points_by_cell(gradebook, lesson.name) if known else {}
         everybody = sorted(names | known.keys())
         return [read_student(course, lesson, name, known.get(name), cells.get(name, {})) for name in everybody]
@@ -142,7 +140,7 @@ def absent(course: Course, students: Sequence[Student]) -> list[str]:
 
 
 def read_student(
-    course: Course, lesson: Lesson, name: str, submission: Standing | None, cells: Mapping[str, float | None]
+    course: Course, lesson: Lesson, name: str, submission: SubmissionScore | None, cells: Mapping[str, float | None]
 ) -> Student:
     """Join what the gradebook and the graded notebook say about a student."""
     record = read_notebook_record(course.graded_notebook(lesson, name), RECORD)
@@ -183,7 +181,9 @@ def exercises_of(
     return list(found.values())
 
 
-def unnamed_mistakes(course: Course, lesson: Lesson, exercise: str, students: Sequence[Student]) -> list[Unnamed]:
+def unnamed_mistakes(
+    course: Course, lesson: Lesson, exercise: str, students: Sequence[Student]
+) -> list[UnnamedMistake]:
     """Group wrong answers that nobody has named: the same inputs gave the same values. The most frequent come first."""
     groups: dict[tuple[int, str], list[Student]] = {}
     for student in students:
@@ -196,7 +196,7 @@ def unnamed_mistakes(course: Course, lesson: Lesson, exercise: str, students: Se
             example = exercise_cell(course, lesson, who[0].name, exercise)
         except CourseError as error:
             example = f"# {error}"
-        found.append(Unnamed(who, str(who[0].verdicts[exercise].get("told", "")), example))
+        found.append(UnnamedMistake(who, str(who[0].verdicts[exercise].get("told", "")), example))
     return found
 
 
@@ -229,7 +229,9 @@ def html_of(
         exercises=exercises,
         titles={e.name: e.title for e in exercises},
         messages=messages,
-        helped=[(h, with_code(told(h.message, key.messages(h.exercise)))) for h in helped if h.exercise in messages],
+        helped=[
+            (h, with_code(message_words(h.message, key.messages(h.exercise)))) for h in helped if h.exercise in messages
+        ],
         seconds=sum(s.seconds for s in graded),
     )
     return page
@@ -261,4 +263,4 @@ def write_csv(path: Path, exercises: Sequence[Exercise], students: Sequence[Stud
             mistakes = [s.verdicts.get(name, {}).get("mistake") for name in names]
             rest = [s.late, s.penalty or None, len(s.attempts) or None, s.waits]
             row = [s.name, s.points, s.of, *map(s.cells.get, cells), *mistakes, *rest]
-            writer.writerow(["" if cell is None else harmless(cell) for cell in row])
+            writer.writerow(["" if cell is None else escape_formula(cell) for cell in row])

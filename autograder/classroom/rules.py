@@ -17,9 +17,11 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets import Dict, Enum, Int, TraitError, Unicode
 from traitlets.config import Config, Configurable
 
+from ..authoring.nbgrader_course import load_config
 from ..errors import CourseError
 from ..judging.card import number
-from ..paths import CONFIG_NAME
+from ..paths import CONFIG_NAME, Course
+from .gradebook import open_gradebook
 
 BEST, LAST = "best", "last"
 COUNTED, EXPLAINED = "counted", "explained"
@@ -102,7 +104,7 @@ def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) ->
     Raises:
         CourseError: the configuration says what cannot be.
     """
-    settings = settings_of(config, lesson)
+    settings = hand_in_settings(config, lesson)
     zone = zone_named(settings.time_zone)
     due = utc(settings.due, zone, lesson) if settings.due else None
     if due is None and gradebook is not None:
@@ -112,7 +114,13 @@ def rules_of(config: Config, lesson: str, gradebook: Gradebook | None = None) ->
     return Rules(zone, due, extensions, *rest)
 
 
-def settings_of(config: Config, lesson: str) -> HandIn:
+def rules_now(course: Course, lesson: str) -> Rules:
+    """Return a lesson's rules as configuration and gradebook have them now. Raises CourseError as `rules_of` does."""
+    with open_gradebook(course) as gradebook:
+        return rules_of(load_config(course.root), lesson, gradebook)
+
+
+def hand_in_settings(config: Config, lesson: str) -> HandIn:
     """Return the settings that hold for a lesson. Raises CourseError where one is unknown or has no such value."""
     everywhere = dict(config.get(SECTION, {}))
     own: Any = everywhere.pop("lessons", {})
@@ -153,21 +161,14 @@ def enter_due_date(gradebook: Gradebook, config: Config, lesson: str) -> None:
         gradebook.db.commit()
 
 
-def late_penalty(config: Config, student: str, score: float, seconds: float) -> float | None:
-    """Return what the course's nbgrader plugin takes off, at most the score; None for nothing.
-
-    Args:
-        config: the course's configuration.
-        student: whose work it is.
-        score: its points.
-        seconds: how late it is.
-    """
-    if seconds <= 0:
+def late_penalty(config: Config, student: str, score: float, seconds_late: float) -> float | None:
+    """Return what the course's nbgrader plugin takes off, at most the score; None for nothing."""
+    if seconds_late <= 0:
         return None
     step = AssignLatePenalties(config=config)
     step.init_plugin()
-    asked = step.plugin_inst.late_submission_penalty(student, score, seconds)
-    return None if asked is None else min(max(asked, 0), score)
+    penalty = step.plugin_inst.late_submission_penalty(student, score, seconds_late)
+    return None if penalty is None else min(max(penalty, 0), score)
 
 
 def duration(seconds: float) -> str:

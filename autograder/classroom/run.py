@@ -6,6 +6,7 @@ import hashlib
 import json
 import signal
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -31,32 +32,40 @@ from ..errors import (
     one_line,
 )
 from ..errors import options as typed
-from ..grading.grade import RECORD, Submission, grade
+from ..grading.grade import RECORD, grade
 from ..grading.launch import is_in_view
 from ..grading.package import LessonPackage
 from ..grading.sandbox import shared_sandbox, unavailable_reason
 from ..grading.sandbox.pool import stopping
+from ..grading.submission import Submission
 from ..paths import Course, Lesson
 from .database import UNUSABLE
-from .executors import WorkersElsewhere
-from .gradebook import Standing, ensure_registered, open_gradebook, standings_by_student
+from .gradebook import SubmissionScore, ensure_registered, open_gradebook, scores_by_student
 from .preprocessors import GradeSubmission
 from .rules import enter_due_date
 from .submissions import (
     changing_submissions,
-    is_marked_late,
+    handed_in,
     read_submission,
     record_refusal,
     refusal_of,
     submission_digest,
-    timestamp_of,
 )
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
-AHEAD = 2  # submissions that are read while the workers are busy
+PREFETCH = 2  # submissions that are read while the workers are busy
 GRADED, AS_BEFORE, NEEDS_PERSON = "graded", "as before", "needs a person"
 QUESTIONS_WAIT = "questions wait for a person's grade"
 CHANGED = "an answer has changed since a person gave it points: look at it in Formgrader"
+
+
+class WorkersElsewhere(Executor):
+    """An executor whose workers isolate submissions by themselves, and come and go while a run is under way."""
+
+    @property
+    @abstractmethod
+    def at_once(self) -> int:
+        """How many submissions should be under way now: enough that no worker waits for the next one."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,7 @@ def grade_lesson(
         NoSandboxError: submissions cannot be isolated here, and the settings do not allow to go on without that.
         CourseError: the lesson or the gradebook cannot be used.
     """
-    settings = settings_of(course, options, jobs, executor)
+    settings = grading_settings(course, options, jobs, executor)
     students = course.students(lesson)
     if executor is None and students and not unavailable_reason():
         shared_sandbox()  # takes seconds; goes on beside what follows
@@ -107,7 +116,7 @@ def grade_lesson(
     with open_gradebook(course) as gradebook:
         ensure_registered(gradebook, package)
         ensure_nbgrader_source(lesson)
-        known = standings_by_student(gradebook, lesson.name).keys()
+        known = scores_by_student(gradebook, lesson.name).keys()
         blank = settings.submission(b"", package)
         current = partial(is_current, course, lesson, package=package, rules=blank.rules)
         new = [s for s in students if force or s not in known or not current(s)]
@@ -119,7 +128,7 @@ def grade_lesson(
         return with_scores(course, lesson, gradebook, results)
 
 
-def settings_of(
+def grading_settings(
     course: Course, options: Mapping[str, Any] | None, jobs: int, executor: Executor | None
 ) -> GradeSubmission:
     """Return the settings of one run. Raises CourseError where nothing can be graded, or not safely, with them."""
@@ -132,8 +141,8 @@ def settings_of(
 
 def refuse_unsafe(course: Course, settings: GradeSubmission, executor: Executor | None) -> None:
     """Raise where submissions cannot be isolated, unless that is allowed, or where they could read the course."""
-    here = not isinstance(executor, WorkersElsewhere)
-    if here and unavailable_reason() and not settings.allow_unsandboxed:
+    runs_here = not isinstance(executor, WorkersElsewhere)
+    if runs_here and unavailable_reason() and not settings.allow_unsandboxed:
         raise NoSandboxError(unavailable_reason())
     if is_in_view(course.root):
         raise CourseError(
@@ -265,9 +274,7 @@ class GradingRun:
             with changing_submissions(self.course):
                 if self.writer:
                     self._refuse_replaced(student, submission)
-                    timestamp = timestamp_of(self.course, self.lesson, student)
-                    late = is_marked_late(self.course, self.lesson, student)
-                    self.writer.save(student, json.loads(text), timestamp, late)
+                    self.writer.save(student, json.loads(text), *handed_in(self.course, self.lesson, student))
                 write_notebook(self.course, self.lesson, student, text)
         except (NoSandboxError, ClusterError, *UNUSABLE):  # the next submission would fare no better
             raise
@@ -292,7 +299,7 @@ class GradingRun:
 
 def submissions_at_once(pool: Executor, jobs: int) -> int:
     """Return how many submissions should be under way: some are read while the workers are busy."""
-    return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + AHEAD
+    return pool.at_once if isinstance(pool, WorkersElsewhere) else jobs + PREFETCH
 
 
 def refused_before(
@@ -324,21 +331,21 @@ def with_scores(
     course: Course, lesson: Lesson, gradebook: Any, results: Mapping[str, StudentResult]
 ) -> list[StudentResult]:
     """Return the results by student, with the gradebook's points and what a person should look at."""
-    found = standings_by_student(gradebook, lesson.name)
+    standings = scores_by_student(gradebook, lesson.name)
     return [
         result
         if result.needs_person
         else replace(
             result,
-            score=found[student].score,
-            max_score=found[student].max_score,
-            note="; ".join(needing_attention(course, lesson, found[student])),
+            score=standings[student].score,
+            max_score=standings[student].max_score,
+            note="; ".join(needing_attention(course, lesson, standings[student])),
         )
         for student, result in sorted(results.items())
     ]
 
 
-def needing_attention(course: Course, lesson: Lesson, submission: Standing) -> list[str]:
+def needing_attention(course: Course, lesson: Lesson, submission: SubmissionScore) -> list[str]:
     """Return what a person should look at: what grading found, and questions without a grade."""
     record = read_notebook_record(course.graded_notebook(lesson, submission.student_id), RECORD)
     changed = [CHANGED] * submission.changed_since
@@ -357,6 +364,6 @@ def closing_table(results: Sequence[StudentResult]) -> list[str]:
         columns = f"{name:<{width}}  {result.lesson}  {result.status:<14}  {score:>7}  {result.note}"
         lines.append(columns.rstrip())
     failed = sum(result.needs_person for result in results)
-    asked = sum(QUESTIONS_WAIT in result.note for result in results)
-    questions = f" {asked} have questions to grade by hand, in Formgrader." if asked else ""
+    ungraded = sum(QUESTIONS_WAIT in result.note for result in results)
+    questions = f" {ungraded} have questions to grade by hand, in Formgrader." if ungraded else ""
     return [*lines, f"{len(results) - failed} graded, {failed} need a person.{questions}"]

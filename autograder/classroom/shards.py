@@ -24,9 +24,9 @@ from ..errors import CourseError, SubmissionError, command, escaped, options
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
 from ..paths import Course, Lesson
-from .gradebook import ensure_registered, open_gradebook, standings_by_student
-from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, is_current, refused_before, settings_of
-from .submissions import is_marked_late, submission_digest, timestamp_of, why_not_gradable
+from .gradebook import ensure_registered, open_gradebook, scores_by_student
+from .run import AS_BEFORE, GradingRun, StudentResult, grade_lesson, grading_settings, is_current, refused_before
+from .submissions import handed_in, submission_digest, why_not_gradable
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 MOST_NAMED = 5
@@ -81,37 +81,26 @@ def grade_shard(
 ) -> list[StudentResult]:
     """Grade one part of a lesson's submissions into a folder of its own. A task that is started again goes on.
 
-    Args:
-        course: where the submissions are.
-        lesson: which lesson.
-        shard: which part.
-        force: grade again what is graded already.
-        jobs: how many submissions run at once.
-        options: settings of GradeSubmission for this run; with the same seed, all shards draw the same inputs.
-        executor: runs the submissions, in place of `jobs` threads.
-
-    Raises:
-        NoSandboxError: submissions cannot be isolated here, and the settings do not allow to go on without that.
-        CourseError: the lesson cannot be used.
+    It takes and raises what `grade_lesson` does. With the same seed in the options, all shards draw the same inputs.
     """
-    settings = settings_of(course, options, jobs, executor)
+    settings = grading_settings(course, options, jobs, executor)
     package, own = package_of(lesson), replace(course, shard=shard.name)
     students = [student for student in course.students(lesson) if student in shard]
-    there = (course, own)
+    courses = (course, own)  # where a submission may have been graded
     blank = settings.submission(b"", package)
     current = partial(is_current, lesson=lesson, package=package, rules=blank.rules)
-    new = [s for s in students if force or not any(current(place, student=s) for place in there)]
+    new = [s for s in students if force or not any(current(folder, student=s) for folder in courses)]
     results = {s: StudentResult(s, lesson.name, AS_BEFORE) for s in students if s not in new}
     results |= {} if force else refused_before(own, lesson, new, package)
     results |= GradingRun(own, lesson, blank, None).all([s for s in new if s not in results], executor, jobs)
     own.autograded.mkdir(parents=True, exist_ok=True)  # a shard without students is there, too
-    return [with_points(result, there, lesson) for _, result in sorted(results.items())]
+    return [with_points(result, courses, lesson) for _, result in sorted(results.items())]
 
 
-def with_points(result: StudentResult, there: Sequence[Course], lesson: Lesson) -> StudentResult:
+def with_points(result: StudentResult, courses: Sequence[Course], lesson: Lesson) -> StudentResult:
     """Return a result with the points that its graded notebook records. Questions have none yet."""
     records = (
-        read_notebook_record(course.graded_notebook(lesson, result.student), RECORD) for course in reversed(there)
+        read_notebook_record(course.graded_notebook(lesson, result.student), RECORD) for course in reversed(courses)
     )
     record = next(filter(None, records), {})
     if result.needs_person or not record:
@@ -173,7 +162,7 @@ def merge(course: Course, lesson: Lesson, *, force: bool = False) -> MergeReport
         ensure_registered(gradebook, package)
         ensure_nbgrader_source(lesson)
         writer = GradebookWriter(gradebook, load_config(course.root), lesson.name)
-        merging = Merging(course, lesson, package, writer, standings_by_student(gradebook, lesson.name).keys(), force)
+        merging = Merging(course, lesson, package, writer, scores_by_student(gradebook, lesson.name).keys(), force)
         for student, shard, path in merging.results(shards):
             outcome = merging.take(student, path)
             if outcome in (MERGED, SAME):
@@ -197,8 +186,8 @@ def shards_in(course: Course) -> list[Shard]:
 def why_missing(course: Course, lesson: Lesson, student: str, shards: Sequence[Shard]) -> str:
     """Say why a student who has handed in has no grade."""
     counts = sorted({shard.of for shard in shards})
-    mine = [f"{number}/{of}" for of in counts for number in range(1, of + 1) if student in Shard(number, of)]
-    return why_not_gradable(course, lesson, student) or f"no result in shard {' or '.join(mine)}; grade it"
+    own = [f"{number}/{of}" for of in counts for number in range(1, of + 1) if student in Shard(number, of)]
+    return why_not_gradable(course, lesson, student) or f"no result in shard {' or '.join(own)}; grade it"
 
 
 @dataclass(frozen=True)
@@ -225,8 +214,8 @@ class Merging:
         """Return all shards' graded notebooks by student, in the order in which one run would have written them."""
         pattern = f"*/{self.lesson.name}/{self.lesson.notebook_name}"
         folders = ((shard, replace(self.course, shard=shard.name).autograded) for shard in shards)
-        found = [(path.parents[1].name, shard, path) for shard, folder in folders for path in folder.glob(pattern)]
-        return sorted(found, key=lambda result: result[0])
+        results = [(path.parents[1].name, shard, path) for shard, folder in folders for path in folder.glob(pattern)]
+        return sorted(results, key=lambda result: result[0])
 
     def take(self, student: str, path: Path) -> str:
         """Write one result down, unless something speaks against it; return MERGED, SAME, or what that is."""
@@ -239,16 +228,16 @@ class Merging:
         if problem := self._problem(student, record):
             return problem
         if student in self.known and is_current(self.course, self.lesson, student, self.package):
-            here = read_notebook_record(self.course.graded_notebook(self.lesson, student), RECORD)
-            if timeless(here) == timeless(record):
+            graded_here = read_notebook_record(self.course.graded_notebook(self.lesson, student), RECORD)
+            if timeless(graded_here) == timeless(record):
                 return SAME
             if not self.force:
                 return GRADED_HERE
         try:
-            timestamp = timestamp_of(self.course, self.lesson, student)
+            when = handed_in(self.course, self.lesson, student)
         except SubmissionError as error:
             return f"cannot be taken: {error}"
-        self.writer.save(student, notebook, timestamp, is_marked_late(self.course, self.lesson, student))
+        self.writer.save(student, notebook, *when)
         write_notebook(self.course, self.lesson, student, text)
         return MERGED
 

@@ -101,6 +101,11 @@ def is_marked_late(course: Course, lesson: Lesson, student: str) -> bool:
     return course.submission(lesson, student).with_name(LATE).is_file()
 
 
+def handed_in(course: Course, lesson: Lesson, student: str) -> tuple[datetime.datetime | None, bool]:
+    """Return when a submission was handed in, and whether it is marked late. Raises as `timestamp_of` does."""
+    return timestamp_of(course, lesson, student), is_marked_late(course, lesson, student)
+
+
 def time_in(text: str) -> datetime.datetime | None:
     """Return the time that a text of nbgrader's names, UTC; None where it names none."""
     try:
@@ -162,16 +167,7 @@ def refusal_of(course: Course, lesson: Lesson, student: str, package: LessonPack
 def record_refusal(
     course: Course, lesson: Lesson, student: str, package: LessonPackage, content: bytes, reason: str
 ) -> None:
-    """Write down why a submission cannot be read, so that it is not met as a new one at every run.
-
-    Args:
-        course: where submissions are.
-        lesson: the lesson.
-        student: whose it is.
-        package: the lesson, as it is now.
-        content: what was handed in.
-        reason: why it cannot be read.
-    """
+    """Write down why a submission cannot be read, so that it is not met as a new one at every run."""
     path = course.refusal(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     record = {"seen": seen_as(hashlib.sha256(content).hexdigest(), package), "reason": reason}

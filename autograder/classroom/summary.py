@@ -38,7 +38,7 @@ class SummaryRow:
     reason: str
 
 
-def lines_of(notebook: Any, waiting: set[str], titles: Mapping[str, str]) -> Iterator[SummaryRow]:
+def summary_rows(notebook: Any, waiting: set[str], titles: Mapping[str, str]) -> Iterator[SummaryRow]:
     """Yield a line for each graded cell, after nbgrader's GetGrades has put in the points.
 
     Args:

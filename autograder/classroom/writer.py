@@ -21,7 +21,7 @@ from traitlets.config import Config
 from ..errors import SubmissionError
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
 from ..paths import Course, Lesson, replace_bytes, replace_text
-from .database import begin_writing
+from .database import lock_student_rows
 from .gradebook import COMMENT, GRADE, GRADED_ANSWER
 from .plain_files import read_below
 from .rules import enter_due_date, late_penalty, rules_of
@@ -85,7 +85,7 @@ class GradebookWriter:
         if late and timestamp is None and due is not None:
             timestamp = due + A_SECOND
         try:
-            begin_writing(self._db, student)
+            lock_student_rows(self._db, student)
             submission = self._submitted_notebook(student, timestamp)
             self._save_grades(submission, results)
             self._save_comments(submission, results)
@@ -114,11 +114,11 @@ class GradebookWriter:
         return later - due if later and due else None
 
     def _find_or_add(self, table: Table, values: Row) -> str:
-        found = self._db.execute(select(table.c.id).where(*(table.c[k] == v for k, v in values.items()))).scalar()
-        if found is None:
-            found = api.new_uuid()
-            self._db.execute(insert(table).values(id=found, **values))
-        return str(found)
+        row_id = self._db.execute(select(table.c.id).where(*(table.c[k] == v for k, v in values.items()))).scalar()
+        if row_id is None:
+            row_id = api.new_uuid()
+            self._db.execute(insert(table).values(id=row_id, **values))
+        return str(row_id)
 
     def _save_grades(self, submission: str, results: Mapping[str, CellGrade]) -> None:
         columns = (GRADE.c.cell_id, GRADE.c.id, GRADE.c.manual_score, GRADE.c.needs_manual_grade)
@@ -191,7 +191,7 @@ def graded_values(result: CellGrade | None, row: Any) -> Row:
 
 def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
     """Return what a graded notebook says about its cells, by grade id, as nbgrader reads it."""
-    found = {}
+    grades = {}
     sources = {grade_id_of(cell): "".join(cell["source"]) for cell in notebook["cells"]}
     for cell in notebook["cells"]:
         data = nbgrader_metadata(cell)
@@ -200,8 +200,8 @@ def results_in(notebook: Mapping[str, Any]) -> dict[str, CellGrade]:
             score = determine_grade(node)[0] if is_graded(cell) else None
             untouched = data.get("checksum") == compute_checksum(node)
             answer = hashlib.sha256(sources.get(checked_exercise(cell) or grade_id_of(cell), "").encode()).hexdigest()
-            found[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
-    return found
+            grades[grade_id_of(cell)] = CellGrade(score, NO_RESPONSE if untouched else None, answer)
+    return grades
 
 
 def write_notebook(course: Course, lesson: Lesson, student: str, text: str) -> None:

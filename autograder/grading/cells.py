@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from ..errors import SubmissionError
-from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_graded, is_locked, is_solution
+from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..judging.syntax import Code, tokens_in
 from .outputs import IMAGES, Output, known_data
-from .package import LessonPackage, ReleasedCell
+from .package import LessonPackage, ReleasedCell, Role
 from .untrusted import parse_json
 
 
@@ -42,20 +41,9 @@ class NotebookBudget:
 BUDGET = NotebookBudget()
 NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
 SHOWN = 2000  # characters of a cell that is left out
-KINDS = {"code": "code", "markdown": "markdown", "raw": "raw", "heading": "markdown", "html": "markdown"}
-SOURCES = ("source", "input", "code", "text")  # what notebook formats 4 to 1 call a cell's text
+KINDS = ("code", "markdown", "raw")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ATTACHED = re.compile(r"attachment:([^\s()\"'<>]+)")
-
-
-class Role(Enum):
-    """What a cell is for."""
-
-    PLAIN = "a demonstration, a text, or a cell of the student's own"
-    LOCKED = "the course's own"
-    SOLUTION = "where an exercise is solved"
-    CHECK = "where an exercise is checked"
-    QUESTION = "what a person grades"
 
 
 @dataclass
@@ -69,6 +57,7 @@ class Cell:
         id: the notebook format's; '' where it came without one.
         attachments: images that were pasted into it, by name.
         released: the released cell that it belongs to.
+        own: whether the student has written or changed its code.
         left_out: why it is not run, '' where it is.
         outputs: what it showed when it ran.
         count: its number when it ran.
@@ -80,40 +69,30 @@ class Cell:
     id: str = ""
     attachments: dict[str, dict[str, str]] = field(default_factory=dict)
     released: ReleasedCell | None = None
+    own: bool = False
     left_out: str = ""
     outputs: list[Output] = field(default_factory=list)
     count: int | None = None
 
     @classmethod
-    def of(cls, released: ReleasedCell, package: LessonPackage) -> Cell:
+    def of(cls, released: ReleasedCell) -> Cell:
         """Return a released cell as it would have been handed in untouched."""
-        source = package.code.get(released["source"]) or Code(released["source"])
-        cell = cls(released["cell_type"], source, grade_id_of(released), released["id"], released=released)
-        cell.attachments = copy.deepcopy(released.get("attachments", {}))
-        return cell
+        attachments = copy.deepcopy(dict(released.attachments))
+        return cls(released.kind, released.source, released.name, released.id, attachments, released)
 
     @property
     def role(self) -> Role:
         """What it is for, as the released notebook says."""
-        if self.released is None:
-            return Role.PLAIN
-        if is_graded(self.released):
-            return Role.CHECK if self.name.startswith(CHECK_PREFIX) else Role.QUESTION
-        return Role.LOCKED if is_locked(self.released) else Role.SOLUTION if is_solution(self.released) else Role.PLAIN
+        return self.released.role if self.released else Role.PLAIN
 
     @property
     def exercise(self) -> str:
         """The exercise that it solves or checks, or ''."""
         return self.name.removeprefix(CHECK_PREFIX) if self.role in (Role.SOLUTION, Role.CHECK) else ""
 
-    @property
-    def runs(self) -> bool:
-        """Whether it holds code that is run."""
-        return self.kind == "code" and not self.left_out
-
     def as_dict(self) -> dict[str, Any]:
         """Return it as notebooks hold cells."""
-        metadata = copy.deepcopy(self.released["metadata"]) if self.released else {}
+        metadata = copy.deepcopy(dict(self.released.metadata)) if self.released else {}
         shared = {"cell_type": self.kind, "id": self.id, "metadata": metadata, "source": str(self.source)}
         if self.kind == "code":
             return {**shared, "execution_count": self.count, "outputs": self.outputs}
@@ -122,20 +101,25 @@ class Cell:
 
 @dataclass
 class SubmittedNotebook:
-    """A submission whose cells are as grading needs them.
+    """A submission whose cells are as grading needs them: none is added, moved or left out any more.
 
     Args:
         cells: in order.
         metadata: the released notebook's.
+
+    Attributes:
+        code: the cells that are run.
+        own: those of them that the student has written or changed.
     """
 
     cells: list[Cell]
     metadata: dict[str, Any]
+    code: list[Cell] = field(init=False)
+    own: list[Cell] = field(init=False)
 
-    @property
-    def code(self) -> list[Cell]:
-        """The cells that are run."""
-        return [cell for cell in self.cells if cell.runs]
+    def __post_init__(self) -> None:
+        self.code = [cell for cell in self.cells if cell.kind == "code" and not cell.left_out]
+        self.own = [cell for cell in self.code if cell.own]
 
     def remarks(self) -> list[str]:
         """Return what a person should know about what was left out."""
@@ -167,17 +151,15 @@ def read_cells(content: bytes, package: LessonPackage) -> list[Cell]:
 
 
 def cells_in(content: bytes) -> list[Any]:
-    """Return what a notebook of any format holds as cells, whatever they are. Raises ValueError where there are none.
+    """Return what a notebook of format 4 holds as cells, whatever they are. Raises ValueError for anything else.
 
-    Older formats are read here, since nbformat validates, which takes a gigabyte for a megabyte of outputs.
+    Nothing is validated or upgraded, which would take a gigabyte for a megabyte of outputs.
     """
     notebook = parse_json(content)
-    sheets = notebook.get("worksheets") if isinstance(notebook, dict) else None
-    holders = sheets if isinstance(sheets, list) else [notebook]
-    found = [holder.get("cells") if isinstance(holder, dict) else None for holder in holders]
-    if not found or not all(isinstance(cells, list) for cells in found):
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
         raise ValueError("a notebook has a list of cells")
-    return [cell for cells in found for cell in cells or ()]
+    return cells
 
 
 def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
@@ -185,8 +167,8 @@ def read_cell(raw: Any, package: LessonPackage) -> Cell | None:
     kind = raw.get("cell_type") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         return None
-    text, name = cell_text(raw), raw.get("id")
-    cell = Cell(KINDS[kind], Code(), grade_id_of(raw), name if is_cell_id(name) else "")
+    text, name = cell_text(raw.get("source")), raw.get("id")
+    cell = Cell(kind, Code(), grade_id_of(raw), name if is_cell_id(name) else "")
     if len(text) > BUDGET.characters:
         cell.left_out = f"it holds {len(text):,} characters; at most {BUDGET.characters:,} are read"
         text = f"{text[:SHOWN]}\n… ({cell.left_out})"
@@ -202,32 +184,25 @@ def is_cell_id(name: Any) -> bool:
     return isinstance(name, str) and bool(CELL_ID.fullmatch(name))
 
 
-def cell_text(raw: Mapping[str, Any]) -> str:
-    """Return a cell's source as one text. Lines of older formats may come without their ends."""
-    key = next((key for key in SOURCES if key in raw), "source")
-    source = raw.get(key)
-    lines = [line for line in (source if isinstance(source, list) else [source]) if isinstance(line, str)]
-    apart = key != "source" and lines and not lines[0].endswith(("\n", "\r"))
-    text = ("\n" if apart else "").join(lines)
-    level = raw.get("level")
-    if raw["cell_type"] != "heading":
-        return text
-    return f"{'#' * (level if type(level) is int and 0 < level < 7 else 1)} {' '.join(text.splitlines())}"
+def cell_text(source: Any) -> str:
+    """Return a cell's source, a text or a list of lines, as one text."""
+    lines = source if isinstance(source, list) else [source]
+    return "".join(line for line in lines if isinstance(line, str))
 
 
 def attached_images(attachments: Any) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the images that were pasted into a text cell, by name."""
     for name, data in attachments.items() if isinstance(attachments, dict) else ():
         images = dict(known_data(data)) if isinstance(data, dict) else {}
-        if images := {kind: image for kind, image in images.items() if kind in IMAGES}:
+        if images := {mime: image for mime, image in images.items() if mime in IMAGES}:
             yield name, images
 
 
-def leave_out_excess(cells: list[Cell], package: LessonPackage) -> None:
+def leave_out_excess(cells: list[Cell]) -> None:
     """Mark the cells whose code would take long to read. The lesson's own cost nothing."""
     left = BUDGET.tokens
     for cell in cells:
-        if not cell.runs or cell.source in package.code:
+        if not cell.own or cell.left_out:
             continue
         tokens = tokens_in(cell.source)
         if tokens > BUDGET.cell_tokens:

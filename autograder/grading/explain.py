@@ -7,17 +7,19 @@ from collections.abc import Iterator, Sequence
 from ..judging.case import Explanation
 from ..judging.diagnose import explanations
 from ..judging.verdict import Verdict
-from .grade import Submission, apply_shortcuts, ran, submitted_cell, verdict_of
+from .grade import apply_shortcuts, verdict_of
 from .repair import repair_submission
+from .running import ran
+from .submission import Submission
 
 
 def explained(submission: Submission, exercise: str) -> tuple[Verdict, list[tuple[str, Explanation]]]:
     """Judge one exercise; return what every explainer that applies says of it, with its rule. The first one counts."""
     notebook = repair_submission(submission.notebook, submission.lesson)
-    with ran(notebook, submission) as (runner, outcomes), runner.trials(exercise) as run:
-        verdict = verdict_of(submission, exercise, outcomes[exercise], submitted_cell(notebook, exercise), run)
-        found = list(explanations(verdict.case)) if verdict.case else []
-        return apply_shortcuts(notebook, submission, verdict, outcomes[exercise])[0], found
+    with ran(notebook, submission) as run, run.runner.trials(exercise) as trial:
+        verdict = verdict_of(run, exercise, trial)
+        said = list(explanations(verdict.case)) if verdict.case else []
+        return apply_shortcuts(run, verdict)[0], said
 
 
 def lines_about(verdict: Verdict, explanations: Sequence[tuple[str, Explanation]]) -> Iterator[str]:

@@ -37,7 +37,7 @@ SYSTEM = (
     *("/etc/fonts", "/etc/ld.so.cache", "/etc/alternatives"),
 )
 PYTHON = ("bin", "lib", "lib64")  # of the interpreter that an environment was made from
-MACHINES = ("x86_64", "aarch64")
+SUPPORTED_MACHINES = ("x86_64", "aarch64")
 TOO_OLD = "Unknown option"
 FORBIDDEN = ("Permission denied", "Operation not permitted", "No permissions", "Creating new namespace failed")
 ENVIRONMENT = {
@@ -89,12 +89,12 @@ _starter = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 
 def launch() -> Launched:
     """Start a fork server in a sandbox of its own. It is ready some seconds later."""
-    control, theirs = socket.socketpair()
-    with theirs, memory_groups() as groups:
-        descriptors = [theirs.fileno(), *(number for group in groups for number in astuple(group))]
+    control, far = socket.socketpair()
+    with far, memory_groups() as groups:
+        descriptors = [far.fileno(), *(number for group in groups for number in astuple(group))]
         try:
             process = subprocess.Popen(
-                bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(theirs.fileno()), *map(str, groups)]),
+                bubblewrap_command([interpreter(), "-S", "-m", FORK_SERVER, str(far.fileno()), *map(str, groups)]),
                 env={},
                 pass_fds=descriptors,
                 stdin=subprocess.DEVNULL,
@@ -138,23 +138,10 @@ def bubblewrap_command(command: list[str]) -> list[str]:
     if not any(Path(path).is_relative_to(TEMPORARY) for path in readable_folders()):
         links += ["--symlink", SCRATCH, TEMPORARY]
     settings = [part for name, value in ENVIRONMENT.items() for part in ("--setenv", name, value)]
-    apart = [
-        "--unshare-user",
-        "--unshare-pid",
-        "--unshare-ipc",
-        "--unshare-uts",
-        "--unshare-net",
-        "--unshare-cgroup-try",
-    ]
+    apart = [f"--unshare-{namespace}" for namespace in ("user", "pid", "ipc", "uts", "net", "cgroup-try")]
     return [
-        *(
-            shutil.which("bwrap") or "bwrap",
-            *apart,
-            "--disable-userns",
-            "--die-with-parent",
-            "--new-session",
-            "--clearenv",
-        ),
+        *(shutil.which("bwrap") or "bwrap", *apart, "--disable-userns", "--die-with-parent", "--new-session"),
+        "--clearenv",
         *("--uid", "65534", "--gid", "65534", "--hostname", "sandbox"),
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
         *(*links, *seen, *packages(), "--proc", "/proc", "--dev", "/dev", "--tmpfs", SCRATCH),
@@ -167,25 +154,25 @@ def bubblewrap_command(command: list[str]) -> list[str]:
 def readable_folders() -> list[str]:
     """Return the folders of the system and of Python that a submission needs to see, and no more of either."""
     python = {Path(sys.base_prefix).absolute() / part for part in PYTHON}
-    found = {*map(Path, SYSTEM), *python, Path(sysconfig.get_path("stdlib")).absolute()}
-    found = {path for path in found if path.exists() and not path.is_symlink()}
-    return sorted(str(p) for p in found if not any(p != q and p.is_relative_to(q) for q in found))
+    folders = {*map(Path, SYSTEM), *python, Path(sysconfig.get_path("stdlib")).absolute()}
+    folders = {path for path in folders if path.exists() and not path.is_symlink()}
+    return sorted(str(p) for p in folders if not any(p != q and p.is_relative_to(q) for q in folders))
 
 
 def packages() -> Iterator[str]:
     """Yield bubblewrap's options for what is installed, without the files that tell where something else is."""
     for installed, shown_as in zip(installed_folders(), PACKAGES, strict=False):
         yield from ("--ro-bind", str(installed), shown_as)
-        places = [shown_as, *([str(installed)] if is_in_view(installed, readable_folders()) else [])]
+        seen_as = [shown_as, *([str(installed)] if is_in_view(installed, readable_folders()) else [])]
         telling = [path.relative_to(installed) for pattern in TELLING for path in sorted(installed.glob(pattern))]
-        for place in places:
+        for folder in seen_as:
             for path in telling:
-                yield from ("--ro-bind", os.devnull, f"{place}/{path}")
+                yield from ("--ro-bind", os.devnull, f"{folder}/{path}")
 
 
 def installed_folders() -> list[Path]:
     """Return where packages are installed: in most environments all of them in one folder."""
-    return sorted({Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")})
+    return sorted({Path(sysconfig.get_path(scheme)).resolve() for scheme in ("purelib", "platlib")})
 
 
 def is_in_view(folder: Path, shown: Iterable[str] | None = None) -> bool:
@@ -204,8 +191,8 @@ def unavailable_reason() -> str:
     """Say why submissions cannot be isolated on this computer; '' where they can."""
     if not sys.platform.startswith("linux"):
         return f"bubblewrap does not exist for {sys.platform}"
-    if platform.machine() not in MACHINES:
-        return f"the sandbox supports {' and '.join(MACHINES)}, not {platform.machine()}"
+    if platform.machine() not in SUPPORTED_MACHINES:
+        return f"the sandbox supports {' and '.join(SUPPORTED_MACHINES)}, not {platform.machine()}"
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian, Ubuntu: `apt install bubblewrap`)"
     with tempfile.TemporaryFile() as errors:
@@ -216,11 +203,7 @@ def unavailable_reason() -> str:
 
 
 def bwrap_error_text(words: str) -> str:
-    """Say what is wrong with bubblewrap here, in words that help.
-
-    Args:
-        words: the last line that it wrote.
-    """
+    """Say what is wrong with bubblewrap here, in words that help."""
     if TOO_OLD in words:
         return f"bubblewrap is too old, 0.8 or newer is needed ({words})"
     if any(sign in words for sign in FORBIDDEN):

@@ -56,35 +56,35 @@ def clean_outputs(outputs: list[Output], most: int = MOST_OUTPUTS_OF_A_CELL) -> 
 
 def clean_output(output: Output) -> Output:
     """Return an error or something displayed, with what is known of it."""
-    kind = output["output_type"]
-    if kind == "error":
+    output_type = output["output_type"]
+    if output_type == "error":
         lines = [printable(line)[:LONGEST_LINE] for line in limited(output["traceback"])]
         words = {key: printable(output[key])[:LONGEST_LINE] for key in ("ename", "evalue")}
-        return {"output_type": kind, **words, "traceback": lines}
-    count = {"execution_count": None} if kind == "execute_result" else {}
+        return {"output_type": output_type, **words, "traceback": lines}
+    count = {"execution_count": None} if output_type == "execute_result" else {}
     data = dict(known_data(output["data"])) or {"text/plain": NOT_SHOWN}  # no template takes an empty one
-    return {"output_type": kind, "data": data, "metadata": described(data, output["metadata"]), **count}
+    return {"output_type": output_type, "data": data, "metadata": descriptions(data, output["metadata"]), **count}
 
 
 def known_data(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what an output holds of texts and pictures."""
-    for kind in (*TEXTS, *IMAGES):
-        value = data.get(kind)
+    for mime in (*TEXTS, *IMAGES):
+        value = data.get(mime)
         if isinstance(value, list) and all(isinstance(line, str) for line in value):
             value = "".join(value)
-        if isinstance(value, str) and (len(value) <= LONGEST[kind] if kind in TEXTS else BASE64.fullmatch(value)):
-            yield kind, printable(value)
+        if isinstance(value, str) and (len(value) <= LONGEST[mime] if mime in TEXTS else BASE64.fullmatch(value)):
+            yield mime, printable(value)
 
 
-def described(data: dict[str, str], metadata: dict[str, Any]) -> dict[str, Any]:
+def descriptions(data: dict[str, str], metadata: dict[str, Any]) -> dict[str, Any]:
     """Return metadata that holds a picture's description and nothing else."""
-    found = {}
-    for kind in IMAGES:
-        about = metadata.get(kind) if kind in data else None
+    kept = {}
+    for mime in IMAGES:
+        about = metadata.get(mime) if mime in data else None
         alt = about.get("alt") if isinstance(about, dict) else None
         if isinstance(alt, str):
-            found[kind] = {"alt": NOT_IN_A_DESCRIPTION.sub("", alt)[:LONGEST_DESCRIPTION]}
-    return found
+            kept[mime] = {"alt": NOT_IN_A_DESCRIPTION.sub("", alt)[:LONGEST_DESCRIPTION]}
+    return kept
 
 
 def limited(traceback: list[str]) -> list[str]:

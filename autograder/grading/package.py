@@ -6,16 +6,103 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import lru_cache
 from typing import Any
 
 from ..judging.answer_key import AnswerKey, LessonSource, load_answer_key
-from ..judging.cell_metadata import checked_exercise, grade_id_of, is_locked
+from ..judging.cell_metadata import (
+    CHECK_PREFIX,
+    grade_id_of,
+    is_graded,
+    is_locked,
+    is_solution,
+    nbgrader_metadata,
+)
 from ..judging.syntax import Code
 
-CHECK_PREFIX, QUESTION_PREFIX = "check_", "question_"
-ReleasedCell = dict[str, Any]
-Files = tuple[tuple[str, bytes], ...]
+NamedContents = tuple[tuple[str, bytes], ...]
+
+
+class Role(Enum):
+    """What a cell is for."""
+
+    PLAIN = "a demonstration, a text, or a cell of the student's own"
+    LOCKED = "the course's own"
+    SOLUTION = "where an exercise is solved, or a question answered that carries no points"
+    CHECK = "where an exercise is checked"
+    QUESTION = "what a person grades"
+
+
+@dataclass(frozen=True)
+class ReleasedCell:
+    """A cell as students were given it. Nobody may change what is in it.
+
+    Args:
+        kind: code or markdown.
+        source: its text.
+        name: what nbgrader knows it by, '' where it does not.
+        role: what it is for.
+        id: the notebook format's.
+        metadata: the notebook's.
+        attachments: images, by name.
+        points: how many it carries; None where it carries none.
+        checksum: nbgrader's, of the cell as it was released.
+    """
+
+    kind: str
+    source: Code
+    name: str
+    role: Role
+    id: str
+    metadata: Mapping[str, Any]
+    attachments: Mapping[str, Any]
+    points: float | None
+    checksum: str
+
+    @classmethod
+    def parse(cls, cell: Mapping[str, Any]) -> ReleasedCell:
+        """Read a cell of a released notebook."""
+        name, data = grade_id_of(cell), nbgrader_metadata(cell)
+        if is_graded(cell):
+            role, points = Role.CHECK if name.startswith(CHECK_PREFIX) else Role.QUESTION, float(data["points"])
+        else:
+            role, points = Role.LOCKED if is_locked(cell) else Role.SOLUTION if is_solution(cell) else Role.PLAIN, None
+        source, attachments = Code("".join(cell["source"])), cell.get("attachments", {})
+        about = (cell["id"], cell["metadata"], attachments)
+        return cls(cell["cell_type"], source, name, role, *about, points, data.get("checksum", ""))
+
+    @property
+    def locked(self) -> bool:
+        """Whether it is the course's own, so that nothing in it is a student's."""
+        return self.role in (Role.LOCKED, Role.CHECK)
+
+    @property
+    def graded(self) -> bool:
+        """Whether it carries points."""
+        return self.role in (Role.CHECK, Role.QUESTION)
+
+    @property
+    def answered(self) -> bool:
+        """Whether a student writes into it, and nbgrader comments on it."""
+        return self.role in (Role.SOLUTION, Role.QUESTION)
+
+
+@dataclass(frozen=True)
+class ReleasedNotebook:
+    """What students were given. Nobody may change what is in it.
+
+    Args:
+        metadata: the notebook's.
+        cells: in order.
+        named: those that nbgrader knows, by name.
+        code: the sources of code cells, by their text.
+    """
+
+    metadata: Mapping[str, Any]
+    cells: tuple[ReleasedCell, ...]
+    named: Mapping[str, ReleasedCell]
+    code: Mapping[str, Code]
 
 
 @dataclass(frozen=True)
@@ -58,30 +145,30 @@ class LessonPackage:
         return {name: text.encode() for name, text in texts.items()} | dict(self.data)
 
     @property
-    def notebook(self) -> dict[str, Any]:
-        """The released notebook, each cell's source as one text; nobody may change it."""
-        return parsed_notebook(self.released)
+    def notebook(self) -> ReleasedNotebook:
+        """The released notebook, read."""
+        return read_released(self.released)
 
     @property
-    def nbgrader_cells(self) -> dict[str, ReleasedCell]:
+    def nbgrader_cells(self) -> Mapping[str, ReleasedCell]:
         """The cells that nbgrader knows, by grade id, in order: set-up, exercises, check cells, questions."""
-        return nbgrader_cells_of(self.released)
+        return self.notebook.named
 
     @property
-    def code(self) -> dict[str, Code]:
+    def code(self) -> Mapping[str, Code]:
         """The sources of all released code cells by their text: whatever else a submission holds is the student's."""
-        return code_of(self.released)
+        return self.notebook.code
 
     @property
     def demonstrations(self) -> frozenset[Code]:
         """The sources of the lesson's own demonstration cells."""
-        return frozenset(self.code.values()) - {cell["source"] for cell in self.nbgrader_cells.values()}
+        return frozenset(self.code.values()) - {cell.source for cell in self.nbgrader_cells.values()}
 
     @property
     def setup(self) -> Code:
         """The code of the locked cells that are no check cells."""
-        locked = (c for c in self.nbgrader_cells.values() if is_locked(c) and not checked_exercise(c))
-        return Code("\n\n".join(cell["source"] for cell in locked if cell["cell_type"] == "code"))
+        locked = (cell for cell in self.notebook.cells if cell.role is Role.LOCKED and cell.kind == "code")
+        return Code("\n\n".join(cell.source for cell in locked))
 
     @property
     def sandbox_sources(self) -> Mapping[str, tuple[str, str]]:
@@ -94,34 +181,24 @@ class LessonPackage:
 
 
 @lru_cache(maxsize=8)
-def parsed_notebook(text: str) -> dict[str, Any]:
-    """Read a notebook, each cell's source as one text."""
-    notebook: dict[str, Any] = json.loads(text)
-    for cell in notebook["cells"]:
-        cell["source"] = "".join(cell["source"])
-    return notebook
+def read_released(text: str) -> ReleasedNotebook:
+    """Read a released notebook, once for all submissions."""
+    notebook = json.loads(text)
+    cells = tuple(map(ReleasedCell.parse, notebook["cells"]))
+    named = {cell.name: cell for cell in cells if cell.name}
+    code = {str(cell.source): cell.source for cell in cells if cell.kind == "code"}
+    return ReleasedNotebook(notebook["metadata"], cells, named, code)
 
 
 @lru_cache(maxsize=8)
-def nbgrader_cells_of(text: str) -> dict[str, ReleasedCell]:
-    """Return the cells of a notebook that nbgrader knows, by grade id."""
-    named = ((grade_id_of(cell), cell) for cell in parsed_notebook(text)["cells"])
-    return {grade_id: cell for grade_id, cell in named if grade_id}
-
-
-@lru_cache(maxsize=8)
-def code_of(text: str) -> dict[str, Code]:
-    """Return the sources of a notebook's code cells by their text, each read once for all submissions."""
-    return {c["source"]: Code(c["source"]) for c in parsed_notebook(text)["cells"] if c["cell_type"] == "code"}
-
-
-@lru_cache(maxsize=8)
-def contents_digests(files: Files) -> tuple[str, ...]:
+def contents_digests(files: NamedContents) -> tuple[str, ...]:
     """Return a checksum of each file's name and content."""
     return tuple(name + hashlib.sha256(content).hexdigest() for name, content in files)
 
 
 @lru_cache(maxsize=8)
-def unpickled(source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: Files) -> LessonPackage:
+def unpickled(
+    source: LessonSource, released: str, rubrics: tuple[tuple[str, str], ...], data: NamedContents
+) -> LessonPackage:
     """Return a package that came from elsewhere: the same one for the same content, with all that it has computed."""
     return LessonPackage(load_answer_key(source), released, dict(rubrics), dict(data))

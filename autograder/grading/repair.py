@@ -11,18 +11,12 @@ import re
 from itertools import pairwise
 
 from ..errors import SubmissionError
-from ..judging.cell_metadata import grade_id_of, is_graded, is_locked
-from ..judging.syntax import Code
 from .cells import Cell, SubmittedNotebook, leave_out_excess, read_cells
 from .package import LessonPackage, ReleasedCell
 
 
 def repair_submission(content: bytes, package: LessonPackage) -> SubmittedNotebook:
     """Return a notebook in which every graded cell is as grading needs it.
-
-    Args:
-        content: the file that was handed in.
-        package: the lesson.
 
     Raises:
         SubmissionError: the file is not a notebook, or none of the lesson's exercises can be found in it.
@@ -36,11 +30,13 @@ def repair_submission(content: bytes, package: LessonPackage) -> SubmittedNotebo
         raise SubmissionError(f"{package.name}.ipynb has none of the lesson's exercise cells (cell metadata is gone)")
     for cell in cells:
         if cell.name:
-            restore(cell, known[cell.name], package)
+            restore(cell, known[cell.name])
     add_missing(cells, package)
     give_ids(cells)
-    leave_out_excess(cells, package)
-    return SubmittedNotebook(cells, copy.deepcopy(package.notebook["metadata"]))
+    for cell in cells:
+        cell.own = cell.kind == "code" and cell.source not in package.code
+    leave_out_excess(cells)
+    return SubmittedNotebook(cells, copy.deepcopy(dict(package.notebook.metadata)))
 
 
 def match_by_content(cells: list[Cell], package: LessonPackage) -> None:
@@ -50,12 +46,12 @@ def match_by_content(cells: list[Cell], package: LessonPackage) -> None:
     """
     pairs: list[tuple[Cell, str]] = []
     before: ReleasedCell | None = None
-    for released in package.notebook["cells"]:
-        if name := grade_id_of(released):
+    for released in package.notebook.cells:
+        if released.name:
             partner = partner_of(released, cells, before)
             if partner is None:
                 return
-            pairs.append((partner, name))
+            pairs.append((partner, released.name))
         before = released
     if len({id(partner) for partner, _ in pairs}) == len(pairs):
         for partner, name in pairs:
@@ -64,31 +60,30 @@ def match_by_content(cells: list[Cell], package: LessonPackage) -> None:
 
 def partner_of(released: ReleasedCell, cells: list[Cell], before: ReleasedCell | None) -> Cell | None:
     """Return the submission's cell that a released one has become, or None."""
-    if is_locked(released):
-        return next((c for c in cells if c.source.strip() == released["source"].strip()), None)
-    defines = re.compile(rf"^(def|class) {re.escape(grade_id_of(released))}\b", re.MULTILINE)
-    if released["cell_type"] == "code":
+    if released.locked:
+        return next((c for c in cells if c.source.strip() == released.source.strip()), None)
+    defines = re.compile(rf"^(def|class) {re.escape(released.name)}\b", re.MULTILINE)
+    if released.kind == "code":
         return next((c for c in cells if c.kind == "code" and defines.search(c.source)), None)
-    return next((c for a, c in pairwise(cells) if before and a.source.strip() == before["source"].strip()), None)
+    return next((c for a, c in pairwise(cells) if before and a.source.strip() == before.source.strip()), None)
 
 
 def drop_unknown_and_copies(cells: list[Cell], package: LessonPackage) -> None:
     """Make ordinary cells of those that nbgrader does not know, and of all copies of a cell but the last one."""
-    seen = set()
+    seen, known = set(), package.nbgrader_cells
     for cell in reversed(cells):
-        if cell.name in seen or cell.name not in package.nbgrader_cells:
+        if cell.name in seen or cell.name not in known:
             cell.name = ""
         seen.add(cell.name)
 
 
-def restore(cell: Cell, released: ReleasedCell, package: LessonPackage) -> None:
+def restore(cell: Cell, released: ReleasedCell) -> None:
     """Put a graded cell's type and metadata back, and where it is locked its source."""
     cell.released = released
-    if cell.kind != released["cell_type"]:
-        cell.kind, cell.attachments = released["cell_type"], {}
-    if is_locked(released):
-        cell.source = package.code.get(released["source"]) or Code(released["source"])
-        cell.left_out = ""
+    if cell.kind != released.kind:
+        cell.kind, cell.attachments = released.kind, {}
+    if released.locked:
+        cell.source, cell.left_out = released.source, ""
 
 
 def add_missing(cells: list[Cell], package: LessonPackage) -> None:
@@ -99,8 +94,8 @@ def add_missing(cells: list[Cell], package: LessonPackage) -> None:
     index = 0
     for name, released in package.nbgrader_cells.items():
         at = next((i for i, cell in enumerate(cells) if cell.name == name), None)
-        if at is None and (is_locked(released) or is_graded(released)):
-            cells.insert(index, Cell.of(released, package))
+        if at is None and (released.locked or released.graded):
+            cells.insert(index, Cell.of(released))
             at = index
         index = index if at is None else at + 1
 

@@ -85,7 +85,7 @@ def favorites(row: Tensor, keys: Sequence[str]) -> str:
     return f"most on {' and '.join(best)} ({float(row.max()):.2f})"
 
 
-def seen(row: Tensor) -> str:
+def allowed_keys(row: Tensor) -> str:
     """Name the keys that a mask's row allows."""
     allowed = row.nonzero().flatten().tolist()
     if not allowed:

@@ -12,7 +12,7 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .drawing import PAPER, WEIGHTS, describe, draw_matrix, hatch, label, seen, show
+from .drawing import PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch, label, show
 
 WIDEST = 7.5
 FEW_POINTS = 20
@@ -85,7 +85,7 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         axes.set_xlabel("key")
     grid[0].set_ylabel("query")
     figure.suptitle(title, fontsize=11)
-    parts = [f"{name}: {', '.join(seen(row) for row in mask)}" for name, mask in panels]
+    parts = [f"{name}: {', '.join(allowed_keys(row) for row in mask)}" for name, mask in panels]
     show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
 
 
@@ -114,12 +114,12 @@ def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequen
     show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
 
 
-def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
+def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
     """Draw the weights of several heads as maps side by side, without numbers.
 
     Args:
         weights: `(H, L, L)`.
-        places: labels along both axes of each map.
+        tokens: labels along both axes of each map.
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
         names: what the heads are called, where that is not 0, 1, 2.
@@ -130,7 +130,7 @@ def heads(weights: Tensor, places: Sequence[str], title: str, *, alt: str, names
     for name, axes, matrix in zip(called, grid, weights.detach(), strict=True):
         image = axes.imshow(matrix, **WEIGHTS)
         axes.set_title(f"head {name}", fontsize=10)
-        label(axes, places, places)
+        label(axes, tokens, tokens)
         axes.tick_params(labelsize=8)
     grid[0].set_ylabel("queries")
     figure.supxlabel("keys", fontsize=10)

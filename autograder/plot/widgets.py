@@ -49,9 +49,9 @@ def slide(
         arrows: from the same number to a query `(2,)` and keys `(S, 2)`, drawn beside the bars.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}, "description": name}
-    kind = ipywidgets.FloatLogSlider if doubling else ipywidgets.FloatSlider
+    widget = ipywidgets.FloatLogSlider if doubling else ipywidgets.FloatSlider
     base = {"base": 2} if doubling else {}
-    slider = kind(
+    slider = widget(
         value=2.0**start if doubling else start, min=low, max=high, step=step, readout_format="g", **base, **layout
     )
 
@@ -197,11 +197,12 @@ def crowded(names: Sequence[str]) -> bool:
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
     """Draw a query and keys from the origin; keys are named beyond their tips, the query on its arrow."""
     for point, text in zip([*keys, query], [*names, "query"], strict=True):
-        mine = text == "query"
-        look = {"arrowstyle": "-|>" if mine else "->", "color": BAR if mine else "#7c7b78", "lw": 2.5 if mine else 1.5}
+        is_query = text == "query"
+        style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
+        look = {"arrowstyle": style, "color": color, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
-        x, y = (point / 2 if mine else point + 0.3 * torch.nn.functional.normalize(point, dim=0)).tolist()
-        behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if mine else None
+        x, y = (point / 2 if is_query else point + 0.3 * torch.nn.functional.normalize(point, dim=0)).tolist()
+        behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if is_query else None
         axes.text(x, y, text, ha="center", va="center", fontsize=9, bbox=behind)
     reach = 1.3 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])

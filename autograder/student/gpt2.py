@@ -107,20 +107,20 @@ def fetch(file: PublishedFile, source: str, target: Path) -> None:
         begun = 0
     if begun < file.size:
         try:
-            receive(file, f"{source}/{file.name}", part, begun)
+            download(file, f"{source}/{file.name}", part, begun)
         except HTTPError as error:
             raise DownloadError(file, f"the server answered {error.code}, {error.reason}.") from error
         except (URLError, OSError) as error:
             raise DownloadError(file, f"it could not be fetched ({getattr(error, 'reason', error)}).") from error
     if part.stat().st_size != file.size:
         raise DownloadError(file, f"{part.stat().st_size:,} of {file.size:,} bytes came, and are kept.")
-    if checksum(part) != file.sha256:
+    if file_checksum(part) != file.sha256:
         part.unlink()
         raise DownloadError(file, "its checksum is not that of the published file, so it was thrown away.")
     part.replace(target / file.name)
 
 
-def receive(file: PublishedFile, address: str, part: Path, begun: int) -> None:
+def download(file: PublishedFile, address: str, part: Path, begun: int) -> None:
     """Append to a file what is missing of it, or write all of it where the server starts anew."""
     request = Request(address, headers={"Range": f"bytes={begun}-"} if begun else {})
     with urlopen(request, timeout=SECONDS) as reply:
@@ -137,7 +137,7 @@ def receive(file: PublishedFile, address: str, part: Path, begun: int) -> None:
                 bar.update(len(piece))
 
 
-def checksum(path: Path) -> str:
+def file_checksum(path: Path) -> str:
     """Return the SHA-256 of a file that may be larger than the memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 
 MOST_BYTES = 20 * 2**20
 MOST_PAGES = 3  # that are read: what was handed in without being graded, and the last one that was
+# a page begins with sentences and a table of our own (classroom.summary)
+PARAGRAPH, ROW, CELL = (re.compile(rf"<{tag}\b[^>]*>(.*?)</{tag}>", re.DOTALL) for tag in ("p", "tr", "td"))
+TAG = re.compile(r"<[^>]*>")
 
 
 @dataclass(frozen=True)
@@ -36,57 +40,25 @@ def latest_feedback(lesson: Path) -> Graded | None:
     """
     latest: Graded | None = None
     for page in sorted(lesson.glob(f"feedback/*/{lesson.name}.html"), reverse=True)[:MOST_PAGES]:
-        if (reader := read_page(page)) is None:
+        if (summary := summary_of(page)) is None:
             continue
-        words = [*([latest.about] if latest else []), *reader.sentences]
-        points = {row[0]: row[1] for row in reader.rows if len(row) > 1}
+        words = [*([latest.about] if latest else []), *map(text_of, PARAGRAPH.findall(summary))]
+        rows = [[text_of(cell) for cell in CELL.findall(row)] for row in ROW.findall(summary)]
+        points = {row[0]: row[1] for row in rows if len(row) > 1}
         latest = Graded(" ".join(words), points, page.relative_to(lesson.parent).as_posix())
         if points:
             break
     return latest
 
 
-def read_page(path: Path) -> SummaryReader | None:
-    """Read a feedback page; None where that is not possible."""
+def summary_of(page: Path) -> str | None:
+    """Return the beginning of a feedback page, as far as its first table; None where it cannot be read."""
     try:
-        return SummaryReader(path.read_text(encoding="utf-8")) if path.stat().st_size <= MOST_BYTES else None
+        return page.read_text(encoding="utf-8").partition("</table>")[0] if page.stat().st_size <= MOST_BYTES else None
     except (OSError, ValueError):
         return None
 
 
-class SummaryReader(HTMLParser):
-    """Reads the table that a feedback page begins with, and the sentences above it.
-
-    Args:
-        page: the page.
-    """
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.sentences: list[str] = []
-        self.rows: list[list[str]] = []
-        self._into: list[str] | None = None
-        self._done = False
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note where a text begins that is wanted."""
-        if self._done:
-            return
-        if tag == "tr":
-            self.rows.append([])
-        wanted = {"p": self.sentences, "td": self.rows[-1] if self.rows else None}.get(tag)
-        if wanted is not None:
-            wanted.append("")
-            self._into = wanted
-
-    def handle_endtag(self, tag: str) -> None:
-        """Note where it ends, and stop at the end of the first table."""
-        if tag in ("p", "td"):
-            self._into = None
-        self._done = self._done or tag == "table"
-
-    def handle_data(self, data: str) -> None:
-        """Take the text."""
-        if self._into is not None and not self._done:
-            self._into[-1] += data
+def text_of(element: str) -> str:
+    """Return an element's text, without tags."""
+    return unescape(TAG.sub("", element))

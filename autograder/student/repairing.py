@@ -129,7 +129,7 @@ def keep_from_harm() -> None:
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     sys.stdout = sys.stderr = io.StringIO()
-    builtins.input = refuse_input
+    builtins.input = answer_nothing
     limit()
     sys.addaudithook(refuse)
 
@@ -149,7 +149,7 @@ def limit() -> None:
         resource.setrlimit(limited, (0, 0))
 
 
-def refuse_input(_prompt: object = "") -> str:
+def answer_nothing(_prompt: object = "") -> str:
     """Answer nothing."""
     raise RefusedError("Nobody is asked for input here.")
 

@@ -66,7 +66,7 @@ def sharing(choice: str = "") -> None:
     if path is None:
         print("There is no board here: `check` tells nobody anything.")
     elif choice == SHOW:
-        print("\n".join(map(line_of, ask_board())) or "The board has kept nothing about you.")
+        print("\n".join(map(line_about, ask_board())) or "The board has kept nothing about you.")
     else:
         chosen = choice or read_choice(path) or ON
         display(Note(SENTENCES[chosen]))
@@ -92,11 +92,6 @@ def tell_board(exercise: str, verdict: Verdict, work: Any) -> Note | None:
     """Tell the board what came out, as far as the student agrees; return what the student has to read first.
 
     It waits for nobody: what cannot be sent now is sent after a later check.
-
-    Args:
-        exercise: its name.
-        verdict: what came out.
-        work: the student's.
     """
     path = sharing_file()
     if path is None or not verdict.started:
@@ -142,8 +137,8 @@ def change_in(message: str) -> str:
 
 def sharing_file() -> Path | None:
     """Return where a student's choice is kept; None where there is no board, or no lesson."""
-    place = progress_file() if board_address() else None
-    return place.with_name(SHARING_NAME) if place else None
+    progress = progress_file() if board_address() else None
+    return progress.with_name(SHARING_NAME) if progress else None
 
 
 def read_choice(path: Path) -> str:
@@ -162,7 +157,7 @@ def write_choice(path: Path, choice: str) -> None:
         queue_beside(path).unlink(missing_ok=True)
 
 
-def line_of(kept: dict[str, Any]) -> str:
+def line_about(kept: dict[str, Any]) -> str:
     """Return one of the board's rows as a line."""
     moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(kept["time"]))
     what = "passed" if kept["passed"] else kept["message"]

@@ -128,9 +128,9 @@ def connection_to(address: str) -> HTTPConnection:
     """Return a connection to a socket in the file system, or to a URL, and never through a proxy."""
     if address.startswith("/"):
         return SocketConnection(address)
-    place = urlsplit(address)
-    kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
-    return kind(place.hostname or "", place.port, timeout=ANSWER_SECONDS)
+    url = urlsplit(address)
+    connection = HTTPSConnection if url.scheme == "https" else HTTPConnection
+    return connection(url.hostname or "", url.port, timeout=ANSWER_SECONDS)
 
 
 class SocketConnection(HTTPConnection):

@@ -96,8 +96,8 @@ def version_of(path: Path, content: bytes) -> str:
     if path.name == INDEX_NAME:
         with contextlib.suppress(ValueError, KeyError, TypeError):
             sources = ["".join(cell["source"]) for cell in json.loads(content)["cells"]]
-            return checksum(json.dumps(sources).encode())
-    return checksum(content)
+            return content_digest(json.dumps(sources).encode())
+    return content_digest(content)
 
 
 def new_version(course: Course, path: Path) -> str:
@@ -122,7 +122,7 @@ def refresh_start_page(index: Path) -> None:
         replace_text(index, json.dumps(page, indent=1, ensure_ascii=False) + "\n")
 
 
-def checksum(content: bytes) -> str:
+def content_digest(content: bytes) -> str:
     """Return the SHA-256 of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
@@ -176,9 +176,6 @@ def close_to_others(course: Course) -> None:
 
 def serve_hub(arguments: Sequence[str]) -> None:
     """Become the server that JupyterHub starts for a user.
-
-    Args:
-        arguments: what JupyterHub tells it.
 
     Raises:
         CourseError: this environment has no JupyterHub.

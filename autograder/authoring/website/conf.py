@@ -1,6 +1,6 @@
 """Sphinx's configuration. The project's name comes from the README (see `site.run_sphinx`)."""
 
-extensions = ["myst_nb", "autograder.authoring.site_formulas", "autograder.authoring.site_search"]
+extensions = ["myst_nb", "autograder.authoring.site_extension"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = [".doctrees"]
 
@@ -21,7 +21,7 @@ html_js_files = ["lessons.js"]
 templates_path = ["templates"]
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
-html_show_search_summary = False  # see site_search
+html_show_search_summary = False  # see site_extension
 html_copy_source = False
 html_use_index = False
 html_show_copyright = False

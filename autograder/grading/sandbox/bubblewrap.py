@@ -48,11 +48,7 @@ class BubblewrapSandbox:
             self._ready = True
 
     def prepare(self, checks: str) -> None:
-        """Load a lesson's visible checks before its submissions are forked.
-
-        Args:
-            checks: the text of checks.py.
-        """
+        """Load a lesson's visible checks before its submissions are forked."""
         with self._turn:
             self.wait_until_ready()
             if self._prepared != checks:
@@ -71,30 +67,30 @@ class BubblewrapSandbox:
             ScarcityError: it was ended because the computer had no memory left.
         """
         self.wait_until_ready()
-        ours, theirs = socket.socketpair()
-        announcing(ours)
+        near, far = socket.socketpair()
+        announcing(near)
         try:
-            first = self._open(files, limits, theirs)
+            first = self._open(files, limits, far)
         except SandboxError:
-            ours.close()
-            theirs.close()
+            near.close()
+            far.close()
             raise
         try:
-            with connected_session(ours, limits, OPEN_SECONDS) as session:
+            with connected_session(near, limits, OPEN_SECONDS) as session:
                 yield session
         finally:
             ended = self._ask({"do": "close", "pid": first}).get("ended")
         if ended == "memory":
             raise ScarcityError
 
-    def _open(self, files: Mapping[str, bytes], limits: Limits, theirs: socket.socket) -> int:
+    def _open(self, files: Mapping[str, bytes], limits: Limits, far: socket.socket) -> int:
         with self._turn:
             contents = {
                 name: torch.from_numpy(np.frombuffer(content, np.uint8).copy()) for name, content in files.items()
             }
             send(self._control, pack({"do": "open", "limits": asdict(limits)}, contents))
-            send_descriptor(self._control, theirs.fileno())
-            theirs.close()
+            send_descriptor(self._control, far.fileno())
+            far.close()
             return int(self._answer()["pid"])
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -38,11 +38,7 @@ class Patience(Protocol):
 
 
 class Deadline:
-    """Waits for so many seconds by the clock.
-
-    Args:
-        seconds: how many.
-    """
+    """Waits for so many seconds by the clock."""
 
     def __init__(self, seconds: float) -> None:
         self._ends = time.monotonic() + seconds
@@ -92,7 +88,7 @@ def sender_of(channel: socket.socket, patience: Patience) -> int | None:
     size = socket.CMSG_SPACE(CREDENTIALS.size)
     _, ancillary, _, _ = waiting(channel, patience, lambda: channel.recvmsg(1, size, socket.MSG_PEEK))
     channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-    sent = (data for level, kind, data in ancillary if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS))
+    sent = (data for level, what, data in ancillary if (level, what) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS))
     return next((CREDENTIALS.unpack(data[: CREDENTIALS.size])[0] for data in sent), None)
 
 

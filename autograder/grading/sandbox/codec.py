@@ -63,19 +63,15 @@ def pack(header: dict[str, Any], tensors: dict[str, Tensor] | None = None) -> by
     return HEADER.pack(len(text)) + text + (save(tensors) if tensors else b"")
 
 
-def unpack(message: bytes, largest: int = LARGEST_HEADER) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def unpack(message: bytes, largest_header: int = LARGEST_HEADER) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Return a message's header and tensors.
-
-    Args:
-        message: the bytes.
-        largest: bytes of the header.
 
     Raises:
         SandboxError: it is not a message, or larger than one may be.
     """
     try:
         (size,) = HEADER.unpack_from(message)
-        if size > largest:
+        if size > largest_header:
             raise ValueError("a header is small")
         header = parse_json(message[HEADER.size : HEADER.size + size])
         tensors = load_tensors(message[HEADER.size + size :])
@@ -261,16 +257,16 @@ def encode_container(
     tree: list[Any] | tuple[Any, ...] | dict[Any, Any], tensors: dict[str, Tensor], left: ValueAllowance, depth: int
 ) -> Any:
     """Return a list, tuple or dictionary as JSON data."""
-    kind = "list" if type(tree) is list else "dict" if isinstance(tree, dict) else "tuple"
+    container = "list" if type(tree) is list else "dict" if isinstance(tree, dict) else "tuple"
     left.values -= len(tree)
     if left.values < 0:
-        return {"other": f"{kind} beyond {MOST_VALUES:,} values"}
+        return {"other": f"{container} beyond {MOST_VALUES:,} values"}
     if not isinstance(tree, dict):
-        return {kind: [encode(item, tensors, left, depth + 1) for item in tree]}
+        return {container: [encode(item, tensors, left, depth + 1) for item in tree]}
     if not all(isinstance(key, str) for key in tree):
         return {"other": type(tree).__name__[:LONGEST_NAME]}
     pairs = tree.items()
-    return {kind: [[left.text(key, LONGEST_NAME), encode(item, tensors, left, depth + 1)] for key, item in pairs]}
+    return {container: [[left.text(key, LONGEST_NAME), encode(item, tensors, left, depth + 1)] for key, item in pairs]}
 
 
 def encode_tensor(tensor: Tensor, tensors: dict[str, Tensor], left: ValueAllowance) -> Any:
@@ -329,22 +325,22 @@ def decode(data: Any, tensors: dict[str, Tensor], left: ValueAllowance, depth: i
     left.values -= 1
     if left.values < 0 or depth > DEEPEST or not isinstance(data, dict) or len(data) != 1:
         raise SandboxError("The submission's process sent a malformed value.")
-    ((kind, item),) = data.items()
-    if kind == "tensor":
+    ((tag, item),) = data.items()
+    if tag == "tensor":
         return judgeable(tensors.pop(item), left)  # each one once, so that a small message stays small
-    if kind == "array":
+    if tag == "array":
         return as_array(decode(item, tensors, left, depth + 1))
-    if kind == "plain" and isinstance(item, str):
+    if tag == "plain" and isinstance(item, str):
         return left.text(item, LONGEST_TEXT)
-    if kind == "plain" and (item is None or isinstance(item, bool | int | float)):
+    if tag == "plain" and (item is None or isinstance(item, bool | int | float)):
         return item if not isinstance(item, int) or abs(item) < 2**63 else Other("int")
-    if kind == "float":
+    if tag == "float":
         return NOT_FINITE[item]
-    if kind in ("list", "tuple") and isinstance(item, list):
+    if tag in ("list", "tuple") and isinstance(item, list):
         return [decode(inner, tensors, left, depth + 1) for inner in item]
-    if kind == "dict" and isinstance(item, list):
+    if tag == "dict" and isinstance(item, list):
         names = [left.text(words(key, LONGEST_NAME), LONGEST_NAME) for key, _ in item]
         return {name: decode(inner, tensors, left, depth + 1) for name, (_, inner) in zip(names, item, strict=True)}
-    if kind == "other":
+    if tag == "other":
         return Other(words(item, LONGEST_NAME))
     raise SandboxError("The submission's process sent a value of an unknown kind.")

@@ -98,7 +98,7 @@ def confine(limits: Limits) -> None:
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     check_result(libc.capset(ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)())), "capabilities")
     check_result(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
-    for kind, most in (
+    for limit, most in (
         (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_AS, mapped + limits.memory_bytes),  # shared memory too
         (resource.RLIMIT_NPROC, SHARED_BY * limits.processes),  # per user: `ResourceMonitor` counts per submission
@@ -108,5 +108,5 @@ def confine(limits: Limits) -> None:
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_SIGPENDING, 0),  # queued signals are counted per user; without a queue there is no count
     ):
-        resource.setrlimit(kind, (most, most))
+        resource.setrlimit(limit, (most, most))
     install_filter()

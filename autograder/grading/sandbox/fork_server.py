@@ -32,7 +32,7 @@ from .confine import confine, fork_in_new_namespace
 from .huge_pages import collapse_huge_pages
 from .limits import Limits
 from .monitor import ResourceMonitor
-from .server import initialize, load_visible, redirect_standard_streams, serve
+from .server import answer_requests, initialize, load_visible, redirect_standard_streams
 from .shell import GradingShell
 from .usage import replace_getrusage
 
@@ -114,7 +114,7 @@ def make_forks_cheap() -> None:
 
 def trial(_work: Any, draw: Inputs) -> Any:
     """Do what most checks do, so that what PyTorch loads at first use is there before the forks."""
-    return [(draw.normal(2, 3, dtype=kind) @ draw.normal(3, 2, dtype=kind)).softmax(-1) for kind in WARM_UP_DTYPES]
+    return [(draw.normal(2, 3, dtype=dtype) @ draw.normal(3, 2, dtype=dtype)).softmax(-1) for dtype in WARM_UP_DTYPES]
 
 
 def fork_submission(control: socket.socket, shell: Any, request: dict[str, Any], files: Mapping[str, Tensor]) -> int:
@@ -142,7 +142,7 @@ def start_submission(shell: Any, request: dict[str, Any], files: Mapping[str, Te
         sys.path.append(str(WORK))  # where a lesson's own modules are
         if os.fork() == 0:
             initialize()
-            serve(socket.socket(fileno=3), shell)
+            answer_requests(socket.socket(fileno=3), shell)
             os._exit(0)
         os.close(3)
         while True:

@@ -23,9 +23,6 @@ PROC = Path("/proc")
 class ResourceMonitor:
     """Counts what submissions use, and ends the one that uses too much.
 
-    Args:
-        groups: the control groups that limit memory.
-
     Attributes:
         submissions: each submission's first process, with the number of processes that it may have.
         ended: those that were ended, with the reason.
@@ -68,14 +65,14 @@ class ResourceMonitor:
     def members(self) -> dict[int, set[int]]:
         """Return each submission's processes: an orphan's parent is the first process of its namespace."""
         parents = {pid: parent_of(pid) for pid in process_numbers()}
-        found: dict[int, set[int]] = {first: set() for first in self.submissions}
+        members: dict[int, set[int]] = {first: set() for first in self.submissions}
         for pid in parents:
             ancestor: int | None = pid
-            while ancestor and ancestor not in found:
+            while ancestor and ancestor not in members:
                 ancestor = parents.get(ancestor)
             if ancestor:
-                found[ancestor].add(pid)
-        return found
+                members[ancestor].add(pid)
+        return members
 
 
 def process_numbers() -> Iterator[int]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import sys
-import time
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -73,36 +70,8 @@ def not_compiled(model: Any = None, **_options: Any) -> Any:
     return (lambda function: function) if model is None else model
 
 
-class Sleeper:
-    """Stands for what an event loop waits for files and sockets with, of which a submission has none."""
-
-    @staticmethod
-    def select(seconds: float | None) -> list[Any]:
-        """Wait until the next thing is due."""
-        time.sleep(seconds or 0.0)
-        return []
-
-
-class LoopWithoutSockets(asyncio.BaseEventLoop):
-    """Runs coroutines, timers and tasks; the usual loop begins with a pair of sockets."""
-
-    _selector = Sleeper()
-
-    def _process_events(self, _events: list[Any]) -> None:
-        """Do nothing: there are none."""
-
-    def _write_to_self(self) -> None:
-        """Wake nobody: a loop that sleeps looks again when the next thing is due."""
-
-
-class PolicyWithoutSockets(asyncio.DefaultEventLoopPolicy):
-    """Makes such loops."""
-
-    _loop_factory: Callable[[], asyncio.AbstractEventLoop] = LoopWithoutSockets
-
-
 def replace_what_is_not_run() -> None:
-    """Let what only a notebook can do say so and do nothing: prompts, typed answers, the compiler, sockets."""
+    """Let what only a notebook can do say so and do nothing: prompts, typed answers, the compiler."""
     for function in (check, earlier, progress):
         module = ModuleType(f"autograder.student.{function.__name__}")
         setattr(module, function.__name__, function)
@@ -110,4 +79,3 @@ def replace_what_is_not_run() -> None:
     builtins.input = nothing_typed
     torch.compile = not_compiled
     torch.nn.Module.compile = lambda *_, **__: say("compile")  # type: ignore[method-assign]
-    asyncio.set_event_loop_policy(PolicyWithoutSockets())

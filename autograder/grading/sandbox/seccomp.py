@@ -16,7 +16,7 @@ from .calls import ALLOWED, FEIGNED, GUARDED, Having, Numbers, OneOf, Rule, With
 
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 LOAD, JUMP_IF_EQUAL, JUMP_IF_AT_LEAST, JUMP_IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT, ARGUMENT_BYTES, HIGH_HALF = 0, 4, 16, 8, 4  # places in struct seccomp_data
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, ARGUMENT_BYTES, HIGH_HALF = 0, 4, 16, 8, 4  # offsets in struct seccomp_data
 ALLOW, ANSWER, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 SUCCESS, REFUSE, TRY_AGAIN, UNKNOWN = ANSWER, ANSWER | errno.EPERM, ANSWER | errno.EAGAIN, ANSWER | errno.ENOSYS
 X32 = 0x40000000  # the second numbering that x86-64 kernels accept
@@ -34,8 +34,8 @@ class Machine:
 
     def numbers(self, table: dict[str, Numbers]) -> tuple[int, ...]:
         """Return the numbers of a table's calls."""
-        found = (numbers[self.column] for numbers in table.values())
-        return tuple(number for number in found if number is not None)
+        column = (numbers[self.column] for numbers in table.values())
+        return tuple(number for number in column if number is not None)
 
 
 MACHINES = {"x86_64": Machine(0xC000003E, 0), "aarch64": Machine(0xC00000B7, 1)}
@@ -57,9 +57,9 @@ def install_filter() -> None:
     if machine is None:
         raise OSError(f"the sandbox supports {', '.join(MACHINES)}, not {platform.machine()}")
     code = program(machine)
-    wanted = Program(len(code) // 8, code)
+    filter_program = Program(len(code) // 8, code)
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(wanted), 0, 0) < 0:
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_program), 0, 0) < 0:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
@@ -91,8 +91,8 @@ def program(machine: Machine) -> bytes:
 
 def guarded(rule: Rule) -> Iterator[Instruction]:
     """Yield what decides about one call by its argument; every way through it ends."""
-    place = FIRST_ARGUMENT + ARGUMENT_BYTES * rule.argument
-    yield LOAD, 0, 0, place
+    offset = FIRST_ARGUMENT + ARGUMENT_BYTES * rule.argument
+    yield LOAD, 0, 0, offset
     if isinstance(rule, OneOf):
         for value in rule.values:
             yield from ((JUMP_IF_EQUAL, 0, 1, value), (RETURN, 0, 0, ALLOW))
@@ -103,6 +103,6 @@ def guarded(rule: Rule) -> Iterator[Instruction]:
     elif isinstance(rule, Without):
         yield from ((JUMP_IF_ANY_BIT, 1, 0, rule.bits), (RETURN, 0, 0, ALLOW))
     else:
-        yield from ((JUMP_IF_EQUAL, 0, 3, 0), (LOAD, 0, 0, place + HIGH_HALF), (JUMP_IF_EQUAL, 0, 1, 0))
+        yield from ((JUMP_IF_EQUAL, 0, 3, 0), (LOAD, 0, 0, offset + HIGH_HALF), (JUMP_IF_EQUAL, 0, 1, 0))
         yield RETURN, 0, 0, ALLOW
     yield RETURN, 0, 0, REFUSE

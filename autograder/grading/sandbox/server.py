@@ -49,7 +49,7 @@ def main(descriptor: int) -> None:
     """Answer requests until the other side has gone."""
     initialize()
     redirect_standard_streams()
-    serve(socket.socket(fileno=descriptor), GradingShell.instance())
+    answer_requests(socket.socket(fileno=descriptor), GradingShell.instance())
 
 
 def initialize() -> None:
@@ -61,7 +61,7 @@ def initialize() -> None:
     random.seed(0)
 
 
-def serve(channel: socket.socket, shell: Any) -> None:
+def answer_requests(channel: socket.socket, shell: Any) -> None:
     """Say that all is ready, then answer requests."""
     send(channel, pack({"ready": os.getpid()}))
     while True:
@@ -117,11 +117,7 @@ def others_at_rest() -> Iterator[int]:
 
 
 def wait_for_rest(clocks: list[int]) -> None:
-    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn.
-
-    Args:
-        clocks: each thread's clock of processor time.
-    """
+    """Compute until some threads have stopped computing, or for as long as makes sense. Gives nobody else a turn."""
     began = rested_since = time.thread_time()
     before: list[float] = []
     while (now := time.thread_time()) < began + HELD_SECONDS and now < rested_since + REST_SECONDS:
@@ -194,15 +190,10 @@ def boxes_reached(request: dict[str, Any], channel: socket.socket) -> Iterator[N
     if "line" not in request:
         yield
         return
-    with receive_line(channel) as line:
+    with socket.socket(fileno=receive_descriptor(channel)) as line:
         black_box.install_transport(partial(ask_judge, line))
         black_box.disguise(load_visible(request["sources"][0]), request["line"])
         yield
-
-
-def receive_line(channel: socket.socket) -> socket.socket:
-    """Return the socket that leads to the process on the other side of a black box."""
-    return socket.socket(fileno=receive_descriptor(channel))
 
 
 def ask_judge(line: socket.socket, name: str, arguments: black_box.Arguments) -> black_box.Answer:
@@ -216,7 +207,7 @@ def answer_calls(_shell: Any, request: dict[str, Any], channel: socket.socket) -
     boxes, count = load_boxes(*request["sources"], tuple(map(tuple, request["modules"]))), 0
     limit_memory(request["memory"])
     offered = {sent: boxes[module, own] for sent, (module, own) in request["names"].items()}
-    with receive_line(channel) as line, contextlib.suppress(SandboxError, KeyError):
+    with socket.socket(fileno=receive_descriptor(channel)) as line, contextlib.suppress(SandboxError, KeyError):
         while True:
             name, arguments = unpack_call(receive(line, Limits.reply_bytes))
             send(line, pack_answer(black_box.answer_call(offered, name, arguments)))

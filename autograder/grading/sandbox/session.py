@@ -33,7 +33,7 @@ TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watc
 CELLS_FULL_OF_OUTPUT = 8
 SMALL = 64 * 2**10
 SENT_TOO_MUCH = "More came out of it than may, so its Python process was stopped."
-TOO_MUCH = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
+MORE_LEFT_OUT = {"output_type": "stream", "name": "stdout", "text": "[more output was left out]\n"}
 
 
 class SubmissionBudget:
@@ -58,19 +58,14 @@ class SubmissionBudget:
         return {session.host for session in self.sessions}
 
     def read(self, reply: bytes, most: int) -> CellResult:
-        """Return a cell's result, without its outputs once the submission has sent or shown too much.
-
-        Args:
-            reply: what its process sent.
-            most: how much one cell may show.
-        """
+        """Return a cell's result, without its outputs once the submission has sent or shown too much."""
         self._unread_left -= len(reply)
         if self._unread_left < 0:
-            return CellResult([TOO_MUCH], True)
+            return CellResult([MORE_LEFT_OUT], True)
         result = unpack_result(reply)
         size = len(str(result.outputs))
         self._bytes_left -= size
-        return result if size <= most and self._bytes_left >= 0 else replace(result, outputs=[TOO_MUCH])
+        return result if size <= most and self._bytes_left >= 0 else replace(result, outputs=[MORE_LEFT_OUT])
 
     def kill(self, pid: int) -> None:
         """Have one of the other processes, which share a namespace, end the one that runs over time."""
@@ -113,16 +108,16 @@ class SandboxSession:
         return None
 
     def _copy(self, allowance: TimeAllowance) -> SandboxSession:
-        ours, theirs = socket.socketpair()
-        announcing(ours)
+        near, far = socket.socketpair()
+        announcing(near)
         meter = Meter([self.host], allowance, self._budget.hosts)
         try:
-            with theirs:
+            with far:
                 send(self._channel, pack({"do": "copy"}))
-                send_descriptor(self._channel, theirs.fileno())
-            return SandboxSession(ours, self._limits, receive_ready(ours, meter), self._budget)
+                send_descriptor(self._channel, far.fileno())
+            return SandboxSession(near, self._limits, receive_ready(near, meter), self._budget)
         except SandboxError:
-            ours.close()
+            near.close()
             raise
         finally:
             self._budget.charge(meter.used())
@@ -273,13 +268,7 @@ class Ready:
 
 @contextmanager
 def connected_session(channel: socket.socket, limits: Limits, seconds: float) -> Iterator[SandboxSession]:
-    """Wait until a process is ready, give its session, and let it and its copies end afterwards.
-
-    Args:
-        channel: the socket to it.
-        limits: how much it may use.
-        seconds: how long to wait for it.
-    """
+    """Wait until a process is ready, give its session, and let it and its copies end afterwards."""
     try:
         session = SandboxSession(channel, limits, receive_ready(channel, Deadline(seconds)))
         try:

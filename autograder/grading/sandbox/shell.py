@@ -14,18 +14,18 @@ from traitlets.config import Config
 
 from .not_graded import CELL_MAGICS, MAGICS, say, why_not_here, without_magic_around
 
-Output = dict[str, Any]
-TOO_MUCH: Output = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
+ShellOutput = dict[str, Any]
+TOO_MUCH: ShellOutput = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
 
 
 class Recorder:
     """The outputs of one cell, in order, up to a number of bytes."""
 
     def __init__(self, most_bytes: int) -> None:
-        self.outputs: list[Output] = []
+        self.outputs: list[ShellOutput] = []
         self._left = most_bytes
 
-    def add(self, output: Output) -> None:
+    def add(self, output: ShellOutput) -> None:
         """Record an output; what is over the limit is left out and said so."""
         if self._left < 0:
             return
@@ -134,7 +134,7 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         """Stay: `quit()` ends a notebook's kernel after the cell, and there is more to run."""
         say("quit()")
 
-    def run(self, source: str, most_bytes: int) -> tuple[list[Output], bool]:
+    def run(self, source: str, most_bytes: int) -> tuple[list[ShellOutput], bool]:
         """Run one cell; return its outputs and whether it ended well."""
         self.recorder, self.stopped = Recorder(most_bytes), False
         out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")

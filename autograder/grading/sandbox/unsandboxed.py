@@ -42,20 +42,20 @@ def open_process(files: Mapping[str, bytes], limits: Limits) -> Iterator[Sandbox
 @contextmanager
 def started(folder: Path, limits: Limits) -> Iterator[SandboxSession]:
     """Start the process in a folder."""
-    ours, theirs = socket.socketpair()
-    announcing(ours)
-    command = [sys.executable, "-m", "autograder.grading.sandbox.server", str(theirs.fileno())]
+    near, far = socket.socketpair()
+    announcing(near)
+    command = [sys.executable, "-m", "autograder.grading.sandbox.server", str(far.fileno())]
     process = subprocess.Popen(
         command,
         cwd=folder,
         env={**os.environ, **SINGLE_THREAD},
-        pass_fds=(theirs.fileno(),),
+        pass_fds=(far.fileno(),),
         stdin=subprocess.DEVNULL,
         start_new_session=True,
     )
-    theirs.close()
+    far.close()
     try:
-        with connected_session(ours, limits, START_SECONDS) as session:
+        with connected_session(near, limits, START_SECONDS) as session:
             yield session
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -1,0 +1,243 @@
+"""What comes of attempts that are graded at hand-in: their record, the gradebook's rows, and pages to fetch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..authoring.lesson_package import package_of
+from ..authoring.nbgrader_course import load_config
+from ..authoring.source import ensure_nbgrader_source
+from ..errors import CourseError, GradebookError, SubmissionError, escaped, one_line
+from ..grading.grade import RECORD
+from ..grading.package import LessonPackage
+from ..paths import Course, Lesson
+from .attempts import (
+    FULL,
+    GRADED,
+    LEFT_OUT,
+    OPEN,
+    REFUSED,
+    Attempt,
+    counting,
+    graded_attempts,
+    points_in,
+    read_attempts,
+    write_attempts,
+)
+from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, files_beside
+from .exchange import CollectPlainFiles
+from .gradebook import ensure_registered, open_gradebook
+from .releasing import Pages, apart_from, forget
+from .rules import BEST, Rules, late_penalty, now_utc, rules_now
+from .run import is_current
+from .submissions import LATE, TIMESTAMP, changing_submissions, store_submission, submission_digest, time_in
+from .writer import GradebookWriter, read_notebook_record, write_notebook
+
+EARLIER = "It was graded with an earlier version of the lesson."
+MOST_NOTICES = 3  # at once, of what is left out
+LessonOfStudent = tuple[str, str]  # a lesson's name, a student's id
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Work:
+    """An attempt that is being graded.
+
+    Args:
+        delivered: what arrived.
+        files: its files, by name.
+        rules: the lesson's, as they were when it began.
+    """
+
+    delivered: Delivered
+    files: Files
+    rules: Rules
+
+    @property
+    def arrived(self) -> datetime:
+        """When it arrived, UTC, as the system saw it."""
+        return time_in(self.files.get(TIMESTAMP, b"").decode()) or self.delivered.arrived
+
+
+class AttemptWriter:
+    """Writes down what came of attempts, and lets their students have it.
+
+    Attributes:
+        withheld: whose pages do not explain hidden checks yet.
+    """
+
+    def __init__(self, course: Course, exchange: CollectPlainFiles, say: Say) -> None:
+        self._course, self._say = course, say
+        self._pages = Pages(course, exchange, say)
+        self.withheld = set[LessonOfStudent]()
+        self._prepared: dict[str, LessonPackage] = {}  # lessons that the gradebook knows as they are now
+
+    def read_finished(self) -> dict[LessonOfStudent, set[str]]:
+        """Return the names of what was finished before this process began; note whose pages are still withheld."""
+        finished = {}
+        for lesson in self._course.lessons():
+            for path in self._course.attempts.glob(f"*/{lesson.name}.json"):
+                who, attempts = (lesson.name, path.parent.name), self._noted(lesson, path)
+                if any(attempt.released == OPEN for attempt in attempts):
+                    self.withheld.add(who)
+                finished[who] = {a.delivery for a in attempts if a.status != GRADED or a.released}
+        return finished
+
+    def _noted(self, lesson: Lesson, path: Path) -> list[Attempt]:
+        """Return the attempts that a file holds. A damaged one is set aside; what counted stays."""
+        try:
+            return read_attempts(self._course, lesson, path.parent.name)
+        except CourseError:
+            aside = path.replace(path.with_suffix(".damaged"))
+            self._say(f"{lesson.shown(path)} is damaged and set aside as {aside.name}. What counted stays.")
+            return []
+
+    def attempts_of(self, lesson: Lesson, student: str) -> list[Attempt]:
+        """Return a student's attempts, after a note of what was graded before this service was used."""
+        attempts = read_attempts(self._course, lesson, student)
+        record = {} if attempts else read_notebook_record(self._course.graded_notebook(lesson, student), RECORD)
+        if not record:
+            return attempts
+        handed_in = self._course.submission(lesson, student).with_name(TIMESTAMP)
+        when = time_in(handed_in.read_text(encoding="utf-8").strip()) if handed_in.is_file() else None
+        before = Attempt(COLLECTED, when.isoformat() if when else "", released=FULL)
+        before = replace(before, submission=record["submission"], **points_in(record))
+        write_attempts(self._course, lesson, student, before)
+        return [before]
+
+    def leave_out(self, lesson: Lesson, student: str, left_out: Sequence[tuple[Delivered, str]]) -> None:
+        """Tell a student that attempts are not graded, and record it."""
+        for delivered, why in left_out[-MOST_NOTICES:]:
+            self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
+            if why != COLLECTED_BEFORE:
+                with suppress(SubmissionError):
+                    self._pages.release_notice(lesson, student, delivered.read(), why)
+        new = (Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why) for each, why in left_out)
+        write_attempts(self._course, lesson, student, *new)
+
+    def refuse_unread(self, delivered: Delivered, error: SubmissionError) -> None:
+        """Record that what arrived cannot be read."""
+        attempt = Attempt(delivered.name, delivered.arrived.isoformat(), REFUSED, one_line(str(error)))
+        write_attempts(self._course, delivered.lesson, delivered.student, attempt)
+        self._say(f"left out   {escaped(delivered.name)}: {error}")
+
+    def refuse(self, work: Work, error: Exception) -> None:
+        """Record that a person has to look, keep what nobody has seen, and tell its student."""
+        lesson, student = work.delivered.lesson, work.delivered.student
+        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
+        note = kind + one_line(str(error))
+        shown = note if isinstance(error, SubmissionError) else "It could not be graded. Your teacher can see why."
+        with changing_submissions(self._course):
+            if not self._course.submission(lesson, student).parent.exists():
+                store_submission(self._course, lesson, student, work.files)
+        self._pages.release_notice(lesson, student, work.files, shown)
+        digest = sha256(work.files[lesson.notebook_name]).hexdigest()
+        attempt = Attempt(work.delivered.name, work.arrived.isoformat(), REFUSED, note, digest)
+        write_attempts(self._course, lesson, student, attempt)
+        self._say(f"{escaped(student)}  {lesson.name}  needs a person  {note}")
+
+    def write(self, work: Work, text: str) -> None:
+        """Record a graded attempt; where it counts, write the gradebook; make its page, and release it."""
+        lesson, student, notebook = work.delivered.lesson, work.delivered.student, json.loads(text)
+        attempt = self._record(work, notebook["metadata"][RECORD])
+        attempts = read_attempts(self._course, lesson, student)
+        counts = counting(attempts, work.rules.counts == BEST) == attempt
+        target = self._course if counts else apart_from(self._course, lesson, student)
+        with changing_submissions(self._course):
+            store_submission(target, lesson, student, work.files)
+            if counts:
+                try:
+                    self._save(work, notebook)
+                except GradebookError:
+                    self._prepared.clear()
+                    raise
+            write_notebook(target, lesson, student, text)
+        attempt = replace(attempt, released=self._pages.release(target, lesson, student, work.rules))
+        write_attempts(self._course, lesson, student, attempt)
+        if attempt.released == OPEN:
+            self.withheld.add((lesson.name, student))
+        forget(target)
+        took = (now_utc() - work.delivered.arrived).total_seconds()
+        points = f"{attempt.points:g} of {attempt.of}{'' if counts else ', does not count'}"
+        number = len(graded_attempts(attempts))
+        self._say(f"{escaped(student)}  {lesson.name}  attempt {number}: {points}  ({took:.1f} s after handing in)")
+
+    def _record(self, work: Work, record: Mapping[str, Any]) -> Attempt:
+        """Write down what an attempt earned; return it."""
+        lesson, student = work.delivered.lesson, work.delivered.student
+        earned = points_in(record)
+        due, total = work.rules.due_for(student), float(sum(earned["exercises"].values()))
+        known = TIMESTAMP in work.files  # when a teacher filled the inbox says nothing about its students
+        late = (work.arrived - due).total_seconds() if due and known else 0.0
+        late = max(late, 1.0) if due and LATE in work.files else late
+        penalty = late_penalty(load_config(self._course.root), student, total, late) or 0.0
+        attempt = Attempt(work.delivered.name, work.arrived.isoformat(), submission=record["submission"], **earned)
+        attempt = replace(attempt, penalty=penalty)
+        write_attempts(self._course, lesson, student, attempt)
+        return attempt
+
+    def _save(self, work: Work, notebook: Mapping[str, Any]) -> None:
+        """Write the gradebook's rows."""
+        lesson = work.delivered.lesson
+        with open_gradebook(self._course) as gradebook:
+            if self._prepared.get(lesson.name) is not (package := package_of(lesson)):
+                ensure_registered(gradebook, package)
+                ensure_nbgrader_source(lesson)
+                self._prepared[lesson.name] = package
+            writer = GradebookWriter(gradebook, load_config(self._course.root), lesson.name)
+            timestamp = time_in(work.files.get(TIMESTAMP, b"").decode())
+            writer.save(work.delivered.student, notebook, timestamp, LATE in work.files)
+
+    def explain_one_that_is_due(self) -> bool:
+        """Release one full page of a lesson that nobody can hand in any more; say whether there was one."""
+        for name, student in sorted(self.withheld):
+            lesson, rules = self._course.lesson(name), rules_now(self._course, name)
+            if rules.explains_hidden(now_utc()):
+                self.withheld.discard((name, student))
+                self._explain(lesson, student, rules)
+                return True
+        return False
+
+    def _explain(self, lesson: Lesson, student: str, rules: Rules) -> None:
+        attempts = read_attempts(self._course, lesson, student)
+        for attempt in attempts:
+            if attempt == counting(attempts, rules.counts == BEST):
+                self._pages.release(self._course, lesson, student, rules)
+                self._say(f"{escaped(student)}  {lesson.name}  feedback with hidden checks is released")
+            if attempt.released == OPEN:
+                write_attempts(self._course, lesson, student, replace(attempt, released=FULL))
+
+
+def graded_earlier(course: Course, lesson: Lesson, best: bool) -> Iterator[Delivered]:
+    """Yield each student's attempt that counts, where the lesson has changed since, or `grade` has graded it anew.
+
+    The student's other attempts count no more: their points are those of another lesson.
+    """
+    for path in sorted(course.attempts.glob(f"*/{lesson.name}.json")):
+        student = path.parent.name
+        attempts = read_attempts(course, lesson, student)
+        attempt = counting(attempts, best)
+        if attempt is None or not attempt.released or is_as_recorded(course, lesson, student, attempt):
+            continue
+        others = [replace(a, status=LEFT_OUT, note=EARLIER) for a in graded_attempts(attempts) if a is not attempt]
+        write_attempts(course, lesson, student, *others)
+        arrived = attempt.when or now_utc()
+        yield Delivered(lesson, student, attempt.delivery, arrived, partial(files_beside, course, lesson, student))
+
+
+def is_as_recorded(course: Course, lesson: Lesson, student: str, attempt: Attempt) -> bool:
+    """Say whether an attempt has the points that it gets now, as far as its notebook is still here."""
+    if submission_digest(course, lesson, student) != attempt.submission:
+        return True
+    if not is_current(course, lesson, student, package_of(lesson)):
+        return False
+    record = read_notebook_record(course.graded_notebook(lesson, student), RECORD)
+    return bool(points_in(record)["exercises"] == attempt.exercises)
