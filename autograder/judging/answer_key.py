@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -13,6 +15,7 @@ from torch import Tensor
 from ..errors import LessonError
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
+from .case import Found
 from .check import (
     Check,
     Invariance,
@@ -30,11 +33,14 @@ from .inputs import PUBLIC_SEED
 from .modules import LESSON_CODE, running_lesson
 from .mutant import Mutant
 from .names import names_in
-from .observations import calls_in
+from .observations import calls_in, made_of
+from .parting import Numbers, packed, steps_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
-from .syntax import Code
+from .syntax import Code, definition
 from .target import Target
+from .trace import rewritten
+from .trial import Trials
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
@@ -256,6 +262,7 @@ class AnswerKey:
             check.tolerance,
             self.names(check.exercise) if check.summary is None else (),
             inputs,
+            cache(partial(self._steps, check, seed)),
         )
 
     def verdict(
@@ -274,10 +281,10 @@ class AnswerKey:
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = calls_in(self.source.reference, exercise)
-        repair = partial(self._repair, exercise, seed, found, cell, run, calls) if run else str
-        return judge(exercise, targets, found, messages, hints, cell, repair, calls)
+        search = partial(self._search, exercise, seed, found, cell, run, calls) if run else Found
+        return judge(exercise, targets, found, messages, hints, cell, search, calls)
 
-    def _repair(
+    def _search(
         self,
         exercise: str,
         seed: int,
@@ -285,8 +292,8 @@ class AnswerKey:
         cell: str,
         run: RunOnCheck,
         calls: Sequence[str],
-    ) -> str:
-        """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
+    ) -> Found:
+        """Run the student's cell again, whole and edited; an edit has to pass on inputs drawn from another seed too."""
         asked = len(outcomes)
         checks = self.checks_of(exercise)[:asked]
 
@@ -297,9 +304,20 @@ class AnswerKey:
             targets = self.targets(exercise, seed + 1)[:asked]
             return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
-        search = Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm, calls)
-        told = list(search.sentences())
-        return told[-1] if told else ""
+        def trace(source: str, i: int) -> Outcome:
+            return run(source, checks[i], seed)
+
+        search = Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm, calls, trace)
+        return list(search.found())[-1]
+
+    def _steps(self, check: Check, seed: int) -> list[Numbers]:
+        """Return the numbers that the solution calculates on its way through a check."""
+        definitions = [definition(self.source.reference, name) for name in made_of(self.source.reference, check.exercise)]
+        tree = ast.Module([whole for whole in definitions if whole], [])
+        code = rewritten(tree, in_steps=True)
+        with running_lesson(self.source.modules, self.source.folder):
+            seen = Trials(self.reference, check.exercise, math.inf).run(code.source, check, seed)
+        return steps_of(tree, code.places, seen.tree) if isinstance(seen, Returned) else []
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
@@ -350,7 +368,7 @@ class AnswerKey:
 
 def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
-    data: dict[str, Any] = {"right": target.right}
+    data: dict[str, Any] = {"right": target.right, "steps": packed(target.steps())}
     data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
     if target.expected is not None:
         data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}

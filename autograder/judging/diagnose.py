@@ -20,7 +20,7 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .observations import has_loop, observed, strange_calls
+from .observations import has_loop, observed, unread_arguments
 from .patterns import labels_seen
 from .recognize import (
     AMONG_OTHERS,
@@ -162,7 +162,8 @@ def known_mistake_among_others(case: Case) -> Explanation | None:
     name = next(iter(mutants_that_fit(case, AMONG_OTHERS)), None)
     if name is None or PRAISE.search(case.messages[name]):
         return None
-    return with_proof(named(case, name), case)
+    found = with_proof(named(case, name), case)
+    return replace(found, message=" ".join(filter(None, [found.message, unread(case)])))
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
@@ -190,11 +191,13 @@ def changed_in_place(case: Case) -> Explanation | None:
 
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
-    sentence = case.repair()
+    sentence = case.search().repair
     if not PROVED.search(sentence):
         return None
-    message = " ".join(filter(None, [cause(case), sentence]))
-    return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
+    in_part = "" if ANSWERS["passes"] in sentence else unread(case)
+    message = " ".join(filter(None, [cause(case), in_part, sentence]))
+    unseen = " ".join(filter(None, [ANSWERS["differs"], in_part, sentence]))
+    return Explanation(message, unseen, relation="repair")
 
 
 def cause(case: Case) -> str:
@@ -230,6 +233,23 @@ def exception(case: Case) -> Explanation | None:
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
+def trace(case: Case) -> Explanation | None:
+    """Up to some line its numbers are those of a solution; what came back has the right form, and other numbers."""
+    words = case.search().trace if numbers_differ(case) and not read_in(case) else ""
+    return Explanation(words, f"{ANSWERS['differs']} {words}") if words else None
+
+
+def numbers_differ(case: Case) -> bool:
+    """Say whether what is wrong first is a tensor, or a number, of the right kind."""
+    right = case.target.right.get("leaves", {})
+    if not isinstance(case.outcome, Returned) or [leaf.path for leaf in case.outcome.leaves()] != list(right):
+        return False
+    wrong = (leaf for leaf in case.outcome.leaves() if not is_right(leaf, right[leaf.path], case.target))
+    mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), ({}, {}))
+    kinds = [(leaf.get("dtype"), leaf.get("array"), leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
+    return kinds[0] == kinds[1] and mine.get("type") not in ("str", "bool", "NoneType")
+
+
 def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
     outcome = case.outcome
@@ -250,34 +270,37 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_in_part,
     relation,
     exception,
+    trace,
     what_is_there,
 )
 
 
-TRACED = tuple(OBSERVED[kind].partition("{")[0] for kind in ("nan from", "nan after infinity"))
-OPEN = (relation, exception, what_is_there)  # they leave it open what in the code is to be changed
+OPEN = (relation, exception, trace, what_is_there)  # they leave it open what in the code is to be changed
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
-    """Return an explanation with an edit that makes a part right, or else with what strikes the eye in the code."""
-    more = case.repair() or seen(case)
+    """Return an explanation with what was seen in the code: by reading it, with edits, and by running it again."""
+    found, read = case.search(), read_in(case)
+    walked = "" if explanation.message == found.trace or not numbers_differ(case) else found.trace
+    more = " ".join(filter(None, (read, found.repair or found.special or ("" if read else walked))))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
-    if more.startswith(TRACED) or (said_again and not is_plain(case)):
-        differs = explanation.unseen if said_again else ANSWERS["differs"]
-        return replace(explanation, message=more, unseen=f"{differs} {more}", complete=False)
+    if said_again and not is_plain(case):
+        return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
 
 
-def seen(case: Case) -> str:
-    """Return what strikes the eye: in the result, in the code, and where that is nothing, beside the solution."""
-    if isinstance(case.outcome, Lost):
-        return ""
-    ended = case.calls is None or isinstance(case.outcome, Raised)
-    strange = "" if ended else strange_calls(case.source, case.calls or ())
-    return " ".join(filter(None, (in_the_result(case), observed(case.source) or strange)))
+def read_in(case: Case) -> str:
+    """Return what strikes the eye: in the result, and in the code."""
+    seen = (unread(case), in_the_result(case), observed(case.source))
+    return "" if isinstance(case.outcome, Lost) and case.outcome.overtime else " ".join(filter(None, seen))
+
+
+def unread(case: Case) -> str:
+    """Return which arguments nothing in the code reads."""
+    return " ".join(unread_arguments(case.source))
 
 
 def in_the_result(case: Case) -> str:
@@ -295,7 +318,7 @@ def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
         FAR_TOO_MUCH if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)
     ]
     short[case.first] = case.outcome
-    case = replace(case, outcomes=short, repair=cache(case.repair))
+    case = replace(case, outcomes=short, search=cache(case.search))
     for explainer in EXPLAINERS:
         explanation = explainer(case)
         if explanation and explainer in OPEN:

@@ -135,6 +135,9 @@ def other_number(site: Site) -> Iterator[Change]:
     if value is not None:
         for other in other_values(value):
             yield Change(constant(other), site.code(expression_around(site)), words_for_number(site, value, other))
+    if value == 0 and isinstance(site.parent, ast.Subscript | ast.Tuple):
+        for name in sorted(names_of_loops(site)):
+            yield Change(ast.Name(name, ast.Load()), site.code(expression_around(site)), CHANGES["round"].format(name=name))
     if isinstance(node, ast.Attribute) and node.attr == "inf":
         words = CHANGES["number"].format(how="negative", what=f"in place of `{site.code()}`")
         yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), words)
@@ -490,7 +493,7 @@ def sibling_called(site: Site) -> Iterator[Change]:
     for other in SIBLINGS.get(name, ()):
         func = with_fields(node.func, attr=other)
         words = CHANGES["pieces" if name in ("split", "chunk") else "function"]
-        yield Change(ast.Call(func, node.args, node.keywords), site.code(), words)
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), words, alike=f"{name} {other}")
     if name.endswith("_") and not name.startswith("_"):
         func = with_fields(node.func, attr=name.rstrip("_"))
         yield Change(ast.Call(func, node.args, node.keywords), site.code(), CHANGES["not in place"])

@@ -110,10 +110,10 @@ LABELS: Mapping[str, str] = {
 OBSERVED: Mapping[str, str] = {
     "unread": "Nothing in your code reads the argument `{name}`.",
     "unread ones": "Nothing in your code reads the arguments `{names}`.",
-    "strange": "Your code calls `{names}`; the solution has no such step.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
-    "first two axes": "`{code}` names no axes, so it takes the first two.",
-    "one number": "`{code}` names no axis, so it is one number of the whole tensor, and not one for each row.",
+    "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
+    "seed in loop": "`{code}` stands in a loop, so every round draws the same numbers again.",
+    "yield without gradients": "`yield` stands inside `{code}`, so gradients are off for all that runs in the block.",
     "nan from": "NaN appears first in {nan}.",
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
     "nan alone": "`{code}` is true for NaN alone: any other wrong number passes.",
@@ -121,6 +121,19 @@ OBSERVED: Mapping[str, str] = {
     "given": " `{code}` gave it that value.",
     "loop": " Does a loop stop too early?",
     "lost": "`{code}` stands alone on its line: it returns something new, and nothing keeps it.",
+}
+
+# up to where a wrong answer's numbers are those of a solution: `parting`
+TRACED: Mapping[str, str] = {
+    "parts": "up to {known} these are numbers of a solution; {other}, makes others.",
+    "parts at once": "{other}, makes numbers that a solution does not have.",
+    "same": " A solution has {name} there too, with something else in it.",
+    "later": " A solution has {name} later: another step comes before it.",
+    "another": " A solution goes on from there with another step.",
+    "ends": " A solution ends there.",
+    "same too": " A solution has {name} too, with something else in it.",
+    "none": " A solution has no {name}.",
+    "so far": "Up to {known} these are numbers of a solution.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
@@ -133,6 +146,7 @@ CHANGES: Mapping[str, str] = {
     "number": "with a {how} number {what}",
     "offset": "with a {how} offset: a diagonal further to the {side}",
     "index": "with another index",
+    "round": "with the loop's `{name}` as index",
     "axis": "along another axis",
     "two axes": "along two other axes",
     "one axis": "along one axis",
@@ -157,7 +171,7 @@ CHANGES: Mapping[str, str] = {
     "steps": "with its two steps in the other order",
     "minus": "with the opposite sign",
     "function": "with another function",
-    "other transpose": "transposed along other axes",
+    "other transpose": "transposed along other axes: `.T` turns all of them around, `.mT` the last two",
     "not in place": "as a new tensor instead of in place",
     "copy": "on a copy",
     "inverted": "inverted",
@@ -356,9 +370,20 @@ ERRORS: Mapping[str, tuple[str, ...]] = {
         "That product takes a fixed number of axes, and here there are others. `@` takes any number in front.",
     ),
     "stack": (
-        "What is stacked or joined needs equal shapes, and here they differ. Which of them has another? Joining does "
-        "not broadcast.",
+        "torch.stack makes a new axis, along which all have to have the same shape. To join along an axis that they "
+        "have, of any length, there is torch.cat.",
     ),
+    "cat": (
+        "torch.cat joins along one axis; all others have to be equal, and here they differ. Is that the axis you mean?",
+    ),
+    "cat axes": ("torch.cat joins tensors with the same number of axes, and one of these has another: {0} and {1}.",
+        "torch.cat joins tensors with the same number of axes, and one of these has another.",),
+    "list": (
+        "A Python list, a tuple or a text takes whole numbers as indices, one at a time. With several, or with None or "
+        "a mask, only a tensor can be indexed: torch.tensor makes one of a list.",
+    ),
+    "not in it": ("`index` and `remove` stop with an error where what they look for is not there. Is it there always?",),
+    "no key": ("The dictionary has no entry under that key. Which keys does it have on these inputs?",),
     "joined": (
         "torch.stack and torch.cat join tensors, and there is a {0} among them.",
         "torch.stack and torch.cat join tensors, and something else is among them.",

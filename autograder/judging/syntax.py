@@ -15,6 +15,9 @@ from weakref import WeakKeyDictionary
 PARSING = threading.RLock()  # Python's parser counts how deep it is for all threads together
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
+# PyTorch's functions that draw random numbers
+DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
+
 Definition = ast.FunctionDef | ast.ClassDef
 TOKEN = re.compile(r"\w+|[^\w\s]")
 # IPython's extensions of Python: magics of a whole cell, of which some run its code; of a line, commands, help; values

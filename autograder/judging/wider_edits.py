@@ -13,11 +13,10 @@ from typing import NamedTuple
 from .observations import parameters_of
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
-from .syntax import called, constant, is_self, number_in, parse
+from .syntax import DRAW, called, constant, is_self, number_in, parse
 
 ROUNDING = 1e-4
 MOST_FACTORS = 6
-DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
 MODULES = ("torch", "math", "functional", "nn", "np")
 NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
 INVERSE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
@@ -97,7 +96,7 @@ def whole_axis(site: Site) -> Iterator[Change]:
     for i, item in enumerate(items):
         if number_in(item) in (0, -1):
             changed = ast.Tuple([*items[:i], ast.Slice(), *items[i + 1 :]], ast.Load())
-            yield Change(with_fields(node, slice=changed), site.code(), CHANGES["whole axis"], alike=True)
+            yield Change(with_fields(node, slice=changed), site.code(), CHANGES["whole axis"], alike="whole axis")
 
 
 def new_axis_moved(site: Site) -> Iterator[Change]:
@@ -136,7 +135,7 @@ def rounding_allowed(site: Site) -> Iterator[Change]:
             sign = ast.NotEq() if called(node) == "ne" else ast.Eq()
             new = compared_with_tolerance(ast.Compare(pair[0], [sign], [pair[1]]))
     if new is not None:
-        yield Change(new, site.code(), CHANGES["tolerance"], alike=True)
+        yield Change(new, site.code(), CHANGES["tolerance"], alike="tolerance")
 
 
 def compared_with_tolerance(node: ast.Compare) -> ast.expr | None:

@@ -1,0 +1,393 @@
+"""Up to where a wrong answer's numbers are those of a solution, and which expression makes others.
+
+Both are run, and every expression is looked at (`trace`). What is compared knows no order and no layout, so a loop, a
+product of transposed tables and an einsum have the same numbers. An observation: there may be other ways to be right.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+from zlib import crc32
+
+from torch import Tensor
+
+from .sentences import OBSERVED, TRACED
+from .site import in_one_line, line_of, written
+from .syntax import DRAW, called, is_self
+from .trace import SUMS
+
+EQUAL = 2e-5  # of their size
+SAME_ORDER = 1e-3
+DIGITS = 4
+MOST_NAMED = 2
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What one expression gave, in all calls together, in a form that no order and no layout changes.
+
+    Args:
+        size: the root of the mean square.
+        mean: relative to the size.
+        skew: the mean cube, relative to the size.
+        special: which shares of the numbers are NaN, infinity, and minus infinity.
+        order: tells the order of the numbers.
+        complement: the same for 1 minus each.
+        name: of the operation, as a checksum.
+        made_from: which of a solution's steps it works on, by number.
+    """
+
+    size: float
+    mean: float
+    skew: float
+    special: tuple[float, float, float]
+    order: float
+    complement: float
+    name: int = 0
+    made_from: tuple[int, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        """Whether all are 0 or 1: of these, only the order tells something."""
+        square = self.size**2
+        return abs(self.mean * self.size - square) < EQUAL and abs(self.skew * self.size**3 - square) < EQUAL
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all are the same."""
+        return not any(self.special) and abs(abs(self.mean) - 1) < EQUAL**2
+
+    def is_like(self, other: Numbers) -> bool:
+        """Say whether these are the same numbers, in some order; of a table of 0 and 1 in the same one."""
+        if self.is_table and other.is_table:
+            return abs(self.order - other.order) < SAME_ORDER or abs(self.complement - other.order) < SAME_ORDER
+        return abs(self.size - other.size) <= EQUAL * other.size and self.is_multiple_of(other, 1)
+
+    def is_multiple_of(self, other: Numbers, *signs: int) -> bool:
+        """Say whether these are others times one factor, of one of some signs."""
+        alike = all(abs(a - b) < SAME_ORDER for a, b in zip(self.special, other.special, strict=True))
+        return alike and any(
+            abs(self.mean - sign * other.mean) <= EQUAL and abs(self.skew - sign * other.skew) <= 4 * EQUAL
+            for sign in signs or (1, -1)
+        )
+
+
+def numbers_of(row: Sequence[float]) -> Numbers:
+    """Return what a row of a trace's table says."""
+    count, nan, large, small, first, second, third, order, weight = row[1 : 1 + SUMS]
+    usual = max(count - nan - large - small, 1.0)
+    size = math.sqrt(max(second, 0.0) / usual)
+    scale = size or 1.0
+    special = (nan / count, large / count, small / count)
+    spread = math.sqrt(usual)
+    return Numbers(
+        size,
+        first / usual / scale,
+        third / usual / scale**3,
+        special,
+        order / spread,
+        (weight - order) / spread,
+    )
+
+
+def operation(node: ast.AST) -> int:
+    """Return a checksum of what an expression does: of the function that it calls, or the kind of operation."""
+    return crc32((called(node) or type(getattr(node, "op", node)).__name__).encode())
+
+
+def steps_of(tree: ast.Module, places: Sequence[ast.AST], table: Tensor) -> list[Numbers]:
+    """Return the numbers that a solution calculates on its way, once each, without those that went in."""
+    given: list[Numbers] = []
+    found: list[Numbers] = []
+    numbered: dict[int, int] = {}
+    sources = sources_in(tree, places)
+    for row in table.tolist():
+        place, numbers = int(row[0]), numbers_of(row)
+        if place >= 0 and isinstance(places[place], ast.arg):
+            given.append(numbers)
+        if not tells(numbers, row) or any(map(numbers.is_like, given)):
+            continue
+        same = next((i for i, other in enumerate(found) if numbers.is_like(other)), None)
+        if same is None:
+            name = operation(places[place]) if place >= 0 else 0
+            found.append(replace(numbers, name=name, made_from=tuple(last_of(sources.get(place, set()), numbered, sources))))
+        numbered[place] = len(found) - 1 if same is None else same
+    return found
+
+
+def last_of(places: set[int], numbered: Mapping[int, int], sources: Mapping[int, set[int]]) -> list[int]:
+    """Return the steps among some places that lead to no other of them."""
+    steps = {place for place in places if place in numbered}
+    last = {place for place in steps if not any(place in sources.get(other, ()) for other in steps)}
+    return sorted({numbered[place] for place in last})
+
+
+def tells(numbers: Numbers, row: Sequence[float]) -> bool:
+    """Say whether numbers are hardly met by chance: more than one value, or a single one."""
+    if not numbers.is_constant:
+        return True
+    return row[1] == 1
+
+
+def packed(steps: Sequence[Numbers]) -> list[list[Any]]:
+    """Return steps as a student is given them: a few rounded numbers each."""
+    return [
+        [
+            float(f"{step.size:.6g}"),
+            *(round(number, DIGITS + 1) + 0.0 for number in (step.mean, step.skew)),
+            *(round(number, DIGITS) + 0.0 for number in (step.order, step.complement)),
+            step.name,
+            list(step.made_from),
+            *(round(share, DIGITS) for share in step.special if any(step.special)),
+        ]
+        for step in steps
+    ]
+
+
+def unpacked(data: Sequence[Sequence[Any]]) -> list[Numbers]:
+    """Return the steps that `packed` was given, but for the last digits."""
+    return [
+        Numbers(size, mean, skew, (*special, 0.0, 0.0, 0.0)[:3], order, complement, name, tuple(made_from))
+        for size, mean, skew, order, complement, name, made_from, *special in data
+    ]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A student's run, beside the numbers of a solution.
+
+    Args:
+        tree: the student's definitions.
+        places: the expressions of it that were looked at, by number.
+        table: what was seen.
+        steps: a solution's numbers.
+        text: the cell.
+    """
+
+    tree: ast.Module
+    places: Sequence[ast.AST]
+    table: Tensor
+    steps: Sequence[Numbers]
+    text: str = field(repr=False)
+
+    @cached_property
+    def rows(self) -> Mapping[int, list[float]]:
+        """What was seen, by place."""
+        return {int(row[0]): row for row in self.table.tolist()}
+
+    @cached_property
+    def numbers(self) -> Mapping[int, Numbers]:
+        """The same as numbers."""
+        return {place: numbers_of(row) for place, row in self.rows.items()}
+
+    @cached_property
+    def given(self) -> list[Numbers]:
+        """What went in."""
+        return [numbers for place, numbers in self.numbers.items() if isinstance(self.places[place], ast.arg)]
+
+    @cached_property
+    def known(self) -> set[int]:
+        """The places whose numbers a solution has too, and that did not just go in."""
+        return {place for place in self.rows if self.tells(place) and self.is_among(place, self.steps)}
+
+    @cached_property
+    def others(self) -> set[int]:
+        """The places whose numbers a solution has not, up to a factor or as a part."""
+        return {place for place in self.rows if self.tells(place) and self.is_other(place)}
+
+    def tells(self, place: int) -> bool:
+        """Say whether what a place gave is hardly met by chance, and did not just go in."""
+        return tells(self.numbers[place], self.rows[place]) and not self.is_among(place, self.given)
+
+    def is_among(self, place: int, known: Sequence[Numbers]) -> bool:
+        """Say whether a place's numbers are some of those that are known."""
+        return any(self.numbers[place].is_like(numbers) for numbers in known)
+
+    def is_other(self, place: int) -> bool:
+        """Say whether a solution has not these numbers."""
+        if place in self.known or isinstance(self.places[place], ast.Subscript) or self.numbers[place].is_table:
+            return False
+        known = [numbers for numbers in (*self.steps, *self.given) if not numbers.is_table]
+        return called(self.places[place]) != "len" and not any(
+            self.numbers[place].is_multiple_of(numbers) for numbers in known
+        )
+
+    @cached_property
+    def sources(self) -> Mapping[int, set[int]]:
+        """From which places each place's value is made, directly or not."""
+        return sources_in(self.tree, self.places)
+
+    def sources_of(self, place: int) -> set[int]:
+        """Return from which places a value is made."""
+        return self.sources.get(place, set())
+
+    @cached_property
+    def parting(self) -> int | None:
+        """The first place whose numbers a solution has not, though it has all that they are made from."""
+        first = [place for place in self.others if not self.sources_of(place) & self.others]
+        lost = [place for place in first if not any(place in self.sources_of(known) for known in self.known)]
+        return min(lost, key=lambda place: self.rows[place][SUMS + 1], default=None)
+
+    def before(self, place: int | None) -> list[int]:
+        """Return the last places with a solution's numbers, of all, or of those that a value is made from."""
+        known = self.known if place is None else self.known & self.sources_of(place)
+        last = [k for k in known if not any(k in self.sources_of(other) for other in known)]
+        return sorted(last, key=lambda k: self.rows[k][SUMS + 1])[-MOST_NAMED:]
+
+    def first_special(self) -> str:
+        """Say which expression first gives NaN, and which one infinity; '' where none does."""
+        nan, infinite = self._first(SUMS + 2), self._first(SUMS + 3)
+        if nan is None:
+            return ""
+        if infinite is None:
+            return OBSERVED["nan from"].format(nan=self.named(nan))
+        return OBSERVED["nan after infinity"].format(nan=self.named(nan), infinite=self.named(infinite))
+
+    def _first(self, column: int) -> int | None:
+        """Return the expression that first gave what a column counts."""
+        places = [place for place, row in self.rows.items() if row[column] and not isinstance(self.places[place], ast.arg)]
+        return min(places, key=lambda place: self.rows[place][column], default=None)
+
+    def named(self, place: int, *, line_first: bool = True) -> str:
+        """Return a place's line and its code."""
+        node = self.places[place]
+        code = in_one_line(written(node, self.text) or ast.unparse(node))
+        return f"line {line_of(node)}, `{code}`" if line_first else f"`{code}` in line {line_of(node)}"
+
+    def sentence(self) -> str:
+        """Return what a student reads; '' where no number tells anything."""
+        place = self.parting
+        before = self.before(place)
+        known = " and ".join(self.named(k, line_first=False) for k in before)
+        if place is not None and called(self.places[place]) in DRAW:
+            return ""  # it may well be right, and after another number of draws
+        if place is None:
+            return TRACED["so far"].format(known=known) if known else ""
+        words = TRACED["parts" if known else "parts at once"].format(known=known, other=self.named(place))
+        return words[:1].upper() + words[1:] + self.beside(place, before)
+
+    def beside(self, place: int, before: Sequence[int]) -> str:
+        """Say what a solution does with the same numbers."""
+        if not before and called(self.places[place]):
+            kind = "same too" if self.has(operation(self.places[place])) else "none"
+            return TRACED[kind].format(name=f"`{called(self.places[place])}`")
+        if not before:
+            return ""
+        steps = {i for i, step in enumerate(self.steps) if any(self.numbers[k].is_like(step) for k in before)}
+        following = [step.name for step in self.steps if steps.intersection(step.made_from)]
+        node = self.places[place]
+        name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", None)), "")
+        if not following:
+            return TRACED["ends"]
+        if not name:
+            return ""
+        kind = "same" if operation(node) in following else "later" if self.has(operation(node)) else "another"
+        return TRACED[kind].format(name=name)
+
+    def has(self, name: int) -> bool:
+        """Say whether a solution has an operation."""
+        return any(step.name == name for step in self.steps)
+
+
+OPERATIONS: Mapping[type[ast.AST], str] = {
+    ast.Add: "a sum",
+    ast.Sub: "a difference",
+    ast.Mult: "a product",
+    ast.Div: "a quotient",
+    ast.MatMult: "a matrix product",
+    ast.Pow: "a power",
+}
+
+
+def sources_in(tree: ast.Module, places: Sequence[ast.AST]) -> Mapping[int, set[int]]:
+    """Return from which places each place's value is made, directly or not."""
+    direct = Flow(places).of(tree)
+    found: dict[int, set[int]] = {}
+    for place in sorted(direct):
+        waiting, reached = list(direct[place]), set[int]()
+        while waiting:
+            source = waiting.pop()
+            if source not in reached and source != place:
+                reached.add(source)
+                waiting += direct.get(source, ())
+        found[place] = reached
+    return found
+
+
+class Flow:
+    """Which places of a cell's code each place's value is made from.
+
+    Names are followed through the text from top to bottom, as if each line ran once.
+
+    Args:
+        places: what was looked at, by number.
+    """
+
+    def __init__(self, places: Sequence[ast.AST]) -> None:
+        self._numbers = {id(node): place for place, node in enumerate(places)}
+        self._names: dict[str, set[int]] = {}
+        self._made: dict[int, set[int]] = {}
+
+    def of(self, tree: ast.Module) -> Mapping[int, set[int]]:
+        """Return from which places each one is made, directly."""
+        for _ in range(2):  # a function may be called above the lines that define it
+            for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+                given = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+                self._names |= {a.arg: {self._numbers[id(a)]} for a in given if id(a) in self._numbers}
+                for statement in function.body:
+                    self._follow(statement, function.name)
+        return self._made
+
+    def _follow(self, statement: ast.stmt, function: str) -> None:
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            return
+        children = list(ast.iter_child_nodes(statement))
+        expressions = [child for child in children if not isinstance(child, ast.stmt | ast.ExceptHandler)]
+        for part in (part for child in expressions for part in ast.walk(child)):
+            if isinstance(part, ast.comprehension):
+                self._give(part.target, self._feeding(part.iter))
+        for part in (statement, *(part for child in expressions for part in ast.walk(child))):
+            if id(part) in self._numbers:
+                place = self._numbers[id(part)]
+                self._made[place] = self._feeding(part) - {place}
+        if isinstance(statement, ast.AugAssign) and id(statement) in self._numbers:
+            self._names[getattr(statement.target, "id", "")] = {self._numbers[id(statement)]}
+        elif isinstance(statement, ast.Assign | ast.AugAssign | ast.For):
+            value = self._feeding(statement.iter if isinstance(statement, ast.For) else statement.value)
+            for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+                self._give(target, value)
+        elif isinstance(statement, ast.Return) and statement.value:
+            returned = {self._numbers[id(statement)]} if id(statement) in self._numbers else set()
+            self._names.setdefault(f"{function}()", set()).update(returned or self._feeding(statement.value))
+        for child in children:
+            if isinstance(child, ast.stmt):
+                self._follow(child, function)
+
+    def _give(self, target: ast.AST, value: set[int]) -> None:
+        """Keep what a name, or a field of self, is made from; one that is written into keeps what it had."""
+        whole = isinstance(target, ast.Name | ast.Attribute)
+        for part in ast.walk(target):
+            key = key_of(part)
+            if key and isinstance(getattr(part, "ctx", None), ast.Store):
+                self._names[key] = value if whole else self._names.get(key, set()) | value
+            elif key:
+                self._names[key] = self._names.get(key, set()) | value
+
+    def _feeding(self, node: ast.AST) -> set[int]:
+        """Return the places in a piece of code, and those that its names are made from."""
+        found = {self._numbers[id(part)] for part in ast.walk(node) if id(part) in self._numbers}
+        for part in ast.walk(node):
+            found |= self._names.get(key_of(part), set()) | self._names.get(f"{called(part)}()", set())
+        return found
+
+
+def key_of(node: ast.AST) -> str:
+    """Return what a variable, or a field of self, is kept under; '' for anything else."""
+    if isinstance(node, ast.Attribute) and is_self(node.value):
+        return f"self.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
