@@ -314,7 +314,7 @@ class AnswerKey:
         """Return the numbers that the solution calculates on its way through a check."""
         definitions = [definition(self.source.reference, name) for name in made_of(self.source.reference, check.exercise)]
         tree = ast.Module([whole for whole in definitions if whole], [])
-        code = rewritten(tree, in_steps=True)
+        code = rewritten(tree, widely=True)
         with running_lesson(self.source.modules, self.source.folder):
             seen = Trials(self.reference, check.exercise, math.inf).run(code.source, check, seed)
         return steps_of(tree, code.places, seen.tree) if isinstance(seen, Returned) else []

@@ -17,11 +17,13 @@ class Found:
     Args:
         repair: an edit with which checks pass, or which makes a part right.
         trace: up to where the numbers are those of a solution.
+        strange: an expression that makes other numbers of what went in.
         special: where NaN appears first.
     """
 
     repair: str = ""
     trace: str = ""
+    strange: str = ""
     special: str = ""
 
 

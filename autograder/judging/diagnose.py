@@ -21,7 +21,6 @@ from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
 from .observations import has_loop, observed, unread_arguments
-from .patterns import labels_seen
 from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
@@ -30,7 +29,7 @@ from .recognize import (
     mutants_that_fit,
 )
 from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, OBSERVED, PROVED
+from .sentences import ANSWERS, OBSERVED, PROVED, TRACED
 from .sizes import form_of, is_far_too_large
 from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
@@ -235,19 +234,26 @@ def exception(case: Case) -> Explanation | None:
 
 def trace(case: Case) -> Explanation | None:
     """Up to some line its numbers are those of a solution; what came back has the right form, and other numbers."""
-    words = case.search().trace if numbers_differ(case) and not read_in(case) else ""
-    return Explanation(words, f"{ANSWERS['differs']} {words}") if words else None
+    words = walked(case)
+    return Explanation(words, f"{ANSWERS['differs']} {words}") if words and not observed_in(case) else None
 
 
-def numbers_differ(case: Case) -> bool:
-    """Say whether what is wrong first is a tensor, or a number, of the right kind."""
+def walked(case: Case) -> str:
+    """Return up to where the numbers are those of a solution, where a tensor or a number of the right kind is wrong.
+
+    Of a description in words, which differs for many reasons, only where the code begins as a solution does.
+    """
     right = case.target.right.get("leaves", {})
     if not isinstance(case.outcome, Returned) or [leaf.path for leaf in case.outcome.leaves()] != list(right):
-        return False
+        return ""
     wrong = (leaf for leaf in case.outcome.leaves() if not is_right(leaf, right[leaf.path], case.target))
     mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), ({}, {}))
     kinds = [(leaf.get("dtype"), leaf.get("array"), leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
-    return kinds[0] == kinds[1] and mine.get("type") not in ("str", "bool", "NoneType")
+    if kinds[0] != kinds[1] or mine.get("type") in ("bool", "NoneType"):
+        return ""
+    found = case.search()
+    alike = mine.get("shape") == known.get("shape") and mine.get("type") != "str"
+    return "" if found.special else found.trace or (found.strange if alike else "")
 
 
 def what_is_there(case: Case) -> Explanation:
@@ -280,9 +286,10 @@ OPEN = (relation, exception, trace, what_is_there)  # they leave it open what in
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with what was seen in the code: by reading it, with edits, and by running it again."""
-    found, read = case.search(), read_in(case)
-    walked = "" if explanation.message == found.trace or not numbers_differ(case) else found.trace
-    more = " ".join(filter(None, (read, found.repair or found.special or ("" if read else walked))))
+    found, other, run = case.search(), observed_in(case), walked(case)
+    if other or explanation.message == run or (run == TRACED["all"] and explanation.relation):
+        run = ""
+    more = " ".join(filter(None, (unread(case), other, found.repair or found.special or run)))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
@@ -292,24 +299,14 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
 
 
-def read_in(case: Case) -> str:
-    """Return what strikes the eye: in the result, and in the code."""
-    seen = (unread(case), in_the_result(case), observed(case.source))
-    return "" if isinstance(case.outcome, Lost) and case.outcome.overtime else " ".join(filter(None, seen))
+def observed_in(case: Case) -> str:
+    """Return what strikes the eye in the code."""
+    return "" if isinstance(case.outcome, Lost) and case.outcome.overtime else observed(case.source)
 
 
 def unread(case: Case) -> str:
     """Return which arguments nothing in the code reads."""
     return " ".join(unread_arguments(case.source))
-
-
-def in_the_result(case: Case) -> str:
-    """Return which labels were taken for which; '' where the result has none."""
-    if not isinstance(case.outcome, Returned):
-        return ""
-    mine = {leaf.path: leaf.value for leaf in case.outcome.leaves() if isinstance(leaf.value, str)}
-    right = {path: leaf["plain"] for path, leaf in case.target.right.get("leaves", {}).items() if "plain" in leaf}
-    return labels_seen(mine, right) if mine and all(isinstance(text, str) for text in right.values()) else ""
 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:

@@ -25,6 +25,14 @@ EQUAL = 2e-5  # of their size
 SAME_ORDER = 1e-3
 DIGITS = 4
 MOST_NAMED = 2
+KEPT = (  # what makes no new numbers, but of sizes
+    *("len", "arange", "eye", "zeros", "ones", "full", "linspace", "zeros_like", "ones_like", "full_like", "range"),
+    *("new_zeros", "new_ones", "new_full", "new_tensor", "size", "numel", "tensor", "from_numpy", "array", "asarray"),
+    *("to", "float", "double", "long", "int", "type", "astype", "detach", "clone", "copy", "numpy", "item", "tolist"),
+    *("view", "reshape", "transpose", "permute", "swapaxes", "movedim", "flatten", "unflatten", "squeeze", "unsqueeze"),
+    *("expand", "expand_as", "contiguous", "repeat", "repeat_interleave", "tile", "cat", "concatenate", "stack", "zip"),
+    *("chunk", "split", "unbind", "list", "tuple", "enumerate", "requires_grad_", "clone_", "diag_embed", "flip", "roll"),
+)
 
 
 @dataclass(frozen=True)
@@ -102,14 +110,12 @@ def operation(node: ast.AST) -> int:
 
 def steps_of(tree: ast.Module, places: Sequence[ast.AST], table: Tensor) -> list[Numbers]:
     """Return the numbers that a solution calculates on its way, once each, without those that went in."""
-    given: list[Numbers] = []
     found: list[Numbers] = []
     numbered: dict[int, int] = {}
-    sources = sources_in(tree, places)
+    sources, inputs = sources_in(tree, places), inputs_in(tree, places)
+    given = [numbers_of(row) for row in table.tolist() if row[0] in inputs]
     for row in table.tolist():
         place, numbers = int(row[0]), numbers_of(row)
-        if place >= 0 and isinstance(places[place], ast.arg):
-            given.append(numbers)
         if not tells(numbers, row) or any(map(numbers.is_like, given)):
             continue
         same = next((i for i, other in enumerate(found) if numbers.is_like(other)), None)
@@ -188,7 +194,8 @@ class Walk:
     @cached_property
     def given(self) -> list[Numbers]:
         """What went in."""
-        return [numbers for place, numbers in self.numbers.items() if isinstance(self.places[place], ast.arg)]
+        inputs = inputs_in(self.tree, self.places)
+        return [numbers for place, numbers in self.numbers.items() if place in inputs]
 
     @cached_property
     def known(self) -> set[int]:
@@ -210,12 +217,19 @@ class Walk:
 
     def is_other(self, place: int) -> bool:
         """Say whether a solution has not these numbers."""
-        if place in self.known or isinstance(self.places[place], ast.Subscript) or self.numbers[place].is_table:
+        node, own = self.places[place], self.numbers[place]
+        if place in self.known or isinstance(node, ast.Subscript | ast.arg) or own.is_table or called(node) in KEPT:
             return False
+        if self.rows[place][-1] == 1 and not self.only_single:
+            return False  # a factor, which may be another one in another place
         known = [numbers for numbers in (*self.steps, *self.given) if not numbers.is_table]
-        return called(self.places[place]) != "len" and not any(
-            self.numbers[place].is_multiple_of(numbers) for numbers in known
-        )
+        sizes = {round(numbers.size, DIGITS) for numbers in known if own.is_multiple_of(numbers)}
+        return len(sizes) != 1  # what a solution multiplies too has another factor here
+
+    @cached_property
+    def only_single(self) -> bool:
+        """Whether all that was calculated are single numbers."""
+        return all(row[-1] == 1 for row in self.rows.values())
 
     @cached_property
     def sources(self) -> Mapping[int, set[int]]:
@@ -229,9 +243,10 @@ class Walk:
     @cached_property
     def parting(self) -> int | None:
         """The first place whose numbers a solution has not, though it has all that they are made from."""
-        first = [place for place in self.others if not self.sources_of(place) & self.others]
-        lost = [place for place in first if not any(place in self.sources_of(known) for known in self.known)]
-        return min(lost, key=lambda place: self.rows[place][SUMS + 1], default=None)
+        back = set[int]().union(*map(self.sources_of, self.known))
+        lost = self.others - back
+        first = [place for place in lost if not self.sources_of(place) & lost]
+        return min(first, key=lambda place: self.rows[place][SUMS + 1], default=None)
 
     def before(self, place: int | None) -> list[int]:
         """Return the last places with a solution's numbers, of all, or of those that a value is made from."""
@@ -259,17 +274,18 @@ class Walk:
         code = in_one_line(written(node, self.text) or ast.unparse(node))
         return f"line {line_of(node)}, `{code}`" if line_first else f"`{code}` in line {line_of(node)}"
 
-    def sentence(self) -> str:
-        """Return what a student reads; '' where no number tells anything."""
+    def found(self) -> tuple[str, str]:
+        """Return where it parts from a solution, after numbers of a solution or at once; '' where nothing tells it."""
         place = self.parting
+        if place is None:
+            return "", TRACED["all"] if self.known and not self.others else ""
+        if called(self.places[place]) in DRAW:
+            return "", ""  # it may well be right, and after another number of draws
         before = self.before(place)
         known = " and ".join(self.named(k, line_first=False) for k in before)
-        if place is not None and called(self.places[place]) in DRAW:
-            return ""  # it may well be right, and after another number of draws
-        if place is None:
-            return TRACED["so far"].format(known=known) if known else ""
         words = TRACED["parts" if known else "parts at once"].format(known=known, other=self.named(place))
-        return words[:1].upper() + words[1:] + self.beside(place, before)
+        words = words[:1].upper() + words[1:] + self.beside(place, before)
+        return (words, "") if known else ("", words)
 
     def beside(self, place: int, before: Sequence[int]) -> str:
         """Say what a solution does with the same numbers."""
@@ -302,6 +318,14 @@ OPERATIONS: Mapping[type[ast.AST], str] = {
     ast.MatMult: "a matrix product",
     ast.Pow: "a power",
 }
+
+
+def inputs_in(tree: ast.Module, places: Sequence[ast.AST]) -> set[int]:
+    """Return the places of what goes in from outside: the parameters of functions that the cell itself does not call."""
+    inner = {called(node) for node in ast.walk(tree)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name not in inner]
+    outer = {id(node) for function in functions for node in ast.walk(function.args)}
+    return {place for place, node in enumerate(places) if id(node) in outer}
 
 
 def sources_in(tree: ast.Module, places: Sequence[ast.AST]) -> Mapping[int, set[int]]:

@@ -20,7 +20,6 @@ from .values import plain
 
 MOST_AXES = 4
 SCRAMBLED = 6  # entries from which on an order is no coincidence
-FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
 NEARLY = 5e-3  # of the value's size: right to two or three digits
 POWERS = ((1, "{}"), (-1, "1/{}"), (0.5, "√{}"), (-0.5, "1/√{}"))
 ROWS = ("row", "column")
@@ -93,8 +92,6 @@ def relations_of(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Yield all relations, those that say most first."""
     yield from same_numbers(mine, known)
     if mine.is_floating_point() and bool(mine.isnan().any()):
-        if not known.print.get("nan"):
-            yield relation(where_nan_comes_from(mine, known.inputs))
         return
     if known.print.get("norm", 0) > SMALLEST_SIZE:
         for search in (moved, undone, by_one_factor, shown):
@@ -110,17 +107,6 @@ def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
         yield relation("shape")
     elif bool(mine.isnan().any()) and known.is_right(mine.nan_to_num(0.0)):
         yield relation("nan")
-
-
-def where_nan_comes_from(mine: Tensor, inputs: Sequence[Tensor]) -> str:
-    """Name the rows of an input that became NaN: those too large for exp, or those too small."""
-    for given in inputs:
-        alike = given.shape == mine.shape or given.ndim == mine.ndim == 1
-        if alike and given.is_floating_point() and given.numel():
-            largest = given.detach().double().amax(dim=-1)[mine.isnan().any(dim=-1)]
-            if bool((largest.abs() > FAR).all()) and len(set(largest.sign().tolist())) == 1:
-                return "overflow" if float(largest.flatten()[0]) > 0 else "underflow"
-    return "not a number"
 
 
 def moved(mine: Tensor, known: Known) -> Iterator[Relation]:

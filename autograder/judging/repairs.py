@@ -177,7 +177,8 @@ class Search:
             return Found()
         walk = Walk(self._tree, code.places, seen.tree, target.steps(), self._cell)
         special = walk.first_special() if has_new_nan(fingerprint(self._before), target.right) else ""
-        return Found(trace=walk.sentence(), special=special)
+        trace, strange = walk.found()
+        return Found(trace=trace, strange=strange, special=special)
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""

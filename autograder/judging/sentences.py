@@ -24,12 +24,6 @@ RELATIONS: Mapping[str, str] = {
     "dtype": "The right numbers, but as {mine}; they should be {right}.",
     "shape": "The right numbers in the right order, but axes were joined, split, added or lost.",
     "nan": "Right, except for NaN where there should be 0.",
-    "overflow": "NaN where entries are far above 0: exp of them is infinite, and infinity over infinity is NaN. What "
-    "can be subtracted first without changing the result?",
-    "underflow": "NaN where all entries are far below 0: exp of each rounds to 0, and 0/0 is NaN. Which entry of the "
-    "row has to be subtracted, so that one exp is 1?",
-    "not a number": "There is NaN. It comes from 0/0, ∞ − ∞, ∞/∞ or 0 · ∞ and spreads to all that it meets: print one "
-    "step after the other, and look where it appears first.",
     "transposed": "The right numbers, but the result is transposed: rows and columns are swapped.",
     "permuted": "The right numbers, but the axes of the result are in another order.",
     "rolled": "The right numbers, all moved by one position along axis {axis}.",
@@ -98,14 +92,6 @@ ANSWERS: Mapping[str, str] = {
     "more right": "more of the results come out right",
 }
 
-# how labels differ: `patterns`
-LABELS: Mapping[str, str] = {
-    "taken": "{missed} was taken for {extra}",
-    "beside": "Beside {right}, {extra} came back too, for one and the same thing",
-    "alarm": "{extra} came back where there is nothing to report",
-    "missed": "Not found: {missed}",
-}
-
 # what strikes the eye in a student's code: `observations`
 OBSERVED: Mapping[str, str] = {
     "unread": "Nothing in your code reads the argument `{name}`.",
@@ -133,7 +119,7 @@ TRACED: Mapping[str, str] = {
     "ends": " A solution ends there.",
     "same too": " A solution has {name} too, with something else in it.",
     "none": " A solution has no {name}.",
-    "so far": "Up to {known} these are numbers of a solution.",
+    "all": "All numbers on the way are those of a solution.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`

@@ -7,9 +7,9 @@ in a check, over all rounds of a loop, only a few moments are kept: enough to re
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .syntax import called
+from .syntax import called, parse
 
 TRACE = "__trace__"  # the name under which a rewritten cell finds its trace
 HUGE = 1e8  # what is larger stands for infinity, as -1e9 does in a mask
@@ -27,6 +27,7 @@ MOST_ENTRIES = 2**18  # of one value
 PERIOD = 2**16
 LOOKED_AT = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Compare, ast.Subscript, ast.IfExp)
 SUMS = 9
+MOST_OTHERS = 10
 COLUMNS = SUMS + 5  # a place, sums, and when it first gave something, NaN and infinity; how many entries at once
 
 
@@ -37,18 +38,20 @@ class Trace:
         self._rows: dict[int, list[float]] = {}
         self._looks = 0
 
-    def __call__(self, value: Any, place: int, *operands: Any) -> Any:
-        """Look at a value, and give it back."""
-        try:
-            with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
-                self._look(value, place)
-                for i, step in enumerate(steps_of_softmax(*operands) if operands else ()):
-                    self._look(step, -SUMS * place - i - 1)
-        except Exception:  # what cannot be looked at, as inside of vmap, is left out
-            return value
+    def __call__(self, value: Any, place: int, *others: Callable[[], Any]) -> Any:
+        """Look at a value, and give it back; look at what other solutions calculate there, too."""
+        self._look(value, place)
+        for i, other in enumerate(others):
+            with contextlib.suppress(Exception):  # of two ways that it may be written, one is no product
+                self._look(other(), -MOST_OTHERS * place - i - 1)
         return value
 
     def _look(self, value: Any, place: int) -> None:
+        # what cannot be looked at, as inside of vmap, is left out
+        with contextlib.suppress(Exception), torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
+            self._add(value, place)
+
+    def _add(self, value: Any, place: int) -> None:
         numbers = numbers_in(value)
         if numbers is None:
             return
@@ -56,7 +59,7 @@ class Trace:
         row = self._rows.setdefault(place, [0.0] * SUMS + [self._looks, 0.0, 0.0, float(numbers.numel())])
         sums = sums_of(numbers, int(row[0]))
         row[:SUMS] = [a + b for a, b in zip(row[:SUMS], sums, strict=True)]
-        for column, found in ((SUMS + 1, sums[1]), (SUMS + 2, sums[2] + sums[3])):
+        for column, found in ((SUMS + 1, sums[1]), (SUMS + 2, bool(numbers.isposinf().any()))):
             row[column] = row[column] or (self._looks if found else 0.0)
 
     def table(self) -> Tensor:
@@ -110,14 +113,6 @@ def random_row() -> Tensor:
     return torch.randn(PERIOD, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
 
-def steps_of_softmax(x: Tensor, axis: int = -1) -> Iterator[Tensor]:
-    """Yield what a softmax in steps calculates, which is a solution where one calls the function."""
-    for shifted in (x, x - x.amax(dim=axis, keepdim=True)):
-        yield shifted
-        yield shifted.exp()
-        yield shifted.exp().sum(dim=axis)
-
-
 @dataclass(frozen=True)
 class Rewritten:
     """A cell in which every expression is looked at.
@@ -131,14 +126,14 @@ class Rewritten:
     places: Sequence[ast.AST]
 
 
-def rewritten(tree: ast.Module, *, in_steps: bool = False) -> Rewritten:
+def rewritten(tree: ast.Module, *, widely: bool = False) -> Rewritten:
     """Return definitions in which every expression is looked at.
 
     Args:
         tree: the definitions.
-        in_steps: look at the steps of each softmax too.
+        widely: look at what other solutions calculate, too.
     """
-    looking, new = Looking(in_steps), copy.deepcopy(tree)
+    looking, new = Looking(widely), copy.deepcopy(tree)
     for old, node in zip(ast.walk(tree), ast.walk(new), strict=True):
         node.origin = old  # type: ignore[attr-defined]
     source = ast.unparse(ast.fix_missing_locations(looking.visit(new)))
@@ -152,14 +147,15 @@ class Looking(ast.NodeTransformer):
         places: what is looked at, by number.
     """
 
-    def __init__(self, in_steps: bool = False) -> None:
+    def __init__(self, widely: bool = False) -> None:
         self.places: list[ast.AST] = []
-        self._in_steps = in_steps
+        self._widely = widely
 
-    def _look(self, value: ast.expr, node: ast.AST, operands: Sequence[ast.expr] = ()) -> ast.expr:
-        self.places.append(getattr(node, "origin", node))
-        number = ast.Constant(len(self.places) - 1)
-        return ast.Call(ast.Name(TRACE, ast.Load()), [value, number, *operands], [])
+    def _look(self, value: ast.expr, node: ast.AST) -> ast.expr:
+        origin = getattr(node, "origin", node)
+        self.places.append(origin)
+        others = [parse(f"lambda: {other}").body[0].value for other in other_ways(origin)] if self._widely else []  # type: ignore[attr-defined]
+        return ast.Call(ast.Name(TRACE, ast.Load()), [value, ast.Constant(len(self.places) - 1), *others], [])
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Look at the parameters, and at what is in the body."""
@@ -195,20 +191,23 @@ class Looking(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Look at an expression, and what is in it before that."""
-        operands: list[ast.expr] = []
-        if self._in_steps and called(node) == "softmax":
-            operands = operands_of(node)  # type: ignore[arg-type]
         super().generic_visit(node)
         if isinstance(node, LOOKED_AT) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            return self._look(node, node, operands)
+            return self._look(node, node)
         return node
 
 
-def operands_of(call: ast.Call) -> list[ast.expr]:
-    """Return what a softmax works on, and along which axis; nothing where that is not written out."""
-    method = isinstance(call.func, ast.Attribute) and not (
-        isinstance(call.func.value, ast.Name) and call.func.value.id in ("torch", "F", "functional")
-    )
-    given = [call.func.value, *call.args] if method and isinstance(call.func, ast.Attribute) else list(call.args)
-    given += [keyword.value for keyword in call.keywords if keyword.arg in ("dim", "axis")]
-    return copy.deepcopy(given) if len(given) == 2 else []
+def other_ways(node: ast.AST) -> Iterator[str]:
+    """Yield what is calculated where a solution takes the steps of a softmax one by one, or scales after a product."""
+    if called(node) == "softmax" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner = ast.unparse(node.func.value)
+        given = [ast.unparse(argument) for argument in node.args]
+        x, *axes = given if owner in ("torch", "F", "functional") else [owner, *given]
+        axes += [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg in ("dim", "axis")]
+        for shifted in (f"({x})", f"(({x}) - ({x}).amax({axes[0]}, True))") if axes else ():
+            yield from (shifted, f"{shifted}.exp()", f"{shifted}.exp().sum({axes[0]})")
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        for side, other in ((node.left, "({}) @ ({right})"), (node.right, "({left}) @ ({})")):
+            if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult | ast.Div):
+                for part in (side.left, side.right):
+                    yield other.format(ast.unparse(part), left=ast.unparse(node.left), right=ast.unparse(node.right))
