@@ -4,6 +4,7 @@ import ast
 
 import pytest
 import torch
+from autograder.judging.patterns import labels_seen
 
 from autograder.authoring.lesson_package import package_of
 from autograder.judging.case import Case
@@ -11,7 +12,6 @@ from autograder.judging.diagnose import explain, explanations
 from autograder.judging.exceptions import meaning
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import arguments_in_effect, calls_in, observed, strange_calls, unread_parameters
-from autograder.judging.patterns import labels_seen
 from autograder.judging.sentences import OBSERVED
 from autograder.judging.target import Target
 from autograder.judging.values import Outcome, Raised, Returned

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.authoring.proofs import accepts_everywhere
 from autograder.judging.fingerprint import GRACE, TOLERANCES, fingerprint
-from autograder.judging.proofs import accepts_everywhere
 from autograder.judging.target import Target
 from autograder.judging.values import Returned
 from autograder.judging.verdict import judge

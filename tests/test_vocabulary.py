@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from autograder.grading.sandbox.codec import pack, unpack
+from autograder.grading.vocabulary import ELEMENTARY, FOR_NUMPY, bare, is_usual, outside
+from autograder.grading.ways_round import way_round
 from autograder.judging.operators import CALLER, recording
 from autograder.judging.shortcuts import allow, record_of
 from autograder.judging.values import Outcome
-from autograder.judging.vocabulary import ELEMENTARY, FOR_NUMPY, bare, is_usual, outside
-from autograder.judging.ways_round import way_round
 from autograder.paths import find_course
 
 from .answer_keys import SEED, key_of

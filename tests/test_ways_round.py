@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from autograder.judging.ways_round import dotted, starred, way_round
+from autograder.grading.ways_round import dotted, starred, way_round
 
 RIGHT = "def attend(q): return q.exp()"
 

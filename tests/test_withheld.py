@@ -10,10 +10,10 @@ from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, Submission, grade
+from autograder.grading.withheld import LATER, withheld
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.case import Failure
 from autograder.judging.verdict import Result, Verdict
-from autograder.judging.withheld import LATER, withheld
 from autograder.paths import find_course
 
 from .conftest import FRAGILE

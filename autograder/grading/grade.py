@@ -34,9 +34,6 @@ from ..judging.syntax import needs_names_of, top_level_names
 from ..judging.trial import NO_TIME_LEFT
 from ..judging.values import Lost, Outcome, Raised
 from ..judging.verdict import Verdict
-from ..judging.vocabulary import outside
-from ..judging.ways_round import starred, way_round
-from ..judging.withheld import withheld
 from .cells import Cell, Role, SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs, score_output
 from .package import LessonPackage
@@ -44,6 +41,9 @@ from .repair import repair_submission
 from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, SandboxSession, open_session
 from .sandbox.session import error_output
 from .untrusted import printable
+from .vocabulary import outside
+from .ways_round import starred, way_round
+from .withheld import withheld
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]
 LOG = logging.getLogger(__name__)

@@ -312,8 +312,9 @@ class AnswerKey:
 
     def _steps(self, check: Check, seed: int) -> list[Numbers]:
         """Return the numbers that the solution calculates on its way through a check."""
-        definitions = [definition(self.source.reference, name) for name in made_of(self.source.reference, check.exercise)]
-        tree = ast.Module([whole for whole in definitions if whole], [])
+        reference = self.source.reference
+        definitions = (definition(reference, name) for name in made_of(reference, check.exercise))
+        tree = ast.Module(list(filter(None, definitions)), [])
         code = rewritten(tree, widely=True)
         with running_lesson(self.source.modules, self.source.folder):
             seen = Trials(self.reference, check.exercise, math.inf).run(code.source, check, seed)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from .authors_words import PRAISE, SENTENCES, of_one_part, told, with_proof
@@ -20,7 +19,7 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .observations import has_loop, observed, unread_arguments
+from .observations import observed, unread_arguments
 from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
@@ -29,7 +28,7 @@ from .recognize import (
     mutants_that_fit,
 )
 from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, OBSERVED, PROVED, TRACED
+from .sentences import ANSWERS, PROVED, TRACED
 from .sizes import form_of, is_far_too_large
 from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
@@ -43,7 +42,7 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
     """Return how a result is related to the right one: their order first, then the first leaf that tells something."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
-    theirs, values = target.right["leaves"], right_values(target)
+    theirs = target.right["leaves"]
     if found := wrong_order(fingerprint(outcome)["leaves"], theirs, target.names, target.tolerance):
         return found
     for leaf in outcome.leaves():
@@ -51,21 +50,13 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
         if leaf.array != right.get("array", False):
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            value = torch.as_tensor(values[leaf.path]) if leaf.path in values else None
-            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance, value))
+            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance))
             if found and len(theirs) > 1:
                 label = label_in(leaf.path, theirs, target.names)
                 return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
             if found:
                 return found
     return None
-
-
-def right_values(target: Target) -> Mapping[str, Any]:
-    """Return the right tensors, or nested lists of their rounded entries, by path, where they are known."""
-    if isinstance(target.exact, Returned):
-        return {leaf.path: leaf.value for leaf in target.exact.leaves() if isinstance(leaf.value, Tensor)}
-    return target.expected or {}
 
 
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
@@ -203,15 +194,13 @@ def cause(case: Case) -> str:
     """Return what an exception means, where it is known; beside a proof nothing is asked."""
     if not isinstance(case.outcome, Raised) or case.target.hidden:
         return ""
-    sentences = SENTENCES.split(meaning(case.outcome, source=case.source)[1])
+    sentences = SENTENCES.split(meaning(case.outcome)[1])
     return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
 
 
 def relation(case: Case) -> Explanation | None:
     """The result is related to the right one: it is transposed, negated, one of several, and so on."""
     closest = related(case.target, case.outcome)
-    if closest and closest.name == "unfilled" and has_loop(case.source):
-        closest = replace(closest, message=closest.message + OBSERVED["loop"])
     return as_relation(closest) if closest else None
 
 
@@ -226,9 +215,8 @@ def exception(case: Case) -> Explanation | None:
     """It stopped with an error, and what that means is known."""
     if not isinstance(case.outcome, Raised):
         return None
-    # the student's own text could carry hidden inputs
-    unseen = f"{ANSWERS['error unseen']} {meaning(case.outcome, hidden=True)[1]}".strip()
-    name, message = meaning(case.outcome, source=case.source)
+    name, message = meaning(case.outcome)
+    unseen = f"{ANSWERS['error unseen']} {message}".strip()
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
@@ -247,7 +235,8 @@ def walked(case: Case) -> str:
     if not isinstance(case.outcome, Returned) or [leaf.path for leaf in case.outcome.leaves()] != list(right):
         return ""
     wrong = (leaf for leaf in case.outcome.leaves() if not is_right(leaf, right[leaf.path], case.target))
-    mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), ({}, {}))
+    none: Fingerprint = {}
+    mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), (none, none))
     kinds = [(leaf.get("dtype"), leaf.get("array"), leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
     if kinds[0] != kinds[1] or mine.get("type") in ("bool", "NoneType"):
         return ""

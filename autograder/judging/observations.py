@@ -18,12 +18,6 @@ MEANINGFUL = (  # steps that are hardly another way of writing one that a soluti
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
 )
-CALCULATES = (
-    *("masked_fill", "softmax", "transpose", "permute", "reshape", "view", "unsqueeze", "squeeze", "clone", "detach"),
-    *("float", "double", "long", "bool", "sqrt", "exp", "log", "clamp", "sum", "mean", "div", "mul", "sub", "scatter"),
-    *("index_fill", "tril", "triu", "flip", "roll", "abs", "neg", "pow", "flatten", "unflatten", "contiguous", "type"),
-    *("where", "cat", "stack", "matmul", "nan_to_num", "logical_not", "logical_and", "repeat", "expand", "swapaxes"),
-)
 
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -89,7 +83,7 @@ def parts_of(source: str) -> Iterator[ast.AST]:
 
 def observed(source: str) -> str:
     """Return what strikes the eye in a student's code; '' where nothing does."""
-    seen = (results_lost, exact_comparisons, other_draws, seeds_in_loops, gradients_off_outside)
+    seen = (exact_comparisons, other_draws, seeds_in_loops, gradients_off_outside)
     return " ".join(dict.fromkeys(sentence for sentences in seen for sentence in sentences(source)))
 
 
@@ -102,13 +96,6 @@ def unread_arguments(source: str) -> Iterator[str]:
                 yield OBSERVED["unread"].format(name=unread[0])
             elif unread:
                 yield OBSERVED["unread ones"].format(names="` and `".join(unread))
-
-
-def results_lost(source: str) -> Iterator[str]:
-    """Yield a sentence about a statement that calculates something new and keeps it nowhere."""
-    for node in parts_of(source):
-        if isinstance(node, ast.Expr) and called(node.value) in CALCULATES:
-            yield OBSERVED["lost"].format(code=in_one_line(ast.unparse(node.value)))
 
 
 def exact_comparisons(source: str) -> Iterator[str]:
@@ -158,9 +145,9 @@ def seeds_in_loops(source: str) -> Iterator[str]:
 def gradients_off_outside(source: str) -> Iterator[str]:
     """Yield a sentence about a `yield` in a block without gradients: they are off for whoever uses it, too."""
     for part in parts_of(source):
-        if isinstance(part, ast.With) and any(called(item.context_expr) in NO_GRADIENTS for item in part.items):
-            if any(isinstance(inner, ast.Yield) for inner in ast.walk(part)):
-                yield OBSERVED["yield without gradients"].format(code=in_one_line(ast.unparse(part).split("\n")[0]))
+        off = isinstance(part, ast.With) and any(called(item.context_expr) in NO_GRADIENTS for item in part.items)
+        if off and any(isinstance(inner, ast.Yield) for inner in ast.walk(part)):
+            yield OBSERVED["yield without gradients"].format(code=in_one_line(ast.unparse(part).split("\n")[0]))
 
 
 def left_side(node: ast.AST) -> ast.AST:
@@ -185,31 +172,3 @@ def made_of(reference: str, exercise: str) -> list[str]:
         names = {name for node in ast.walk(whole) if (name := called(node))} if whole else set()
         waiting += sorted(names.difference(waiting))
     return waiting
-
-
-def where_given(source: str, name: str, stopped: str) -> str:
-    """Say which statement gave a name its value, where only one can have; '' otherwise.
-
-    Args:
-        source: the student's code.
-        name: the variable.
-        stopped: the line that stopped with an error: it gave nothing.
-    """
-    nodes = list(parts_of(source))
-    named = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-    given = [node for node in named if isinstance(node.ctx, ast.Store)]
-    stores = [n for n in nodes if isinstance(n, ast.Assign) and ast.unparse(n) != stopped]
-    stores = [n for n in stores if isinstance(n.targets[0], ast.Name) and n.targets[0].id == name]
-    parameter = any(isinstance(node, ast.FunctionDef) and name in parameters_of(node) for node in nodes)
-    others = len(given) - sum(ast.unparse(n) == stopped for n in nodes if isinstance(n, ast.Assign))
-    if parameter and not others:
-        return OBSERVED["left out"]
-    if not parameter and len(stores) == 1 == others:
-        return OBSERVED["given"].format(code=in_one_line(ast.unparse(stores[0])))
-    return ""
-
-
-def has_loop(source: str) -> bool:
-    """Say whether code repeats something."""
-    loops = (ast.For, ast.While, ast.comprehension)
-    return any(isinstance(part, loops) for part in parts_of(source))

@@ -16,9 +16,10 @@ from zlib import crc32
 
 from torch import Tensor
 
+from .flow import inputs_in, sources_in
 from .sentences import OBSERVED, TRACED
 from .site import in_one_line, line_of, written
-from .syntax import DRAW, called, is_self
+from .syntax import DRAW, called
 from .trace import SUMS
 
 EQUAL = 2e-5  # of their size
@@ -31,7 +32,7 @@ KEPT = (  # what makes no new numbers, but of sizes
     *("to", "float", "double", "long", "int", "type", "astype", "detach", "clone", "copy", "numpy", "item", "tolist"),
     *("view", "reshape", "transpose", "permute", "swapaxes", "movedim", "flatten", "unflatten", "squeeze", "unsqueeze"),
     *("expand", "expand_as", "contiguous", "repeat", "repeat_interleave", "tile", "cat", "concatenate", "stack", "zip"),
-    *("chunk", "split", "unbind", "list", "tuple", "enumerate", "requires_grad_", "clone_", "diag_embed", "flip", "roll"),
+    *("chunk", "split", "unbind", "list", "tuple", "enumerate", "diag_embed", "flip", "roll"),
 )
 
 
@@ -121,7 +122,8 @@ def steps_of(tree: ast.Module, places: Sequence[ast.AST], table: Tensor) -> list
         same = next((i for i, other in enumerate(found) if numbers.is_like(other)), None)
         if same is None:
             name = operation(places[place]) if place >= 0 else 0
-            found.append(replace(numbers, name=name, made_from=tuple(last_of(sources.get(place, set()), numbered, sources))))
+            made_from = tuple(last_of(sources.get(place, set()), numbered, sources))
+            found.append(replace(numbers, name=name, made_from=made_from))
         numbered[place] = len(found) - 1 if same is None else same
     return found
 
@@ -218,7 +220,7 @@ class Walk:
     def is_other(self, place: int) -> bool:
         """Say whether a solution has not these numbers."""
         node, own = self.places[place], self.numbers[place]
-        if place in self.known or isinstance(node, ast.Subscript | ast.arg) or own.is_table or called(node) in KEPT:
+        if place in self.known or isinstance(node, ast.Subscript | ast.arg) or own.is_table or makes_none(called(node)):
             return False
         if self.rows[place][-1] == 1 and not self.only_single:
             return False  # a factor, which may be another one in another place
@@ -265,7 +267,8 @@ class Walk:
 
     def _first(self, column: int) -> int | None:
         """Return the expression that first gave what a column counts."""
-        places = [place for place, row in self.rows.items() if row[column] and not isinstance(self.places[place], ast.arg)]
+        looked = {place: row for place, row in self.rows.items() if not isinstance(self.places[place], ast.arg)}
+        places = [place for place, row in looked.items() if row[column]]
         return min(places, key=lambda place: self.rows[place][column], default=None)
 
     def named(self, place: int, *, line_first: bool = True) -> str:
@@ -297,7 +300,7 @@ class Walk:
         steps = {i for i, step in enumerate(self.steps) if any(self.numbers[k].is_like(step) for k in before)}
         following = [step.name for step in self.steps if steps.intersection(step.made_from)]
         node = self.places[place]
-        name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", None)), "")
+        name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", node)), "")
         if not following:
             return TRACED["ends"]
         if not name:
@@ -310,7 +313,7 @@ class Walk:
         return any(step.name == name for step in self.steps)
 
 
-OPERATIONS: Mapping[type[ast.AST], str] = {
+OPERATIONS: Mapping[type, str] = {
     ast.Add: "a sum",
     ast.Sub: "a difference",
     ast.Mult: "a product",
@@ -320,98 +323,6 @@ OPERATIONS: Mapping[type[ast.AST], str] = {
 }
 
 
-def inputs_in(tree: ast.Module, places: Sequence[ast.AST]) -> set[int]:
-    """Return the places of what goes in from outside: the parameters of functions that the cell itself does not call."""
-    inner = {called(node) for node in ast.walk(tree)}
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name not in inner]
-    outer = {id(node) for function in functions for node in ast.walk(function.args)}
-    return {place for place, node in enumerate(places) if id(node) in outer}
-
-
-def sources_in(tree: ast.Module, places: Sequence[ast.AST]) -> Mapping[int, set[int]]:
-    """Return from which places each place's value is made, directly or not."""
-    direct = Flow(places).of(tree)
-    found: dict[int, set[int]] = {}
-    for place in sorted(direct):
-        waiting, reached = list(direct[place]), set[int]()
-        while waiting:
-            source = waiting.pop()
-            if source not in reached and source != place:
-                reached.add(source)
-                waiting += direct.get(source, ())
-        found[place] = reached
-    return found
-
-
-class Flow:
-    """Which places of a cell's code each place's value is made from.
-
-    Names are followed through the text from top to bottom, as if each line ran once.
-
-    Args:
-        places: what was looked at, by number.
-    """
-
-    def __init__(self, places: Sequence[ast.AST]) -> None:
-        self._numbers = {id(node): place for place, node in enumerate(places)}
-        self._names: dict[str, set[int]] = {}
-        self._made: dict[int, set[int]] = {}
-
-    def of(self, tree: ast.Module) -> Mapping[int, set[int]]:
-        """Return from which places each one is made, directly."""
-        for _ in range(2):  # a function may be called above the lines that define it
-            for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-                given = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
-                self._names |= {a.arg: {self._numbers[id(a)]} for a in given if id(a) in self._numbers}
-                for statement in function.body:
-                    self._follow(statement, function.name)
-        return self._made
-
-    def _follow(self, statement: ast.stmt, function: str) -> None:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            return
-        children = list(ast.iter_child_nodes(statement))
-        expressions = [child for child in children if not isinstance(child, ast.stmt | ast.ExceptHandler)]
-        for part in (part for child in expressions for part in ast.walk(child)):
-            if isinstance(part, ast.comprehension):
-                self._give(part.target, self._feeding(part.iter))
-        for part in (statement, *(part for child in expressions for part in ast.walk(child))):
-            if id(part) in self._numbers:
-                place = self._numbers[id(part)]
-                self._made[place] = self._feeding(part) - {place}
-        if isinstance(statement, ast.AugAssign) and id(statement) in self._numbers:
-            self._names[getattr(statement.target, "id", "")] = {self._numbers[id(statement)]}
-        elif isinstance(statement, ast.Assign | ast.AugAssign | ast.For):
-            value = self._feeding(statement.iter if isinstance(statement, ast.For) else statement.value)
-            for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-                self._give(target, value)
-        elif isinstance(statement, ast.Return) and statement.value:
-            returned = {self._numbers[id(statement)]} if id(statement) in self._numbers else set()
-            self._names.setdefault(f"{function}()", set()).update(returned or self._feeding(statement.value))
-        for child in children:
-            if isinstance(child, ast.stmt):
-                self._follow(child, function)
-
-    def _give(self, target: ast.AST, value: set[int]) -> None:
-        """Keep what a name, or a field of self, is made from; one that is written into keeps what it had."""
-        whole = isinstance(target, ast.Name | ast.Attribute)
-        for part in ast.walk(target):
-            key = key_of(part)
-            if key and isinstance(getattr(part, "ctx", None), ast.Store):
-                self._names[key] = value if whole else self._names.get(key, set()) | value
-            elif key:
-                self._names[key] = self._names.get(key, set()) | value
-
-    def _feeding(self, node: ast.AST) -> set[int]:
-        """Return the places in a piece of code, and those that its names are made from."""
-        found = {self._numbers[id(part)] for part in ast.walk(node) if id(part) in self._numbers}
-        for part in ast.walk(node):
-            found |= self._names.get(key_of(part), set()) | self._names.get(f"{called(part)}()", set())
-        return found
-
-
-def key_of(node: ast.AST) -> str:
-    """Return what a variable, or a field of self, is kept under; '' for anything else."""
-    if isinstance(node, ast.Attribute) and is_self(node.value):
-        return f"self.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+def makes_none(name: str) -> bool:
+    """Say whether a function makes no new numbers, or writes what it has into a tensor."""
+    return name in KEPT or name.endswith("_")

@@ -98,7 +98,8 @@ def sums_of(numbers: Tensor, start: int) -> list[float]:
     kept = torch.where(usual, numbers, 0.0)
     square = kept * kept
     order = weights(start, numbers.numel())
-    sums = (numbers.isnan(), numbers >= HUGE, numbers <= -HUGE, kept, square, square * kept, kept * order, order * usual)
+    special = (numbers.isnan(), numbers >= HUGE, numbers <= -HUGE)
+    sums = (*special, kept, square, square * kept, kept * order, order * usual)
     return [float(numbers.numel()), *torch.stack([part.double().sum() for part in sums]).tolist()]
 
 

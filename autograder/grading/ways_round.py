@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from .syntax import parsed, reachable, words_of
+from ..judging.syntax import parsed, reachable, words_of
 
 CALLED = ("exec", "eval", "compile", "__import__", "vars", "globals", "locals")
 ELSEWHERE = (
