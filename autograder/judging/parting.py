@@ -219,8 +219,8 @@ class Walk:
 
     def is_other(self, place: int) -> bool:
         """Say whether a solution has not these numbers."""
-        node, own = self.places[place], self.numbers[place]
-        if place in self.known or isinstance(node, ast.Subscript | ast.arg) or own.is_table or makes_none(called(node)):
+        own = self.numbers[place]
+        if place in self.known or own.is_table or self.makes_none(place):
             return False
         if self.rows[place][-1] == 1 and not self.only_single:
             return False  # a factor, which may be another one in another place
@@ -245,10 +245,25 @@ class Walk:
     @cached_property
     def parting(self) -> int | None:
         """The first place whose numbers a solution has not, though it has all that they are made from."""
-        back = set[int]().union(*map(self.sources_of, self.known))
-        lost = self.others - back
+        lost = self.others - self.leading_back
         first = [place for place in lost if not self.sources_of(place) & lost]
         return min(first, key=lambda place: self.rows[place][SUMS + 1], default=None)
+
+    @cached_property
+    def leading_back(self) -> set[int]:
+        """The places that numbers of a solution are made from."""
+        return set[int]().union(*map(self.sources_of, self.known))
+
+    @cached_property
+    def all_known(self) -> bool:
+        """Whether all numbers are those of a solution, or lead to them."""
+        telling = {place for place in self.rows if self.tells(place) and not self.makes_none(place)}
+        return telling <= self.known | self.leading_back
+
+    def makes_none(self, place: int) -> bool:
+        """Say whether an expression makes no new numbers, or writes what it has into a tensor."""
+        node, name = self.places[place], called(self.places[place])
+        return isinstance(node, ast.Subscript | ast.arg) or name in KEPT or name.endswith("_")
 
     def before(self, place: int | None) -> list[int]:
         """Return the last places with a solution's numbers, of all, or of those that a value is made from."""
@@ -281,7 +296,7 @@ class Walk:
         """Return where it parts from a solution, after numbers of a solution or at once; '' where nothing tells it."""
         place = self.parting
         if place is None:
-            return "", TRACED["all"] if self.known and not self.others else ""
+            return "", TRACED["all"] if self.known and self.all_known else ""
         if called(self.places[place]) in DRAW:
             return "", ""  # it may well be right, and after another number of draws
         before = self.before(place)
@@ -321,8 +336,3 @@ OPERATIONS: Mapping[type, str] = {
     ast.MatMult: "a matrix product",
     ast.Pow: "a power",
 }
-
-
-def makes_none(name: str) -> bool:
-    """Say whether a function makes no new numbers, or writes what it has into a tensor."""
-    return name in KEPT or name.endswith("_")

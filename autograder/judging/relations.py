@@ -165,7 +165,11 @@ def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
         yield relation("input")
     mask = mine.dtype == torch.bool
     first = mine.flatten()[0]
-    if list(mine.shape) == known.print["shape"] and bool((mine == first).all()):
+    if (
+        list(mine.shape) == known.print["shape"]
+        and mask == (known.print["dtype"] == "bool")
+        and bool((mine == first).all())
+    ):
         yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
 
 

@@ -14,6 +14,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -92,7 +93,7 @@ class Trials:
     def run(self, source: str, check: Check, seed: int) -> Outcome:
         """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time.
 
-        Of definitions in which every expression is looked at, what was seen comes back.
+        Of definitions in which every expression is looked at, what was seen comes back, where they ran to the end.
         """
         if self._left <= 0:
             return NO_TIME_LEFT
@@ -102,7 +103,9 @@ class Trials:
             outcome = self._outcome(source, names, check, seed)
         finally:
             self._left -= time.process_time() - began
-        return Returned(names[TRACE].table()) if TRACE in names else outcome
+        return (
+            replace(outcome, tree=names[TRACE].table()) if TRACE in names and isinstance(outcome, Returned) else outcome
+        )
 
     def _outcome(self, source: str, names: dict[str, Any], check: Check, seed: int) -> Outcome:
         try:
