@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from autograder.judging.inputs import PUBLIC_SEED
-from autograder.judging.parting import Numbers, Walk, numbers_of, packed, steps_of, unpacked
+from autograder.judging.parting import Numbers, Walk, numbers_of, packed, steps_in, unpacked
 from autograder.judging.sentences import TRACED
 from autograder.judging.syntax import parse
 from autograder.judging.trace import Trace, rewritten
@@ -35,7 +35,7 @@ def looked_at(source: str, *, widely: bool = False) -> tuple[ast.Module, Any, to
     return tree, code.places, names["__trace__"].table()
 
 
-STEPS = steps_of(*looked_at(SOLUTION, widely=True))
+STEPS = steps_in(*looked_at(SOLUTION, widely=True))
 
 
 def told(*lines: str, steps: list[Numbers] = STEPS) -> str:

@@ -17,6 +17,7 @@ TRIES_TO_HELP = 2
 RULES = {
     "repair": "one edit of their own code would pass, and the message names it",
     "changed_in_place": "an input was changed in place",
+    "trace": "up to some line it calculates what a solution does",
     "relation": "the result is the right one, changed as a whole",
     "exception": "it stopped with an error, and the message says what that means",
     "what_is_there": "no known mistake; the message shows only what came out",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
@@ -25,25 +24,23 @@ from .check import (
     load_module,
     names_used,
 )
-from .compact import compact
+from .compact import home_data
 from .edits import EditError, Solution, solutions_in, sources_of
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import LESSON_CODE, running_lesson
 from .mutant import Mutant
 from .names import names_in
-from .observations import calls_in, made_of
-from .parting import Numbers, packed, steps_of
+from .observations import calls_in
+from .parting import Numbers, steps_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
-from .syntax import Code, definition
+from .syntax import Code
 from .target import Target
-from .trace import TRACE, rewritten
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
 RunOnCheck = Callable[[str, Check, int], Outcome]
-ROUNDING = 3
 MOST_TARGETS = 100
 Key = TypeVar("Key")
 Computed = TypeVar("Computed")
@@ -310,15 +307,8 @@ class AnswerKey:
 
     def _steps(self, check: Check, seed: int) -> list[Numbers]:
         """Return the numbers that the solution calculates on its way through a check."""
-        reference = self.source.reference
-        definitions = (definition(reference, name) for name in made_of(reference, check.exercise))
-        tree = ast.Module(list(filter(None, definitions)), [])
-        code = rewritten(tree, widely=True)
-        names = dict(self.reference)
         with running_lesson(self.source.modules, self.source.folder):
-            exec(compile(code.source, "solution", "exec", dont_inherit=True), names)
-            check.values(names[check.exercise], seed)
-        return steps_of(tree, code.places, names[TRACE].table())
+            return steps_of(self.source.reference, self.reference, check, seed)
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
@@ -367,23 +357,9 @@ class AnswerKey:
         }
 
 
-def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
-    """Return one check's part of fingerprints.json."""
-    data: dict[str, Any] = {"right": target.right, "steps": packed(target.steps())}
-    data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
-    if target.expected is not None:
-        data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
-    return data
-
-
 def expected_of(right: Returned) -> dict[str, Tensor]:
     """Return the tensors of a right answer by path."""
     return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
-
-
-def as_rounded_lists(tensor: Tensor) -> Any:
-    """Return a tensor as nested lists with three decimals."""
-    return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
 
 
 def load_answer_key(source: LessonSource) -> AnswerKey:

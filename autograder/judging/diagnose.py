@@ -242,7 +242,8 @@ def walked(case: Case) -> str:
         return ""
     found = case.search()
     alike = mine.get("shape") == known.get("shape") and mine.get("type") != "str"
-    return "" if found.special else found.trace or (found.strange if alike else "")
+    table = mine.get("dtype") == "bool"  # of which an inverted one counts as the same on the way
+    return "" if found.special else found.trace or (found.strange if alike and not table else "")
 
 
 def what_is_there(case: Case) -> Explanation:

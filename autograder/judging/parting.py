@@ -16,11 +16,13 @@ from zlib import crc32
 
 from torch import Tensor
 
+from .check import Check
 from .flow import inputs_in, sources_in
+from .observations import made_of
 from .sentences import OBSERVED, TRACED
 from .site import in_one_line, line_of, written
-from .syntax import DRAW, called
-from .trace import SUMS
+from .syntax import DRAW, called, definition
+from .trace import SUMS, TRACE, rewritten
 
 EQUAL = 2e-5  # of their size
 SAME_ORDER = 1e-3
@@ -75,15 +77,12 @@ class Numbers:
         """Say whether these are the same numbers, in some order; of a table of 0 and 1 in the same one."""
         if self.is_table and other.is_table:
             return abs(self.order - other.order) < SAME_ORDER or abs(self.complement - other.order) < SAME_ORDER
-        return abs(self.size - other.size) <= EQUAL * other.size and self.is_multiple_of(other, 1)
+        return abs(self.size - other.size) <= EQUAL * other.size and self.is_multiple_of(other)
 
-    def is_multiple_of(self, other: Numbers, *signs: int) -> bool:
-        """Say whether these are others times one factor, of one of some signs."""
+    def is_multiple_of(self, other: Numbers) -> bool:
+        """Say whether these are others times one positive factor."""
         alike = all(abs(a - b) < SAME_ORDER for a, b in zip(self.special, other.special, strict=True))
-        return alike and any(
-            abs(self.mean - sign * other.mean) <= EQUAL and abs(self.skew - sign * other.skew) <= 4 * EQUAL
-            for sign in signs or (1, -1)
-        )
+        return alike and abs(self.mean - other.mean) <= EQUAL and abs(self.skew - other.skew) <= 4 * EQUAL
 
 
 def numbers_of(row: Sequence[float]) -> Numbers:
@@ -109,7 +108,24 @@ def operation(node: ast.AST) -> int:
     return crc32((called(node) or type(getattr(node, "op", node)).__name__).encode())
 
 
-def steps_of(tree: ast.Module, places: Sequence[ast.AST], table: Tensor) -> list[Numbers]:
+def steps_of(reference: str, names: Mapping[str, Any], check: Check, seed: int) -> list[Numbers]:
+    """Run a check on a solution, and return the numbers that it calculates on its way.
+
+    Args:
+        reference: the code that defines every solution.
+        names: what it defines.
+        check: the check.
+        seed: what its inputs are drawn from.
+    """
+    definitions = (definition(reference, name) for name in made_of(reference, check.exercise))
+    tree = ast.Module(list(filter(None, definitions)), [])
+    code, own = rewritten(tree, widely=True), dict(names)
+    exec(compile(code.source, "solution", "exec", dont_inherit=True), own)
+    check.values(own[check.exercise], seed)
+    return steps_in(tree, code.places, own[TRACE].table())
+
+
+def steps_in(tree: ast.Module, places: Sequence[ast.AST], table: Tensor) -> list[Numbers]:
     """Return the numbers that a solution calculates on its way, once each, without those that went in."""
     found: list[Numbers] = []
     numbered: dict[int, int] = {}
@@ -245,7 +261,7 @@ class Walk:
     @cached_property
     def parting(self) -> int | None:
         """The first place whose numbers a solution has not, though it has all that they are made from."""
-        lost = self.others - self.leading_back
+        lost = (self.others or self.unknown) - self.leading_back
         first = [place for place in lost if not self.sources_of(place) & lost]
         return min(first, key=lambda place: self.rows[place][SUMS + 1], default=None)
 
@@ -257,8 +273,14 @@ class Walk:
     @cached_property
     def all_known(self) -> bool:
         """Whether all numbers are those of a solution, or lead to them."""
+        return self.unknown <= self.leading_back
+
+    @cached_property
+    def unknown(self) -> set[int]:
+        """The places whose numbers a solution has not, or only up to a factor."""
+        single = set() if self.only_single else {place for place, row in self.rows.items() if row[-1] == 1}
         telling = {place for place in self.rows if self.tells(place) and not self.makes_none(place)}
-        return telling <= self.known | self.leading_back
+        return {place for place in telling - self.known - single if not self.numbers[place].is_table}
 
     def makes_none(self, place: int) -> bool:
         """Say whether an expression makes no new numbers, or writes what it has into a tensor."""

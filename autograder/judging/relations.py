@@ -19,11 +19,9 @@ from .sentences import RELATIONS
 from .values import plain
 
 MOST_AXES = 4
-SCRAMBLED = 6  # entries from which on an order is no coincidence
 POWERS = ((1, "{}"), (-1, "1/{}"), (0.5, "√{}"), (-0.5, "1/√{}"))
 UNDONE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("negative", torch.neg),
-    ("logarithm", torch.exp),
     ("scores", lambda t: t.softmax(-1) if t.ndim else t),
 )
 
@@ -85,19 +83,17 @@ def relations_of(mine: Tensor, known: Known) -> Iterator[Relation]:
     if mine.is_floating_point() and bool(mine.isnan().any()):
         return
     if known.print.get("norm", 0) > SMALLEST_SIZE:
-        for search in (moved, undone, by_one_factor, shown):
+        for search in (moved, undone, by_one_factor):
             yield from search(mine, known)
 
 
 def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look for the right numbers in another dtype or shape, or with NaN in between."""
+    """Look for the right numbers in another dtype or shape."""
     shape = known.print["shape"]
     if known.is_right(mine):
         yield relation("dtype", mine=str(mine.dtype).removeprefix("torch."), right=known.print["dtype"])
     elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
         yield relation("shape")
-    elif bool(mine.isnan().any()) and known.is_right(mine.nan_to_num(0.0)):
-        yield relation("nan")
 
 
 def moved(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -107,32 +103,6 @@ def moved(mine: Tensor, known: Known) -> Iterator[Relation]:
         if list(order) != axes and known.is_right(mine.permute(order)):
             yield relation("transposed" if [i for i in axes if order[i] != i] == axes[-2:] else "permuted")
             return
-    yield from cut_anew(mine, known)
-
-
-def cut_anew(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look for the right numbers whose axes were in another order when a reshape made the shape."""
-    shape = list(mine.shape)
-    if shape != known.print["shape"] or mine.numel() < SCRAMBLED:
-        return
-    splits = [shape] if mine.dtype == torch.bool else [shape, *split_once(shape)]  # two values coincide too easily
-    for sizes in (sizes for sizes in splits if len(sizes) <= MOST_AXES):
-        for order in permutations(range(len(sizes))):
-            before = [sizes[i] for i in order]
-            back = [order.index(i) for i in range(len(sizes))]
-            changed = [n for n in before if n > 1] != [sizes[i] for i in sorted(order) if sizes[i] > 1]
-            if changed and known.is_right(mine.reshape(before).permute(back).reshape(shape)):
-                axes, wanted = (tuple(n for n in split if n > 1) for split in (before, sizes))
-                yield relation("cut anew", unseen="cut anew unseen", before=axes, right=wanted)
-                return
-
-
-def split_once(shape: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the shapes in which one axis is two."""
-    for axis, size in enumerate(shape):
-        for part in range(2, size // 2 + 1):
-            if size % part == 0:
-                yield [*shape[:axis], part, size // part, *shape[axis + 1 :]]
 
 
 def undone(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -156,21 +126,6 @@ def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
         if abs(factor / size**power - 1) < 1e-3:
             yield relation("factor of a size", unseen="factor unseen", factor=name.format(size), size=size)
     yield relation("factor", unseen="factor unseen", factor=f"{factor:.4g}")
-
-
-def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look at what a result shows by itself: it is an input, or all of one value."""
-    alike = [given for given in known.inputs if given.shape == mine.shape and given.dtype == mine.dtype]
-    if any(bool(torch.isclose(given, mine).all()) for given in alike):
-        yield relation("input")
-    mask = mine.dtype == torch.bool
-    first = mine.flatten()[0]
-    if (
-        list(mine.shape) == known.print["shape"]
-        and mask == (known.print["dtype"] == "bool")
-        and bool((mine == first).all())
-    ):
-        yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
 
 
 def wrong_order(

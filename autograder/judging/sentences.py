@@ -23,23 +23,14 @@ SHARED: Mapping[str, str] = {
 RELATIONS: Mapping[str, str] = {
     "dtype": "The right numbers, but as {mine}; they should be {right}.",
     "shape": "The right numbers in the right order, but axes were joined, split, added or lost.",
-    "nan": "Right, except for NaN where there should be 0.",
     "transposed": "The right numbers, but the result is transposed: rows and columns are swapped.",
     "permuted": "The right numbers, but the axes of the result are in another order.",
-    "cut anew": "The right numbers in the wrong order: the axes were {before} when a reshape or view made this shape, "
-    "and should have been {right}.",
-    "cut anew unseen": "The right numbers in the wrong order: the axes were in another order when a reshape or view "
-    "made this shape.",
     "complement": "Inverted: True is where False belongs, and False where True does.",
     "negative": "Right except for the sign: plus and minus are swapped everywhere.",
-    "logarithm": "This is the logarithm of the right result.",
     "scores": "These are scores: softmax of them gives the right weights.",
     "factor of a size": "Every entry is {factor} times what it should be, and {size} is a size of the inputs.",
     "factor": "Every entry is {factor} times what it should be.",
     "factor unseen": "Right up to one factor.",
-    "input": "That is one of the inputs as it was.",
-    "one value": "Every entry is {value}.",
-    "one value unseen": "All entries are equal.",
     "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
 }
 
@@ -86,7 +77,7 @@ TRACED: Mapping[str, str] = {
     "ends": " A solution ends there.",
     "same too": " A solution has {name} too, with something else in it.",
     "none": " A solution has no {name}.",
-    "all": "All numbers on the way are those of a solution.",
+    "all": "All numbers on the way are those of a solution: look at their order, their axes and what is returned.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
