@@ -48,6 +48,7 @@ DERIVED = {  # by the id of the sentence: the answer, the right one, and what we
     "scores": (random(2, 2, 3, 4, 5), WEIGHTS),
     "factor of a size": (RIGHT * 5**-0.5, RIGHT),
     "factor": (RIGHT * 3.7, RIGHT),
+    "one value": (torch.zeros_like(RIGHT), RIGHT),
 }
 
 
@@ -88,7 +89,7 @@ def test_no_relation_beats_a_known_mistake_or_a_right_answer(seed: int, shape: t
 
 
 def test_a_hidden_check_names_the_relation_and_no_size_of_the_inputs() -> None:
-    for name in ("negative", "transposed", "factor of a size"):
+    for name in ("negative", "transposed", "factor of a size", "one value"):
         mine, right, *_ = DERIVED[name]
         exact = Returned(right)
         target = Target("t", "T.", 1, fingerprint(exact), exact=exact, hidden=True)

@@ -237,11 +237,11 @@ def walked(case: Case) -> str:
     wrong = (leaf for leaf in case.outcome.leaves() if not is_right(leaf, right[leaf.path], case.target))
     none: Fingerprint = {}
     mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), (none, none))
-    kinds = [(leaf.get("dtype"), leaf.get("array"), leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
+    kinds = [(leaf.get("array"), "dtype" in leaf, leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
     if kinds[0] != kinds[1] or mine.get("type") in ("bool", "NoneType"):
         return ""
     found = case.search()
-    alike = mine.get("shape") == known.get("shape") and mine.get("type") != "str"
+    alike = all(mine.get(key) == known.get(key) for key in ("shape", "dtype")) and mine.get("type") != "str"
     table = mine.get("dtype") == "bool"  # of which an inverted one counts as the same on the way
     return "" if found.special else found.trace or (found.strange if alike and not table else "")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from . import smaller_edits, wider_edits
 from .sentences import CHANGES
 from .site import Change, Operator, Site, Size, line_of, statements_of, with_fields
-from .smaller_edits import OWNERS, expression_around, names_of_loops
+from .smaller_edits import OWNERS, expression_around, is_owned_by_self, names_of_loops
 from .syntax import called, constant
 
 INSTEAD: Mapping[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -131,6 +131,9 @@ ceil: floor round; isqrt: sqrt; split: chunk; chunk: split
 SIBLINGS = {name.strip(): others.split() for name, others in (entry.split(":") for entry in SIMILAR.split(";"))}
 
 
+TOGETHER = {"stack": "stack", "cat": "cat"}  # whoever takes one for the other does so for keys and for values
+
+
 def sibling_called(site: Site) -> Iterator[Change]:
     """`x.mean()` becomes `x.sum()`, `x.add_(y)` becomes `x.add(y)`, `.T` becomes `.mT`."""
     node = site.node
@@ -143,7 +146,7 @@ def sibling_called(site: Site) -> Iterator[Change]:
     for other in SIBLINGS.get(name, ()):
         func = with_fields(node.func, attr=other)
         words = CHANGES["pieces" if name in ("split", "chunk") else "function"]
-        yield Change(ast.Call(func, node.args, node.keywords), site.code(), words, alike=f"{name} {other}")
+        yield Change(ast.Call(func, node.args, node.keywords), site.code(), words, alike=TOGETHER.get(name, ""))
     if name.endswith("_") and not name.startswith("_"):
         func = with_fields(node.func, attr=name.rstrip("_"))
         yield Change(ast.Call(func, node.args, node.keywords), site.code(), CHANGES["not in place"])
@@ -257,6 +260,18 @@ def other_name(site: Site) -> Iterator[Change]:
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
 
 
+def other_layer(site: Site) -> Iterator[Change]:
+    """`self.norm1(x)` becomes `self.norm2(x)`."""
+    node = site.node
+    if isinstance(node, ast.Call) and is_owned_by_self(node):
+        module = next((parent for parent in site.parents if isinstance(parent, ast.ClassDef)), ast.Pass())
+        layers = [part.func for part in ast.walk(module) if isinstance(part, ast.Call) and is_owned_by_self(part)]
+        for layer in {
+            ast.unparse(layer): layer for layer in layers if called(node) != getattr(layer, "attr", "")
+        }.values():
+            yield Change(with_fields(node, func=with_fields(layer)), site.code(), CHANGES["layer"])
+
+
 OPERATORS: Sequence[tuple[Operator, Size]] = (
     (wider_edits.generator_passed, Size.DELETION),  # where these three apply, they are what is meant
     (smaller_edits.mode_passed_on, Size.DELETION),
@@ -297,4 +312,5 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (wider_edits.axes_in_front, Size.WHOLE),
     (smaller_edits.axis_removed, Size.NAME),
     (other_name, Size.NAME),
+    (other_layer, Size.NAME),
 )

@@ -83,7 +83,7 @@ def relations_of(mine: Tensor, known: Known) -> Iterator[Relation]:
     if mine.is_floating_point() and bool(mine.isnan().any()):
         return
     if known.print.get("norm", 0) > SMALLEST_SIZE:
-        for search in (moved, undone, by_one_factor):
+        for search in (moved, undone, by_one_factor, of_one_value):
             yield from search(mine, known)
 
 
@@ -126,6 +126,17 @@ def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
         if abs(factor / size**power - 1) < 1e-3:
             yield relation("factor of a size", unseen="factor unseen", factor=name.format(size), size=size)
     yield relation("factor", unseen="factor unseen", factor=f"{factor:.4g}")
+
+
+def of_one_value(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look whether all entries are the same."""
+    mask, first = mine.dtype == torch.bool, mine.flatten()[0]
+    if (
+        list(mine.shape) == known.print["shape"]
+        and mask == (known.print["dtype"] == "bool")
+        and bool((mine == first).all())
+    ):
+        yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
 
 
 def wrong_order(

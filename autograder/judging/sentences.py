@@ -31,6 +31,8 @@ RELATIONS: Mapping[str, str] = {
     "factor of a size": "Every entry is {factor} times what it should be, and {size} is a size of the inputs.",
     "factor": "Every entry is {factor} times what it should be.",
     "factor unseen": "Right up to one factor.",
+    "one value": "Every entry is {value}.",
+    "one value unseen": "All entries are equal.",
     "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
 }
 
@@ -128,6 +130,7 @@ CHANGES: Mapping[str, str] = {
     "first round": "with its first round only",
     "moved": "earlier, before `{before}`",
     "name": "with another name for `{name}`",
+    "layer": "with another layer",
     "argument": "with an argument of the function in place of `{name}`",
     "all axes": "over all axes",
     "unread": "with an argument in its place that nothing uses so far",
@@ -202,6 +205,8 @@ ERRORS: Mapping[str, str] = {
     "truth": "That line asks for one True or False, and there are as many as entries. For entries there are & and | in "
     "place of `and` and `or`; whether an argument was given says `is None`.",
     "einsum": "The einsum names another number of axes than there are. `...` stands for any number of axes in front.",
+    "one axis": "A tensor with one axis cannot be transposed. What shape comes in here: a single row, or a matrix that "
+    "a loop took apart?",
     "fixed axes": "That function takes a fixed number of axes, and here it is another. `@`, .mT and what has a `dim` "
     "take any number in front.",
     "stack": "torch.stack makes a new axis, along which all have to have the same shape. To join along an axis that "
