@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from autograder.authoring.lesson_package import package_of
+from autograder.authoring.proofs import Rights
 from autograder.judging.answer_key import AnswerKey
-from autograder.judging.proofs import Rights
 from autograder.paths import find_course
 from autograder.student.check import ReleasedChecks
 

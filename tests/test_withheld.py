@@ -11,10 +11,10 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.submission import Submission
+from autograder.grading.withheld import LATER, withheld
 from autograder.judging.answer_key import AnswerKey
 from autograder.judging.case import Failure
 from autograder.judging.verdict import Result, Verdict
-from autograder.judging.withheld import LATER, withheld
 from autograder.paths import find_course
 
 from .conftest import FRAGILE

@@ -9,10 +9,10 @@ from ..judging.check import load_module
 from ..judging.edits import solutions_in
 from ..judging.modules import running_lesson
 from ..judging.mutant import Mutant
-from ..judging.proofs import honest_answers_pass
 from ..judging.syntax import Code
 from ..paths import Lesson
 from .lesson_package import package_of
+from .proofs import honest_answers_pass
 
 SEEDS = (101, 102)
 

@@ -22,7 +22,6 @@ from ..judging.cell_metadata import checked_exercise
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.mutant import Mutant, family_of
-from ..judging.proofs import derived_answers_fail, same_points_under_seeds
 from ..judging.shortcuts import Shortcut
 from ..judging.target import Target
 from ..judging.verdict import Failure, judge
@@ -31,6 +30,7 @@ from .lesson import LessonCell, read_lesson, solution_of
 from .lesson_package import package_of
 from .located import located
 from .notebook import notebook_text
+from .proofs import derived_answers_fail, same_points_under_seeds
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 from .variants import variant_problems, variants_of
 

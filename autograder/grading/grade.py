@@ -27,7 +27,6 @@ from ..judging.syntax import top_level_names
 from ..judging.values import Lost, Outcome
 from ..judging.verdict import Verdict
 from ..judging.vocabulary import outside
-from ..judging.withheld import withheld
 from .cells import SubmittedNotebook
 from .outputs import score_output
 from .package import LessonPackage, Role
@@ -35,6 +34,7 @@ from .repair import repair_submission
 from .running import NOT_RUN, Run, ran
 from .submission import Submission
 from .untrusted import printable
+from .withheld import withheld
 
 LOG = logging.getLogger(__name__)
 RECORD = "autograder"  # the key of a graded notebook's metadata under which `grade` leaves what it found

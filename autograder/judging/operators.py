@@ -25,6 +25,7 @@ CALLER = "from "
 OUTERMOST = ("__main__", "reference", "checks", "hidden")  # a student's code, a solution, what calls them
 BETWEEN = ("torch.overrides", "torch._ops")  # what is recorded goes through them
 MESSAGES = "autograder.grading."  # which sends what a black box is asked
+FOR_NUMPY = ("numpy", "__array__", "__dlpack__")  # by which a tensor's numbers leave PyTorch
 LATER = "later::"  # before the kind of a returned object that may run code when somebody looks at it
 PLAIN = (
     *(NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),

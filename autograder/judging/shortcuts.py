@@ -14,11 +14,10 @@ from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Any
 
-from .operators import AND_MORE, CALLER, LATER
+from .operators import AND_MORE, CALLER, FOR_NUMPY, LATER
 from .syntax import defined_in, reachable, words_of
 from .values import Outcome, Returned
 from .verdict import Failure, Verdict
-from .vocabulary import FOR_NUMPY
 
 UNMISTAKABLE = 20  # characters: nobody calls a variable so by chance
 ATTENTION = ("*attention*", "*transformer_encoder*", "_safe_softmax", "_fused_sdp_choice", "*_sfdp_*")

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
-from .operators import CALLER, LATER
+from .operators import CALLER, FOR_NUMPY, LATER
 
 ARITHMETIC = """
 abs acos acosh add addcdiv addcmul angle asin asinh atan atan2 atanh ceil clamp clamp_max clamp_min conj_physical
@@ -73,7 +73,6 @@ USUAL = (
     *("torch.utils._contextlib", "torch.utils._pytree", "torch.storage", "torch.linalg", "torch.special", "torch.fft"),
 )
 READY_MADE = ("torch.nn.modules.transformer",)
-FOR_NUMPY = ("numpy", "__array__", "__dlpack__")  # by which a tensor's numbers leave PyTorch
 SHOWN = re.compile(r"[\w.:<>]+")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .case import Failure
-from .verdict import Verdict
+from ..judging.case import Failure
+from ..judging.verdict import Verdict
 
 LATER = "Which one and why, you can read when nobody can hand this lesson in any more."
 

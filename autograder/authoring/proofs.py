@@ -12,19 +12,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .allowed import CodeReader
-from .answer_key import AnswerKey
-from .battery import Battery, one_by_one
-from .black_box import BlackBox
-from .check import Check
-from .compare import equal
-from .fingerprint import fingerprint, same
-from .inputs import PUBLIC_SEED, Inputs
-from .mutant import Mutant
-from .shortcuts import record_of
-from .target import Target
-from .values import Outcome, Returned
-from .vocabulary import outside
+from ..judging.allowed import CodeReader
+from ..judging.answer_key import AnswerKey
+from ..judging.battery import Battery, one_by_one
+from ..judging.black_box import BlackBox
+from ..judging.check import Check
+from ..judging.compare import equal
+from ..judging.fingerprint import fingerprint, same
+from ..judging.inputs import PUBLIC_SEED, Inputs
+from ..judging.mutant import Mutant
+from ..judging.shortcuts import record_of
+from ..judging.target import Target
+from ..judging.values import Outcome, Returned
+from ..judging.vocabulary import outside
 
 Derive = Callable[[Any], Any]
 
