@@ -131,7 +131,7 @@ def test_a_check_that_ends_its_process_costs_itself_alone(package, right, hidden
 
 def test_a_solution_may_use_what_a_demonstration_defined(package: LessonPackage, right) -> None:
     """The first one in the notebook's order, which every exercise may use: a set of them has no order of its own."""
-    cells = [cell["source"] for cell in package.notebook["cells"]]
+    cells = [cell.source for cell in package.notebook.cells]
     demonstration = next(s for s in cells if s in package.demonstrations and " = " in s)
     name = demonstration.split(" = ")[0].splitlines()[-1].split(",")[0].strip()
     found = outcomes(submitted(package, {**right, "attend": f"{name}\n{right['attend']}"}))

@@ -5,8 +5,9 @@ from itertools import pairwise
 from autograder import plot
 
 WHOLE = {
-    "tokens (B, L)": (0, 5),
-    "token embedding + position embedding (B, L, E)": (0, 4),
+    "tokens (B, L)": (0, 6),
+    "token embedding": (0, 5),
+    "+ position embedding (B, L, E)": (0, 4),
     "num_layers blocks, causal mask (B, L, E)": (0, 3),
     "norm (B, L, E)": (0, 2),
     "× token embedding, transposed": (0, 1),
@@ -20,8 +21,8 @@ def whole_model() -> None:
     plot.diagram(
         WHOLE,
         list(pairwise(names)),
-        "One matrix reads the tokens and writes the logits",
-        marked=[names[1], names[4]],
+        "One matrix, drawn dark, reads the tokens and writes the logits",
+        marked=["token embedding", "× token embedding, transposed"],
         alt="From top to bottom: tokens become vectors by the token embedding and the position embedding, pass the "
         "blocks and a norm, and are multiplied by the token embedding once more, which gives the logits.",
     )

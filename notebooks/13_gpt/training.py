@@ -107,10 +107,16 @@ def endless(
 
 
 def batches(
-    rows: Sequence[list[int]], steps: int, size: int = 32, seed: int = 0
+    rows: Sequence[list[int]],
+    steps: int,
+    size: int = 32,
+    seed: int = 0,
+    *,
+    bar: bool = True,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield as many batches as there are steps, with a progress bar."""
-    return iter(tqdm(itertools.islice(endless(rows, size, seed), steps), total=steps))
+    """Yield as many batches as there are steps, with a progress bar or without."""
+    drawn = itertools.islice(endless(rows, size, seed), steps)
+    return iter(tqdm(drawn, total=steps, disable=not bar))
 
 
 def loss_of(model: nn.Module, tokens: Tensor, targets: Tensor) -> Tensor:
@@ -127,23 +133,14 @@ def train(
     recipe: Recipe,
     show: Callable[[int], None] | None = None,
     every: int = 500,
-    *,
-    rate: Callable[[int], float] | None = None,
-    groups: list[dict[str, Any]] | None = None,
 ) -> None:
-    """Train a model on the seen lines; with `show`, which is called every so many steps, there is a progress bar.
-
-    rate and groups are the reader's own, in place of the recipe's.
-    """
-    rate = rate or recipe.rate
-    optimizer = torch.optim.AdamW(groups or recipe.groups(model), betas=(0.9, 0.99))
+    """Train a model on the seen lines; with `show`, which is called every so many steps, there is a progress bar."""
+    optimizer = torch.optim.AdamW(recipe.groups(model), betas=(0.9, 0.99))
     rows = [text.row(line) for line in text.seen]
-    drawn = itertools.islice(endless(rows, recipe.batch, recipe.seed), recipe.steps)
-    for step, (tokens, targets) in enumerate(
-        tqdm(drawn, total=recipe.steps, disable=show is None)
-    ):
+    drawn = batches(rows, recipe.steps, recipe.batch, recipe.seed, bar=bool(show))
+    for step, (tokens, targets) in enumerate(drawn):
         for group in optimizer.param_groups:
-            group["lr"] = rate(step)
+            group["lr"] = recipe.rate(step)
         model.train()
         optimizer.zero_grad()
         loss_of(model, tokens, targets).backward()
