@@ -3,6 +3,7 @@
 Needs Chromium (Debian's package is enough); without it these tests are skipped.
 """
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from .browser import card, find, lab, needs_chromium, page, run_all, write
@@ -10,7 +11,7 @@ from .browser import card, find, lab, needs_chromium, page, run_all, write
 __all__ = ["lab", "page"]
 WRONG = {"attention_scores": "scaled_already", "attend": "softmax_over_queries", "copy_previous_qk": "too_soft"}
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 
 
 def test_only_what_a_student_needs_is_in_view(page: Page) -> None:

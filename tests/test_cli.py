@@ -64,7 +64,8 @@ def test_collecting_nothing_useful_is_told_and_fails(here, capsys) -> None:
     assert lines.splitlines() == ["left out   notes.txt: not a notebook", f"{LESSON}: 0 collected, 1 left out."]
 
 
-def test_grading_without_submissions_says_how_to_get_some(here, capsys) -> None:
+def test_grading_without_submissions_loads_no_lesson_and_says_how_to_get_some(here, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.run.package_of", lambda lesson: pytest.fail(lesson.name))
     assert said(capsys, "grade") == (0, "No submissions. `make collect LESSON=… FROM=…` brings them in.")
 
 

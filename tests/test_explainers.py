@@ -1,4 +1,4 @@
-"""Explaining is a list: the same in code, in docs/grading.md and in the record."""
+"""Explaining is a list: the same in code, in docs/grading.md and in the record. With `lessons explain`."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from autograder.__main__ import main
+from autograder.authoring.notebook import notebook_text
+from autograder.authoring.sample_submissions import submission
+from autograder.grading.package import LessonPackage
 from autograder.judging.authors_words import of_one_part, speaks_of, without_praise
 from autograder.judging.case import Case, Explanation, Found
 from autograder.judging.diagnose import EXPLAINERS, explanations
@@ -13,6 +17,8 @@ from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
 from autograder.judging.values import Lost, Raised, Returned
 from autograder.judging.verdict import judge
+
+from .conftest import LESSON, needs_sandbox
 
 RIGHT = Returned(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
 DOCS = Path(__file__).parent.parent / "docs" / "grading.md"
@@ -135,3 +141,29 @@ def test_what_a_layer_is_called_makes_no_other_mistake() -> None:
     right, mine, theirs = (Returned({"others": text}) for text in texts)
     asked = Target("one", "One check.", 1, fingerprint(right), {"untied": fingerprint(theirs)})
     assert judge("task", [asked], [mine], {"untied": "It is untied."}).failure.mistake == "untied"
+
+
+WEIGHTS_FIRST = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-1)
+    return weights, weights @ value
+"""
+
+
+@needs_sandbox
+def test_every_explainer_is_asked_and_the_first_one_is_marked(
+    package: LessonPackage, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook = tmp_path / "handed_in.ipynb"
+    notebook.write_text(notebook_text(submission(package, {"attend": WEIGHTS_FIRST})), encoding="utf-8")
+    assert main(["explain", "--lesson", LESSON, "--exercise", "attend", "--from", str(notebook)]) == 0
+    first, second, *said = capsys.readouterr().out.splitlines()
+    assert first == "attend: 0 of 4 checks passed"
+    assert second.startswith("first failed: ")
+    assert said[0].startswith("> known_mistake (")
+    assert {"- repair", "- relation (wrong order)", "- what_is_there"} <= {line.split(":")[0] for line in said[1:]}
+
+
+def test_an_exercise_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "--lesson", LESSON, "--exercise", "atend", "--from", "ada"]) == 2
+    assert "'atend' is not an exercise" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from autograder.paths import Course, Lesson
 
 from .conftest import LESSON
 
+pytestmark = pytest.mark.slow  # it is CI that runs the notebooks
 # by variant: the notebook that is changed, and how
 CHANGES = {
     "as_released": ("notebooks", "", ""),

@@ -290,6 +290,7 @@ def test_the_gradebook_has_the_indexes_that_nbgraders_lacks(small: Course) -> No
             assert (column,) in found
 
 
+@pytest.mark.slow
 def test_nbgraders_command_needs_nothing_that_ours_has_made(
     course: Course, tmp_path: Path, hand_in, right, full: int
 ) -> None:

@@ -142,11 +142,12 @@ def grade_command(course: Course, options: argparse.Namespace) -> int:
     settings = {"seed": options.seed, "run_demonstrations": options.demonstrations or None}
     settings["allow_unsandboxed"] = options.allow_unsandboxed or None
     chosen = {name: value for name, value in settings.items() if value is not None}
+    lessons = [lesson for lesson in course.chosen(options.lesson) if options.lesson or course.students(lesson)]
     results: list[StudentResult] = []
     grade_lesson = partial(grader_of(options.shard), force=options.force, jobs=options.jobs, options=chosen)
     try:
         with executor_for(options) as executor:
-            for lesson in course.chosen(options.lesson):
+            for lesson in lessons:
                 results += grade_lesson(course, lesson, executor=executor)
     finally:  # what is graded is said, also where a later lesson cannot be
         if results or sys.exc_info()[0] is None:

@@ -1,7 +1,5 @@
 """Right answers of lesson 3 written another way, as edits of its solutions. Never given to students."""
 
-import math
-
 import torch
 
 from autograder.checks import solution
@@ -12,9 +10,6 @@ scale.variant("root_in_float32", body="""
 scale.variant("root_as_a_power", body="return scores * d_k**-0.5")
 
 spread = solution("score_std")
-spread.variant("drawn_alternately", body="""
-    raw = torch.stack([torch.randn(2, d_k, generator=generator).prod(dim=0).sum() for _ in range(n)])
-    return float(raw.std()), float((raw / math.sqrt(d_k)).std())""")
 spread.variant("drawn_in_columns", body="""
     k = torch.randn(d_k, n, generator=generator, dtype=torch.float64)
     scores = torch.einsum("dn,dn->n", torch.randn(d_k, n, generator=generator, dtype=torch.float64), k)
