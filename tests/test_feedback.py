@@ -149,7 +149,7 @@ def test_a_comment_takes_the_place_of_the_reason() -> None:
     data = {"grade": True, "solution": True, "grade_id": "question_R1", "comment": "Good.", "score": 1, "points": 2}
     cell = new_markdown_cell("An answer.", metadata={"nbgrader": data})
     (line,) = summary_rows(new_notebook(cells=[cell]), set(), {})
-    assert (line.name, line.place, line.points, line.reason) == ("question R1", "comment-question_R1", 1, COMMENTED)
+    assert (line.name, line.anchor, line.points, line.reason) == ("question R1", "comment-question_R1", 1, COMMENTED)
     assert "penalty for handing in late" in summary_cell([line], 0.5).source
 
 

@@ -86,15 +86,15 @@ class OwnPoints(GetGrades):  # type: ignore[misc]
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Put in the points of every cell, and of all together."""
-        place = resources["nbgrader"]
-        own, counts, _ = attempt_in(self.config, nb, place)
+        info = resources["nbgrader"]
+        own, counts, _ = attempt_in(self.config, nb, info)
         if own is None or counts:
             graded: tuple[Any, Any] = super().preprocess(nb, resources)
             return graded
         for cell in filter(is_graded, nb.cells):
             score, most = determine_grade(cell)
             cell.metadata.nbgrader |= {"score": score or 0.0, "points": most}
-        place |= {"score": own.points, "max_score": own.of, "late_penalty": own.penalty}
+        info |= {"score": own.points, "max_score": own.of, "late_penalty": own.penalty}
         return nb, resources
 
 
@@ -119,22 +119,22 @@ class SummaryFirst(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         """Put the summary in front, and hide the list that it takes the place of."""
-        place = resources["nbgrader"]
-        own, counts, words = attempt_in(self.config, nb, place)
-        rules = rules_of(self.config, place["assignment"])
+        info = resources["nbgrader"]
+        own, counts, words = attempt_in(self.config, nb, info)
+        rules = rules_of(self.config, info["assignment"])
         if own is None or counts:
             with open_gradebook(Course(Path(self.config.CourseDirectory.root))) as gradebook:
-                notebook = gradebook.find_submission_notebook(place["notebook"], place["assignment"], place["student"])
+                notebook = gradebook.find_submission_notebook(info["notebook"], info["assignment"], info["student"])
                 waiting = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
                 handed_in = notebook.assignment
-                words += times_of(rules, place["student"], handed_in.timestamp, handed_in.total_seconds_late)
+                words += times_of(rules, info["student"], handed_in.timestamp, handed_in.total_seconds_late)
         else:
             waiting = {grade_id_of(cell) for cell in filter(is_graded, nb.cells) if determine_grade(cell)[0] is None}
-            words += times_of(rules, place["student"], own.when, 0.0)
-        words.append(f"Graded {rules.shown(graded_at(self.config, place))}.")
-        lesson = Course(Path(self.config.CourseDirectory.root)).lesson(place["assignment"])
+            words += times_of(rules, info["student"], own.when, 0.0)
+        words.append(f"Graded {rules.shown(graded_at(self.config, info))}.")
+        lesson = Course(Path(self.config.CourseDirectory.root)).lesson(info["assignment"])
         titles = titles_in(lesson.released_dir / lesson.notebook_name)
-        nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting, titles)), place["late_penalty"], words))
+        nb.cells.insert(0, summary_cell(list(summary_rows(nb, waiting, titles)), info["late_penalty"], words))
         resources.setdefault("inlining", {}).setdefault("css", []).append(head_of_page(waiting))
         return nb, resources
 
@@ -154,27 +154,27 @@ def head_of_page(waiting: Iterable[str]) -> str:
     return f"</style>{IN_HEAD}<style>{dark}{STYLE.read_text(encoding='utf-8')}{''.join(unknown)}"
 
 
-def graded_at(config: Any, place: Any) -> datetime.datetime:
+def graded_at(config: Any, info: Any) -> datetime.datetime:
     """Return when a submission was graded, UTC: when its graded notebook was written."""
-    names = place["student"], place["assignment"], f"{place['notebook']}.ipynb"
+    names = info["student"], info["assignment"], f"{info['notebook']}.ipynb"
     written = Path(config.CourseDirectory.autograded_directory, *names).stat().st_mtime
     return datetime.datetime.fromtimestamp(written, datetime.UTC).replace(tzinfo=None)
 
 
-def attempt_in(config: Any, nb: Any, place: Any) -> tuple[Attempt | None, bool, list[str]]:
+def attempt_in(config: Any, nb: Any, info: Any) -> tuple[Attempt | None, bool, list[str]]:
     """Return which attempt a graded notebook is, whether it counts, and what to say of it; None if graded otherwise."""
     course = Course(Path(config.CourseDirectory.root))
-    lesson, best = course.lesson(place["assignment"]), rules_of(config, place["assignment"]).counts == BEST
-    attempts = read_attempts(course, lesson, place["student"])
+    lesson, best = course.lesson(info["assignment"]), rules_of(config, info["assignment"]).counts == BEST
+    attempts = read_attempts(course, lesson, info["student"])
     own, words = about(attempts, nb.metadata.get(RECORD, {}).get("submission", ""), best)
     return own, own is not None and own is counting(attempts, best), words
 
 
-def explains_hidden(config: Any, place: Any) -> bool:
+def explains_hidden(config: Any, info: Any) -> bool:
     """Say whether a page may name hidden checks. Without a due date it may, unless attempts are graded at hand-in."""
     course = Course(Path(config.CourseDirectory.root))
-    rules = rules_now(course, place["assignment"])
-    served = bool(read_attempts(course, course.lesson(place["assignment"]), place["student"]))
+    rules = rules_now(course, info["assignment"])
+    served = bool(read_attempts(course, course.lesson(info["assignment"]), info["student"]))
     return rules.explains_hidden(now_utc()) or (rules.due is None and not served)
 
 

@@ -169,16 +169,16 @@ def exercises_of(
     key: AnswerKey, students: Sequence[Student], titles: Mapping[str, str] = MappingProxyType({})
 ) -> list[Exercise]:
     """Count per exercise who solved it and which known mistakes were made by whom."""
-    found = {name: Exercise(name, titles.get(name, name), points) for name, points in key.points().items()}
+    exercises = {name: Exercise(name, titles.get(name, name), points) for name, points in key.points().items()}
     for student in students:
         for name, verdict in student.verdicts.items():
-            if name not in found:
+            if name not in exercises:
                 continue
-            found[name].solved += bool(verdict["passed"])
-            found[name].started += bool(verdict["started"])
+            exercises[name].solved += bool(verdict["passed"])
+            exercises[name].started += bool(verdict["started"])
             if verdict["mistake"]:
-                found[name].mistakes.setdefault(verdict["mistake"], []).append(student)
-    return list(found.values())
+                exercises[name].mistakes.setdefault(verdict["mistake"], []).append(student)
+    return list(exercises.values())
 
 
 def unnamed_mistakes(
@@ -190,14 +190,14 @@ def unnamed_mistakes(
         key = student.verdicts.get(exercise, {}).get("unknown")
         if key:
             groups.setdefault((student.seed, key), []).append(student)
-    found = []
+    mistakes = []
     for who in sorted(groups.values(), key=lambda some: (-len(some), some[0].name)):
         try:
             example = exercise_cell(course, lesson, who[0].name, exercise)
         except CourseError as error:
             example = f"# {error}"
-        found.append(UnnamedMistake(who, str(who[0].verdicts[exercise].get("told", "")), example))
-    return found
+        mistakes.append(UnnamedMistake(who, str(who[0].verdicts[exercise].get("told", "")), example))
+    return mistakes
 
 
 def html_of(
@@ -246,9 +246,9 @@ def counts_of(graded: Sequence[Student]) -> list[tuple[int, int]]:
 
 def columns_of(exercises: Sequence[Exercise], students: Sequence[Student]) -> list[tuple[str, str]]:
     """Return the cells that carry points, each with its heading: exercises with what they are worth, then questions."""
-    found = [(f"{CHECK_PREFIX}{e.name}", f"{e.title} ({e.points})") for e in exercises]
+    checks = [(f"{CHECK_PREFIX}{e.name}", f"{e.title} ({e.points})") for e in exercises]
     questions = sorted({cell for s in students for cell in s.cells if cell.startswith(QUESTION_PREFIX)})
-    return [*found, *((cell, cell.replace(QUESTION_PREFIX, "question ")) for cell in questions)]
+    return [*checks, *((cell, cell.replace(QUESTION_PREFIX, "question ")) for cell in questions)]
 
 
 def write_csv(path: Path, exercises: Sequence[Exercise], students: Sequence[Student]) -> None:

@@ -25,14 +25,14 @@ class SummaryRow:
 
     Args:
         name: the exercise, with its number in the lesson, or the question.
-        place: the anchor of the cell with the answer; nbgrader's page has one there for comments.
+        anchor: of the cell with the answer; nbgrader's page has one there for comments.
         points: what was earned.
         of: what could be earned.
         reason: why it is not all, or that it is.
     """
 
     name: str
-    place: str
+    anchor: str
     points: float
     of: float
     reason: str
@@ -104,7 +104,7 @@ def summary_cell(lines: list[SummaryRow], late_penalty: float, about: Sequence[s
 
 def row(line: SummaryRow) -> str:
     """Return one line as a row of the table."""
-    link = f"<a href='#{escape(line.place)}'>{escape(line.name)}</a>"
+    link = f"<a href='#{escape(line.anchor)}'>{escape(line.name)}</a>"
     points = "–" if line.reason == WAITING else f"{line.points:g}"
     return tr(link, f"{points} of {line.of:g}", str(with_code(line.reason)).replace("\n", " "))
 

@@ -270,16 +270,16 @@ def news_of(lesson: str, newer: Collection[str], waiting: Collection[str]) -> li
     ]
 
 
-def overview(here: Path | None = None) -> Overview:
+def overview(start: Path | None = None) -> Overview:
     """Return all lessons with what is known about them.
 
     Args:
-        here: the start page's folder, or a lesson's; by default the working directory.
+        start: the start page's folder, or a lesson's; by default the working directory.
     """
-    path, waiting = progress_file(here), feedback_to_fetch()
+    path, waiting = progress_file(start), feedback_to_fetch()
     states = read_progress(path) if path else {}
     newer = read_release_record(path.with_name(RECORD_NAME))[1] if path else set[str]()
-    found = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(here)}
+    released = {path.parent: json.loads(path.read_text(encoding="utf-8")) for path in released_prints(start)}
     lessons = [
         lesson_progress(
             prints,
@@ -288,7 +288,7 @@ def overview(here: Path | None = None) -> Overview:
             news_of(folder.name, newer, waiting),
             titles_in(folder / f"{folder.name}.ipynb"),
         )
-        for folder, prints in found.items()
+        for folder, prints in released.items()
     ]
     return Overview(lessons, notice())
 
