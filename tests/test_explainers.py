@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from autograder.judging.authors_words import of_one_part, speaks_of, without_praise
-from autograder.judging.case import Case, Explanation
+from autograder.judging.case import Case, Explanation, Found
 from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
@@ -117,7 +117,7 @@ def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
     known = target(mistakes={"sideways": fingerprint(Returned(RIGHT.tree.mT))})
     words = {"sideways": "It lies on its side. Is a transpose missing? Either here or there."}
     proof = "Without `.mT` in line 2, every check passes."
-    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, repair=lambda: proof)
+    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: Found(proof))
     assert verdict.failure.message == f"It lies on its side. {proof}"
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from autograder.judging.card import Card
-from autograder.judging.case import Case
+from autograder.judging.case import Case, Found
 from autograder.judging.diagnose import explain
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.sentences import RELATIONS
@@ -62,7 +62,7 @@ def test_points_are_whole_and_per_check() -> None:
         ),
         (
             RIGHT * torch.nan,
-            RELATIONS["not a number"],
+            "The result contains NaN in 4 of its entries.",
         ),
         (RIGHT + torch.tensor([[0.0, 0.0], [0.0, 0.125]]), "The result[1, 1] is 0.625; it should be 0.500."),
     ],
@@ -225,7 +225,7 @@ PASSES = "Without `.float()` in line 2, every check passes."
 def told(wrong: object, mine: object, right: object = RIGHT) -> str:
     known = {"listed": fingerprint(Returned(wrong))}
     goal = Target("n", "t", 1, fingerprint(Returned(right)), known)
-    case = Case([goal], [Returned(mine)], 0, {"listed": "The author's own words."}, repair=lambda: PASSES)
+    case = Case([goal], [Returned(mine)], 0, {"listed": "The author's own words."}, search=lambda: Found(PASSES))
     return explain(case).message
 
 

@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from autograder.judging.neighbors import Edit, edits_of
+from autograder.judging.sentences import CHANGES
 from autograder.judging.site import Size
 from autograder.judging.trial import definitions_in
 
@@ -82,18 +83,11 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return x ^ 2", "return x ** 2", "x ^ 2", "with another operation"),
         ("return 0 <= x <= 2", "return 0 <= x < 2", "0 <= x <= 2", "no longer true for equal values"),
         ("return f(x)", "return f(x, y)", "f(x)", "with `y` passed on"),
-        ("return 2 * x", "return 2 * x * y", "2 * x", "with `y` as one more factor"),
         ("return f(x)", "return f(x, y=y)", "f(x)", "with `y` passed on"),
         ("return x < y", "return x <= y", "x < y", "true for equal values too"),
         ("return x >= y", "return x > y", "x >= y", "no longer true for equal values"),
         ("return x < y", "return x > y", "x < y", "the other way around"),
         ("return x < y", "return x == y", "x < y", "with another comparison"),
-        (
-            "return int(x[0, -1].argmax())",
-            "return x[:, -1].argmax(dim=-1)",
-            "int(x[0, -1].argmax())",
-            "for all of them, and not for the first one alone",
-        ),
         (
             "return x.view(1, y, 2, -1)",
             "return x.view(1, 2, y, -1).transpose(1, 2)",
@@ -119,7 +113,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ("return x.max(-1)", "return x.amax(-1)", "x.max(-1)", "with another function"),
         ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", "with another function"),
         ("return x.view(2, 3)", "return x.transpose(2, 3)", "x.view(2, 3)", "with another function"),
-        ("return x.T", "return x.mT", "x.T", "transposed along other axes"),
+        ("return x.T", "return x.mT", "x.T", CHANGES["other transpose"]),
         ("return x @ y", "return x @ y.mT", "y", "transposed"),
         ("return x * y", "return x * y.unsqueeze(-1)", "x * y", "with a new axis for `y`"),
         ("return x / y", "return x / y ** 0.5", "x / y", "with the root of `y`"),
@@ -135,13 +129,12 @@ def test_an_operator_makes_this_neighbor(before: str, after: str, piece: str, ch
     ("before", "after", "change"),
     [
         ("if y:\n    x = 1\nreturn x", "if y is not None:\n    x = 1\nreturn x", "asking whether it is None"),
+        ("for i in y:\n    z = x[0]", "for i in y:\n    z = x[i]", "with the loop's `i` as index"),
         ("if y:\n    x = 1\nreturn x", "if not y:\n    x = 1\nreturn x", "with the opposite condition"),
         ("x[0] = 1\nreturn x", "if True:\n    x = x.clone()\n    x[0] = 1\nreturn x", "on a copy"),
         ("for i in y:\n    x = i", "for i in y:\n    x = i\n    break", "with its first round only"),
         ("x = y\ny = 2\nreturn x", "y = 2\nx = y\nreturn x", "earlier, before `x = y`"),
         ("x = y\ny = 2\nx = 3\nreturn x", "x = 3\nx = y\ny = 2\nreturn x", "earlier, before `x = y`"),
-        ("x[y] += 1\nreturn x", "x[y] = torch.randn_like(x[y])\nreturn x", "with random numbers in its place"),
-        ("if x:\n    y = 1\nif y:\n    y = 2", "if x:\n    y = 1\nelif y:\n    y = 2", "as `elif`"),
     ],
 )
 def test_an_operator_changes_statements(before: str, after: str, change: str) -> None:
@@ -217,3 +210,8 @@ def test_what_is_said_in_an_error_is_not_edited_into_no_code() -> None:
     for edit in edits_of(tree, cell):
         with edit.applied():
             ast.unparse(tree)
+
+
+def test_the_same_function_is_another_one_wherever_it_is_called() -> None:
+    found = neighbors("return torch.stack(x), torch.stack(y)")
+    assert found["return (torch.cat(x), torch.cat(y))"].change == "with another function"

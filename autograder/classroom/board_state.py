@@ -20,6 +20,7 @@ TRIES_TO_HELP = 2
 RULES = {
     "repair": "One edit of their own code passes, and the message says where.",
     "changed_in_place": "An input was changed in place.",
+    "trace": "Up to some line it calculates what a solution does, and then something else.",
     "relation": "The result is the right one, changed as a whole.",
     "exception": "It stopped with an error, and the message says what that means.",
     "what_is_there": "Nothing is known about it: the message shows what came out.",

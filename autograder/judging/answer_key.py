@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, TypeVar
 
 from torch import Tensor
@@ -14,6 +14,7 @@ from ..errors import LessonError
 from .allowed import CodeReader
 from .battery import asking, choices_in
 from .black_box import BlackBox, black_boxes_in, misplaced, name_sent
+from .case import Found
 from .check import (
     Check,
     Invariance,
@@ -24,7 +25,7 @@ from .check import (
     load_module,
     names_used,
 )
-from .compact import compact
+from .compact import home_data
 from .edits import EditError, Solution, solutions_in, sources_of
 from .fingerprint import Fingerprint, fingerprint
 from .inputs import PUBLIC_SEED
@@ -32,6 +33,7 @@ from .modules import LESSON_CODE, running_lesson
 from .mutant import Mutant
 from .names import names_in
 from .observations import calls_in
+from .parting import Numbers, steps_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .syntax import Code
@@ -40,7 +42,6 @@ from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
 RunOnCheck = Callable[[str, Check, int], Outcome]
-ROUNDING = 3
 MOST_TARGETS = 100
 Key = TypeVar("Key")
 Computed = TypeVar("Computed")
@@ -267,6 +268,7 @@ class AnswerKey:
             check.tolerance,
             self.names(check.exercise) if check.summary is None else (),
             inputs,
+            cache(partial(self._steps, check, seed)),
         )
 
     def verdict(
@@ -285,10 +287,10 @@ class AnswerKey:
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
         calls = calls_in(self.source.reference, exercise)
-        repair = partial(self._repair, exercise, seed, found, cell, run, calls) if run else str
-        return judge(exercise, targets, found, messages, hints, cell, repair, calls)
+        search = partial(self._search, exercise, seed, found, cell, run, calls) if run else Found
+        return judge(exercise, targets, found, messages, hints, cell, search, calls)
 
-    def _repair(
+    def _search(
         self,
         exercise: str,
         seed: int,
@@ -296,8 +298,8 @@ class AnswerKey:
         cell: str,
         run: RunOnCheck,
         calls: Sequence[str],
-    ) -> str:
-        """Look for an edit of the student's cell that passes, on inputs drawn from another seed too."""
+    ) -> Found:
+        """Run the student's cell again, whole and edited; an edit has to pass on inputs drawn from another seed too."""
         asked = len(outcomes)
         checks = self.checks_of(exercise)[:asked]
 
@@ -308,9 +310,16 @@ class AnswerKey:
             targets = self.targets(exercise, seed + 1)[:asked]
             return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
-        search = Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm, calls)
-        told = list(search.sentences())
-        return told[-1] if told else ""
+        def trace(source: str, i: int) -> Outcome:
+            return run(source, checks[i], seed)
+
+        search = Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm, calls, trace)
+        return list(search.found())[-1]
+
+    def _steps(self, check: Check, seed: int) -> list[Numbers]:
+        """Return the numbers that the solution calculates on its way through a check."""
+        with running_lesson(self.source.modules, self.source.folder):
+            return steps_of(self.source.reference, self.reference, check, seed)
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
@@ -359,23 +368,9 @@ class AnswerKey:
         }
 
 
-def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
-    """Return one check's part of fingerprints.json."""
-    data: dict[str, Any] = {"right": target.right}
-    data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
-    if target.expected is not None:
-        data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
-    return data
-
-
 def expected_of(right: Returned) -> dict[str, Tensor]:
     """Return the tensors of a right answer by path."""
     return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
-
-
-def as_rounded_lists(tensor: Tensor) -> Any:
-    """Return a tensor as nested lists with three decimals."""
-    return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()
 
 
 def load_answer_key(source: LessonSource) -> AnswerKey:

@@ -61,7 +61,7 @@ def with_proof(explanation: Explanation, case: Case) -> Explanation:
 
 def proof(case: Case) -> str:
     """Return the edit of the student's code with which every check passes, '' where any other number would do."""
-    repair = case.repair()
+    repair = case.search().repair
     return repair if ANSWERS["passes"] in repair and not ANY_VALUE.search(repair) else ""
 
 

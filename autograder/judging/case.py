@@ -11,6 +11,23 @@ from .values import Outcome
 
 
 @dataclass(frozen=True)
+class Found:
+    """What a student reads about runs of the code, whole and edited; '' where they show nothing.
+
+    Args:
+        repair: an edit with which checks pass, or which makes a part right.
+        trace: up to where the numbers are those of a solution.
+        strange: an expression that makes other numbers of what went in.
+        special: where NaN appears first.
+    """
+
+    repair: str = ""
+    trace: str = ""
+    strange: str = ""
+    special: str = ""
+
+
+@dataclass(frozen=True)
 class Case:
     """A wrong answer: what every check gave, and which of them failed first.
 
@@ -22,7 +39,7 @@ class Case:
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, '' where that is not known.
         calls: which meaningful functions the solution calls; None where that is not known.
-        repair: looks for an edit of the student's code that passes, and returns what a student reads about it, or ''.
+        search: runs the student's code again, whole and edited, and returns what that shows.
     """
 
     targets: Sequence[Target]
@@ -32,7 +49,7 @@ class Case:
     hints: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
     calls: Collection[str] | None = None
-    repair: Callable[[], str] = str
+    search: Callable[[], Found] = Found
 
     @property
     def target(self) -> Target:

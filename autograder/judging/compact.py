@@ -1,15 +1,29 @@
-"""Fingerprints of wrong answers as students get them: only what differs from the right answer's."""
+"""What students get of a check: fingerprints, of wrong answers only what differs from the right one's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from .fingerprint import EXACT, Fingerprint, tolerance_of
+from torch import Tensor
 
+from .fingerprint import EXACT, Fingerprint, tolerance_of
+from .parting import packed
+from .target import Target
+
+ROUNDING = 3
 DIGITS = 7  # of what was calculated; the tolerance is a hundred times as wide or more
 GONE = "-"
 Compact = dict[str, Any] | str
+
+
+def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
+    """Return one check's part of fingerprints.json."""
+    data: dict[str, Any] = {"right": target.right, "steps": packed(target.steps())}
+    data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
+    if target.expected is not None:
+        data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}
+    return data
 
 
 def compact(prints: Mapping[str, Fingerprint], right: Fingerprint) -> dict[str, Compact]:
@@ -66,3 +80,8 @@ def with_difference(data: Mapping[str, Any], right: Fingerprint) -> Fingerprint:
             leaf = right["leaves"].get(path, {}) | data["but"].get(path, {})
             leaves[path] = {key: value for key, value in leaf.items() if key not in (GONE, *leaf.get(GONE, ()))}
     return {"leaves": leaves} | ({"changed": True} if data.get("changed") else {})
+
+
+def as_rounded_lists(tensor: Tensor) -> Any:
+    """Return a tensor as nested lists with three decimals."""
+    return (tensor.double() * 10**ROUNDING).round().div(10**ROUNDING).tolist()

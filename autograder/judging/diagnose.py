@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from .authors_words import PRAISE, SENTENCES, of_one_part, told, with_proof
@@ -20,8 +19,7 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .observations import has_loop, observed, strange_calls
-from .patterns import labels_seen
+from .observations import observed, unread_arguments
 from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
@@ -30,7 +28,7 @@ from .recognize import (
     mutants_that_fit,
 )
 from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, OBSERVED, PROVED
+from .sentences import ANSWERS, PROVED, TRACED
 from .sizes import form_of, is_far_too_large
 from .target import Target
 from .values import Leaf, Lost, Outcome, Raised, Returned
@@ -44,7 +42,7 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
     """Return how a result is related to the right one: their order first, then the first leaf that tells something."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
-    theirs, values = target.right["leaves"], right_values(target)
+    theirs = target.right["leaves"]
     if found := wrong_order(fingerprint(outcome)["leaves"], theirs, target.names, target.tolerance):
         return found
     for leaf in outcome.leaves():
@@ -52,21 +50,13 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
         if leaf.array != right.get("array", False):
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            value = torch.as_tensor(values[leaf.path]) if leaf.path in values else None
-            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance, value))
+            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance))
             if found and len(theirs) > 1:
                 label = label_in(leaf.path, theirs, target.names)
                 return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
             if found:
                 return found
     return None
-
-
-def right_values(target: Target) -> Mapping[str, Any]:
-    """Return the right tensors, or nested lists of their rounded entries, by path, where they are known."""
-    if isinstance(target.exact, Returned):
-        return {leaf.path: leaf.value for leaf in target.exact.leaves() if isinstance(leaf.value, Tensor)}
-    return target.expected or {}
 
 
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
@@ -162,7 +152,8 @@ def known_mistake_among_others(case: Case) -> Explanation | None:
     name = next(iter(mutants_that_fit(case, AMONG_OTHERS)), None)
     if name is None or PRAISE.search(case.messages[name]):
         return None
-    return with_proof(named(case, name), case)
+    found = with_proof(named(case, name), case)
+    return replace(found, message=" ".join(filter(None, [found.message, unread(case)])))
 
 
 def known_mistake_in_part(case: Case) -> Explanation | None:
@@ -190,26 +181,26 @@ def changed_in_place(case: Case) -> Explanation | None:
 
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
-    sentence = case.repair()
+    sentence = case.search().repair
     if not PROVED.search(sentence):
         return None
-    message = " ".join(filter(None, [cause(case), sentence]))
-    return Explanation(message, f"{ANSWERS['differs']} {sentence}", relation="repair")
+    in_part = "" if ANSWERS["passes"] in sentence else unread(case)
+    message = " ".join(filter(None, [cause(case), in_part, sentence]))
+    unseen = " ".join(filter(None, [ANSWERS["differs"], in_part, sentence]))
+    return Explanation(message, unseen, relation="repair")
 
 
 def cause(case: Case) -> str:
     """Return what an exception means, where it is known; beside a proof nothing is asked."""
     if not isinstance(case.outcome, Raised) or case.target.hidden:
         return ""
-    sentences = SENTENCES.split(meaning(case.outcome, source=case.source)[1])
+    sentences = SENTENCES.split(meaning(case.outcome)[1])
     return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
 
 
 def relation(case: Case) -> Explanation | None:
     """The result is related to the right one: it is transposed, negated, one of several, and so on."""
     closest = related(case.target, case.outcome)
-    if closest and closest.name == "unfilled" and has_loop(case.source):
-        closest = replace(closest, message=closest.message + OBSERVED["loop"])
     return as_relation(closest) if closest else None
 
 
@@ -224,10 +215,35 @@ def exception(case: Case) -> Explanation | None:
     """It stopped with an error, and what that means is known."""
     if not isinstance(case.outcome, Raised):
         return None
-    # the student's own text could carry hidden inputs
-    unseen = f"{ANSWERS['error unseen']} {meaning(case.outcome, hidden=True)[1]}".strip()
-    name, message = meaning(case.outcome, source=case.source)
+    name, message = meaning(case.outcome)
+    unseen = f"{ANSWERS['error unseen']} {message}".strip()
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
+
+
+def trace(case: Case) -> Explanation | None:
+    """Up to some line its numbers are those of a solution; what came back has the right form, and other numbers."""
+    words = walked(case)
+    return Explanation(words, f"{ANSWERS['differs']} {words}") if words and not observed_in(case) else None
+
+
+def walked(case: Case) -> str:
+    """Return up to where the numbers are those of a solution, where a tensor or a number of the right kind is wrong.
+
+    Of a description in words, which differs for many reasons, only where the code begins as a solution does.
+    """
+    right = case.target.right.get("leaves", {})
+    if not isinstance(case.outcome, Returned) or [leaf.path for leaf in case.outcome.leaves()] != list(right):
+        return ""
+    wrong = (leaf for leaf in case.outcome.leaves() if not is_right(leaf, right[leaf.path], case.target))
+    none: Fingerprint = {}
+    mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), (none, none))
+    kinds = [(leaf.get("array"), "dtype" in leaf, leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
+    if kinds[0] != kinds[1] or mine.get("type") in ("bool", "NoneType"):
+        return ""
+    found = case.search()
+    alike = all(mine.get(key) == known.get(key) for key in ("shape", "dtype")) and mine.get("type") != "str"
+    table = mine.get("dtype") == "bool"  # of which an inverted one counts as the same on the way
+    return "" if found.special else found.trace or (found.strange if alike and not table else "")
 
 
 def what_is_there(case: Case) -> Explanation:
@@ -250,43 +266,37 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_in_part,
     relation,
     exception,
+    trace,
     what_is_there,
 )
 
 
-TRACED = tuple(OBSERVED[kind].partition("{")[0] for kind in ("nan from", "nan after infinity"))
-OPEN = (relation, exception, what_is_there)  # they leave it open what in the code is to be changed
+OPEN = (relation, exception, trace, what_is_there)  # they leave it open what in the code is to be changed
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
-    """Return an explanation with an edit that makes a part right, or else with what strikes the eye in the code."""
-    more = case.repair() or seen(case)
+    """Return an explanation with what was seen in the code: by reading it, with edits, and by running it again."""
+    found, other, run = case.search(), observed_in(case), walked(case)
+    if other or explanation.message == run or (run == TRACED["all"] and explanation.relation):
+        run = ""
+    more = " ".join(filter(None, (unread(case), other, found.repair or found.special or run)))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
-    if more.startswith(TRACED) or (said_again and not is_plain(case)):
-        differs = explanation.unseen if said_again else ANSWERS["differs"]
-        return replace(explanation, message=more, unseen=f"{differs} {more}", complete=False)
+    if said_again and not is_plain(case):
+        return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
 
 
-def seen(case: Case) -> str:
-    """Return what strikes the eye: in the result, in the code, and where that is nothing, beside the solution."""
-    if isinstance(case.outcome, Lost):
-        return ""
-    ended = case.calls is None or isinstance(case.outcome, Raised)
-    strange = "" if ended else strange_calls(case.source, case.calls or ())
-    return " ".join(filter(None, (in_the_result(case), observed(case.source) or strange)))
+def observed_in(case: Case) -> str:
+    """Return what strikes the eye in the code."""
+    return "" if isinstance(case.outcome, Lost) and case.outcome.overtime else observed(case.source)
 
 
-def in_the_result(case: Case) -> str:
-    """Return which labels were taken for which; '' where the result has none."""
-    if not isinstance(case.outcome, Returned):
-        return ""
-    mine = {leaf.path: leaf.value for leaf in case.outcome.leaves() if isinstance(leaf.value, str)}
-    right = {path: leaf["plain"] for path, leaf in case.target.right.get("leaves", {}).items() if "plain" in leaf}
-    return labels_seen(mine, right) if mine and all(isinstance(text, str) for text in right.values()) else ""
+def unread(case: Case) -> str:
+    """Return which arguments nothing in the code reads."""
+    return " ".join(unread_arguments(case.source))
 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
@@ -295,7 +305,7 @@ def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:
         FAR_TOO_MUCH if is_far_too_large(o, t.right) else o for t, o in zip(case.targets, case.outcomes, strict=True)
     ]
     short[case.first] = case.outcome
-    case = replace(case, outcomes=short, repair=cache(case.repair))
+    case = replace(case, outcomes=short, search=cache(case.search))
     for explainer in EXPLAINERS:
         explanation = explainer(case)
         if explanation and explainer in OPEN:

@@ -111,7 +111,7 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
         change.piece,
         change.words,
         id(site.node),
-        (change.words,) if change.alike else (change.piece, change.words, what),
+        (change.alike,) if change.alike else (change.piece, change.words, what),
     )
 
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from itertools import islice
 
 from .sentences import OBSERVED
 from .site import in_one_line
-from .syntax import called, definition, parsed
+from .syntax import DRAW, called, definition, parsed
 
 NOT_READ = ("self", "cls")
-MOST_STRANGE = 3
+GENERATOR = "generator"
+NO_GRADIENTS = ("no_grad", "inference_mode")
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
-)
-WHOLE = ("max", "min", "amax", "amin", "sum", "mean", "norm")
-CALCULATES = (
-    *("masked_fill", "softmax", "transpose", "permute", "reshape", "view", "unsqueeze", "squeeze", "clone", "detach"),
-    *("float", "double", "long", "bool", "sqrt", "exp", "log", "clamp", "sum", "mean", "div", "mul", "sub", "scatter"),
-    *("index_fill", "tril", "triu", "flip", "roll", "abs", "neg", "pow", "flatten", "unflatten", "contiguous", "type"),
-    *("where", "cat", "stack", "matmul", "nan_to_num", "logical_not", "logical_and", "repeat", "expand", "swapaxes"),
 )
 
 
@@ -88,7 +83,7 @@ def parts_of(source: str) -> Iterator[ast.AST]:
 
 def observed(source: str) -> str:
     """Return what strikes the eye in a student's code; '' where nothing does."""
-    seen = (unread_arguments, results_lost, exact_comparisons, axes_not_named)
+    seen = (exact_comparisons, other_draws, seeds_in_loops, gradients_off_outside)
     return " ".join(dict.fromkeys(sentence for sentences in seen for sentence in sentences(source)))
 
 
@@ -101,13 +96,6 @@ def unread_arguments(source: str) -> Iterator[str]:
                 yield OBSERVED["unread"].format(name=unread[0])
             elif unread:
                 yield OBSERVED["unread ones"].format(names="` and `".join(unread))
-
-
-def results_lost(source: str) -> Iterator[str]:
-    """Yield a sentence about a statement that calculates something new and keeps it nowhere."""
-    for node in parts_of(source):
-        if isinstance(node, ast.Expr) and called(node.value) in CALCULATES:
-            yield OBSERVED["lost"].format(code=in_one_line(ast.unparse(node.value)))
 
 
 def exact_comparisons(source: str) -> Iterator[str]:
@@ -129,23 +117,37 @@ def asked_for_nan(node: ast.AST) -> ast.AST:
     return getattr(getattr(node, "func", None), "value", ast.Pass()) if method else ast.Pass()
 
 
-def axes_not_named(source: str) -> Iterator[str]:
-    """Yield a sentence about `diagonal` without its axes, or about a row that is calculated with one number of all."""
-    for part in parts_of(source):
-        code = in_one_line(ast.unparse(part)) if isinstance(part, ast.expr) else ""
-        if called(part) == "diagonal" and isinstance(part, ast.Call) and not takes_axes(part):
-            yield OBSERVED["first two axes"].format(code=code)
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub | ast.Div) and not has_loop(source):
-            whole, owner = part.right, getattr(getattr(part.right, "func", None), "value", ast.Pass())
-            if called(whole) in WHOLE and not takes_axes(whole) and ast.dump(owner) == ast.dump(part.left):
-                yield OBSERVED["one number"].format(code=ast.unparse(whole))
+def other_draws(source: str) -> Iterator[str]:
+    """Yield a sentence about random numbers that do not come from the generator that was passed in."""
+    for function in parts_of(source):
+        if isinstance(function, ast.FunctionDef) and GENERATOR in parameters_of(function):
+            calls = [part for part in ast.walk(function) if isinstance(part, ast.Call)]
+            found = [call for call in calls if draws_elsewhere(call)]
+            yield from (OBSERVED["other draw"].format(code=in_one_line(ast.unparse(call))) for call in found[:1])
 
 
-def takes_axes(call: ast.expr) -> bool:
-    """Say whether a call of a method names axes; of `diagonal` its offset is none."""
-    if not isinstance(call, ast.Call) or any(keyword.arg in ("dim", "axis", "dim1") for keyword in call.keywords):
+def draws_elsewhere(call: ast.Call) -> bool:
+    """Say whether a call draws random numbers, of PyTorch without a generator, or of another library."""
+    owner = ast.unparse(call.func).rpartition(".")[0]
+    if owner in ("random", "np.random", "numpy.random"):
         return True
-    return len(call.args) > 2 if called(call) == "diagonal" else bool(call.args)
+    return called(call) in DRAW and not any(keyword.arg == GENERATOR for keyword in call.keywords)
+
+
+def seeds_in_loops(source: str) -> Iterator[str]:
+    """Yield a sentence about a generator that begins anew in every round of a loop."""
+    loops = (part for part in parts_of(source) if isinstance(part, ast.For | ast.While))
+    calls = (part for loop in loops for statement in loop.body for part in ast.walk(statement))
+    seeded = (call for call in calls if called(call) == "manual_seed" or called(call) == "Generator")
+    yield from (OBSERVED["seed in loop"].format(code=in_one_line(ast.unparse(call))) for call in islice(seeded, 1))
+
+
+def gradients_off_outside(source: str) -> Iterator[str]:
+    """Yield a sentence about a `yield` in a block without gradients: they are off for whoever uses it, too."""
+    for part in parts_of(source):
+        off = isinstance(part, ast.With) and any(called(item.context_expr) in NO_GRADIENTS for item in part.items)
+        if off and any(isinstance(inner, ast.Yield) for inner in ast.walk(part)):
+            yield OBSERVED["yield without gradients"].format(code=in_one_line(ast.unparse(part).split("\n")[0]))
 
 
 def left_side(node: ast.AST) -> ast.AST:
@@ -157,52 +159,16 @@ def left_side(node: ast.AST) -> ast.AST:
     return ast.Pass()
 
 
-def strange_calls(source: str, calls: Collection[str]) -> str:
-    """Return a sentence about steps that a solution does not take; '' where there are none.
-
-    Args:
-        source: the student's code.
-        calls: what the solution calls.
-    """
-    names = dict.fromkeys(map(called, parts_of(source)))
-    strange = [name for name in names if name in MEANINGFUL and name not in calls]
-    return OBSERVED["strange"].format(names="` and `".join(strange)) if 0 < len(strange) < MOST_STRANGE else ""
-
-
 def calls_in(reference: str, exercise: str) -> list[str]:
     """Return which meaningful functions a solution calls, with those that it is made of."""
-    waiting, found = [exercise], set[str]()
+    return sorted(set(made_of(reference, exercise)).intersection(MEANINGFUL))
+
+
+def made_of(reference: str, exercise: str) -> list[str]:
+    """Return a solution's name, and what it calls, directly or not."""
+    waiting = [exercise]
     for name in waiting:  # grows while it is read
         whole = definition(reference, name)
         names = {name for node in ast.walk(whole) if (name := called(node))} if whole else set()
-        waiting += sorted(names - found)
-        found |= names
-    return sorted(found.intersection(MEANINGFUL))
-
-
-def where_given(source: str, name: str, stopped: str) -> str:
-    """Say which statement gave a name its value, where only one can have; '' otherwise.
-
-    Args:
-        source: the student's code.
-        name: the variable.
-        stopped: the line that stopped with an error: it gave nothing.
-    """
-    nodes = list(parts_of(source))
-    named = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-    given = [node for node in named if isinstance(node.ctx, ast.Store)]
-    stores = [n for n in nodes if isinstance(n, ast.Assign) and ast.unparse(n) != stopped]
-    stores = [n for n in stores if isinstance(n.targets[0], ast.Name) and n.targets[0].id == name]
-    parameter = any(isinstance(node, ast.FunctionDef) and name in parameters_of(node) for node in nodes)
-    others = len(given) - sum(ast.unparse(n) == stopped for n in nodes if isinstance(n, ast.Assign))
-    if parameter and not others:
-        return OBSERVED["left out"]
-    if not parameter and len(stores) == 1 == others:
-        return OBSERVED["given"].format(code=in_one_line(ast.unparse(stores[0])))
-    return ""
-
-
-def has_loop(source: str) -> bool:
-    """Say whether code repeats something."""
-    loops = (ast.For, ast.While, ast.comprehension)
-    return any(isinstance(part, loops) for part in parts_of(source))
+        waiting += sorted(names.difference(waiting))
+    return waiting

@@ -51,10 +51,13 @@ def in_form(old: Fingerprint, new: Fingerprint, theirs: Fingerprint, tolerance: 
     """Return what comes out right of one tensor: its dtype, with the numbers that it had, or its numbers alone."""
     for path in theirs:
         was, now, right = old[path], new[path], theirs[path]
-        if not is_telling(right) or not all("dtype" in leaf for leaf in (was, now, right)):
+        if not all("dtype" in leaf for leaf in (was, now, right)):
             continue
-        if was["dtype"] != now["dtype"] == right["dtype"] and same_leaf({**was, "dtype": now["dtype"]}, now, tolerance):
+        kept = now["norm"] > 0 and same_leaf({**was, "dtype": now["dtype"]}, now, tolerance)
+        if was["dtype"] != now["dtype"] == right["dtype"] and kept:
             return ["dtype"]
+        if not is_telling(right):
+            continue
         form = {"dtype": right["dtype"]}
         numbers = [same_leaf({**p, **form}, right, tolerance) for p in (was, now)]
         if numbers == [False, True]:

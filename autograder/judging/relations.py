@@ -14,25 +14,15 @@ from itertools import permutations, product
 import torch
 from torch import Tensor
 
-from .fingerprint import SMALLEST_SIZE, Fingerprint, distance, same_leaf, tensor_fingerprint, vectors
+from .fingerprint import SMALLEST_SIZE, Fingerprint, same_leaf, tensor_fingerprint, vectors
 from .sentences import RELATIONS
 from .values import plain
 
 MOST_AXES = 4
-SCRAMBLED = 6  # entries from which on an order is no coincidence
-FAR = 80.0  # exp of it overflows in float32, and of minus it is nearly 0
-NEARLY = 5e-3  # of the value's size: right to two or three digits
 POWERS = ((1, "{}"), (-1, "1/{}"), (0.5, "√{}"), (-0.5, "1/√{}"))
-ROWS = ("row", "column")
-PARTS = {1: ("entry",), 2: ROWS, 3: ("sentence", *ROWS), 4: ("sentence", "head", *ROWS)}
 UNDONE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("negative", torch.neg),
-    ("one minus", lambda t: 1 - t),
-    ("logarithm", torch.exp),
     ("scores", lambda t: t.softmax(-1) if t.ndim else t),
-    ("root", torch.square),
-    ("square", torch.sqrt),
-    ("inverse", torch.reciprocal),
 )
 
 
@@ -66,13 +56,11 @@ class Known:
         print: its fingerprint.
         inputs: the tensors that the check drew.
         tolerance: the check's own, if it has one.
-        right: the tensor itself, rounded or not, where it may be compared.
     """
 
     print: Fingerprint
     inputs: Sequence[Tensor] = ()
     tolerance: float | None = None
-    right: Tensor | None = None
 
     def is_right(self, tensor: Tensor) -> bool:
         """Say whether a tensor has the right numbers, whatever its dtype, and whether or not it was an array."""
@@ -93,34 +81,19 @@ def relations_of(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Yield all relations, those that say most first."""
     yield from same_numbers(mine, known)
     if mine.is_floating_point() and bool(mine.isnan().any()):
-        if not known.print.get("nan"):
-            yield relation(where_nan_comes_from(mine, known.inputs))
         return
     if known.print.get("norm", 0) > SMALLEST_SIZE:
-        for search in (moved, undone, by_one_factor, shown):
+        for search in (moved, undone, by_one_factor, of_one_value):
             yield from search(mine, known)
 
 
 def same_numbers(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look for the right numbers in another dtype or shape, or with NaN in between."""
+    """Look for the right numbers in another dtype or shape."""
     shape = known.print["shape"]
     if known.is_right(mine):
         yield relation("dtype", mine=str(mine.dtype).removeprefix("torch."), right=known.print["dtype"])
     elif mine.numel() == math.prod(shape) and list(mine.shape) != shape and known.is_right(mine.reshape(shape)):
         yield relation("shape")
-    elif bool(mine.isnan().any()) and known.is_right(mine.nan_to_num(0.0)):
-        yield relation("nan")
-
-
-def where_nan_comes_from(mine: Tensor, inputs: Sequence[Tensor]) -> str:
-    """Name the rows of an input that became NaN: those too large for exp, or those too small."""
-    for given in inputs:
-        alike = given.shape == mine.shape or given.ndim == mine.ndim == 1
-        if alike and given.is_floating_point() and given.numel():
-            largest = given.detach().double().amax(dim=-1)[mine.isnan().any(dim=-1)]
-            if bool((largest.abs() > FAR).all()) and len(set(largest.sign().tolist())) == 1:
-                return "overflow" if float(largest.flatten()[0]) > 0 else "underflow"
-    return "not a number"
 
 
 def moved(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -130,35 +103,6 @@ def moved(mine: Tensor, known: Known) -> Iterator[Relation]:
         if list(order) != axes and known.is_right(mine.permute(order)):
             yield relation("transposed" if [i for i in axes if order[i] != i] == axes[-2:] else "permuted")
             return
-    for axis in axes:
-        if mine.size(axis) > 2 and any(known.is_right(mine.roll(steps, axis)) for steps in (1, -1)):
-            yield relation("rolled", axis=axis)
-    yield from cut_anew(mine, known)
-
-
-def cut_anew(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look for the right numbers whose axes were in another order when a reshape made the shape."""
-    shape = list(mine.shape)
-    if shape != known.print["shape"] or mine.numel() < SCRAMBLED:
-        return
-    splits = [shape] if mine.dtype == torch.bool else [shape, *split_once(shape)]  # two values coincide too easily
-    for sizes in (sizes for sizes in splits if len(sizes) <= MOST_AXES):
-        for order in permutations(range(len(sizes))):
-            before = [sizes[i] for i in order]
-            back = [order.index(i) for i in range(len(sizes))]
-            changed = [n for n in before if n > 1] != [sizes[i] for i in sorted(order) if sizes[i] > 1]
-            if changed and known.is_right(mine.reshape(before).permute(back).reshape(shape)):
-                axes, wanted = (tuple(n for n in split if n > 1) for split in (before, sizes))
-                yield relation("cut anew", unseen="cut anew unseen", before=axes, right=wanted)
-                return
-
-
-def split_once(shape: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the shapes in which one axis is two."""
-    for axis, size in enumerate(shape):
-        for part in range(2, size // 2 + 1):
-            if size % part == 0:
-                yield [*shape[:axis], part, size // part, *shape[axis + 1 :]]
 
 
 def undone(mine: Tensor, known: Known) -> Iterator[Relation]:
@@ -184,37 +128,15 @@ def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
     yield relation("factor", unseen="factor unseen", factor=f"{factor:.4g}")
 
 
-def shown(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look at what a result shows by itself: it is an input, nearly right, all of one value, or ends in zeros."""
-    alike = [given for given in known.inputs if given.shape == mine.shape and given.dtype == mine.dtype]
-    if any(bool(torch.isclose(given, mine).all()) for given in alike):
-        yield relation("input")
-    mask = mine.dtype == torch.bool
-    if list(mine.shape) != known.print["shape"] or mask != (known.print["dtype"] == "bool"):
-        return
-    away = distance(tensor_fingerprint(mine)["products"], known.print["products"])
-    if mine.is_floating_point() and away <= NEARLY * known.print["norm"]:
-        yield relation("nearly")
-    first = mine.flatten()[0]
-    if bool((mine == first).all()):
+def of_one_value(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look whether all entries are the same."""
+    mask, first = mine.dtype == torch.bool, mine.flatten()[0]
+    if (
+        list(mine.shape) == known.print["shape"]
+        and mask == (known.print["dtype"] == "bool")
+        and bool((mine == first).all())
+    ):
         yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
-    if mask or (right := known.right) is None:
-        return
-    large = right.abs() > NEARLY
-    if int(large.sum()) > 3 and bool((mine[large].sign() == -right[large].sign()).all()):
-        yield relation("signs")
-    for axis in range(mine.ndim):
-        part = PARTS[mine.ndim][axis] if mine.ndim in PARTS else "part"
-        if is_repeated(mine, axis) and not is_repeated(right, axis):
-            first, wanted = (tensor.select(axis, 0).double() for tensor in (mine, right))
-            yield relation("first for all" if torch.allclose(first, wanted, atol=NEARLY) else "repeated", part=part)
-        elif bool(mine.any()) and not bool(mine.select(axis, -1).any()) and bool(right.select(axis, -1).any()):
-            yield relation("unfilled", part=part)
-
-
-def is_repeated(tensor: Tensor, axis: int) -> bool:
-    """Say whether all parts along an axis are the same."""
-    return tensor.size(axis) > 1 and bool((tensor == tensor.narrow(axis, 0, 1)).all())
 
 
 def wrong_order(

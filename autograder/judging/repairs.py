@@ -10,20 +10,22 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from .case import Found
 from .compare import label_in
-from .fingerprint import fingerprint
-from .first_nan import has_new_nan, where_from
+from .fingerprint import Fingerprint, fingerprint
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
+from .parting import Walk
 from .progress import gained
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .syntax import called
 from .target import Target
+from .trace import rewritten
 from .trial import NO_TIME_LEFT, definitions_in
-from .values import Outcome, Raised
+from .values import Outcome, Raised, Returned
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
@@ -133,6 +135,7 @@ class Search:
         run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
         confirm: says whether an edited cell that passes every check does so on other inputs too.
         needed: functions that the solution calls too: whoever leaves one out keeps the checks, and not the promise.
+        trace: runs a check, by its number, on a cell in which every expression is looked at.
     """
 
     def __init__(
@@ -143,7 +146,9 @@ class Search:
         run: RunEdited,
         confirm: Callable[[str], bool] = lambda source: True,
         needed: Collection[str] = (),
+        trace: RunEdited = lambda source, i: NO_TIME_LEFT,
     ) -> None:
+        self._trace = trace
         self._needed = frozenset(needed)
         self._cell, self._targets, self._run, self._confirm = cell, targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
@@ -156,12 +161,24 @@ class Search:
         self._seen: set[str] = set()
         self._over = False
 
-    def sentences(self) -> Iterator[str]:
+    def found(self) -> Iterator[Found]:
         """Yield what a student reads about the code that was run, each better than the one before it."""
-        first = self._order[0] if self._order else 0
-        if has_new_nan(fingerprint(self._before), self._targets[first].right):
-            yield where_from(self._tree, self._cell, lambda source: self._run(source, first))
-        yield from (repair.sentence for repair in self.repairs())
+        walked = self._walked()
+        yield walked
+        yield from (replace(walked, repair=repair.sentence) for repair in self.repairs())
+
+    def _walked(self) -> Found:
+        """Run the first failed check on the code as it is, and look at each of its expressions."""
+        if not self._order or not self._tree.body:
+            return Found()
+        target, code = self._targets[self._order[0]], rewritten(self._tree)
+        seen = self._trace(code.source, self._order[0])
+        if not isinstance(seen, Returned):
+            return Found()
+        walk = Walk(self._tree, code.places, seen.tree, target.steps(), self._cell)
+        special = walk.first_special() if has_new_nan(fingerprint(self._before), target.right) else ""
+        trace, strange = walk.found()
+        return Found(trace=trace, strange=strange, special=special)
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
@@ -259,6 +276,12 @@ class Search:
                 return Reach(gained=gained(self._targets[i], self._before, outcome))
             passed += right
         return Reach(passed)
+
+
+def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
+    """Say whether there is NaN in a result where the right one has none."""
+    theirs = right.get("leaves", {})
+    return any(leaf.get("nan") and not theirs.get(p, {}).get("nan") for p, leaf in mine.get("leaves", {}).items())
 
 
 def is_small(edit: Edit) -> bool:

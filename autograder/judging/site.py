@@ -78,14 +78,14 @@ class Change:
         piece: what the change is about, in the student's own words.
         words: the kind of change as a clause; '' for a deletion.
         line: where the piece is; 0 where the node begins.
-        alike: the same change of another piece belongs together with it.
+        alike: changes of other pieces that are called the same belong together with it; '' for none.
     """
 
     new: ast.AST
     piece: str
     words: str = ""
     line: int = 0
-    alike: bool = False
+    alike: str = ""
 
 
 Operator = Callable[[Site], Iterator[Change]]

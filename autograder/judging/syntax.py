@@ -15,6 +15,9 @@ from weakref import WeakKeyDictionary
 PARSING = threading.RLock()  # Python's parser counts how deep it is for all threads together
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
+# PyTorch's functions that draw random numbers
+DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
+
 Definition = ast.FunctionDef | ast.ClassDef
 Path = tuple[str, ...]  # a module's whole name, then the names that lead on from it
 NAMED = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)

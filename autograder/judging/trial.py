@@ -14,6 +14,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -21,7 +22,8 @@ from torch import Tensor
 
 from .check import Check
 from .syntax import parse, parsed
-from .values import Lost, Outcome, Raised
+from .trace import TRACE
+from .values import Lost, Outcome, Raised, Returned
 
 CELL = "<edited cell>"
 SECONDS = 0.75  # of processor time, for all trials of one answer; the judge needs a third as much
@@ -89,21 +91,32 @@ class Trials:
         self._names, self._exercise, self._left = names, exercise, seconds
 
     def run(self, source: str, check: Check, seed: int) -> Outcome:
-        """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time."""
+        """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time.
+
+        Of definitions in which every expression is looked at, what was seen comes back, where they ran to the end.
+        """
         if self._left <= 0:
             return NO_TIME_LEFT
         began = time.process_time()
+        names = own_names(self._names, source)
+        try:
+            outcome = self._outcome(source, names, check, seed)
+        finally:
+            if TRACE not in names:  # of which there is one
+                self._left -= time.process_time() - began
+        return (
+            replace(outcome, tree=names[TRACE].table()) if TRACE in names and isinstance(outcome, Returned) else outcome
+        )
+
+    def _outcome(self, source: str, names: dict[str, Any], check: Check, seed: int) -> Outcome:
         try:
             with watched(LONGEST):
-                names = own_names(self._names, source)
                 exec(compile(source, CELL, "exec", dont_inherit=True), names)
                 return check.values(names[self._exercise], seed)
         except OutOfTime:
             return TOO_LONG
         except Exception as error:
             return Raised(type(error).__name__, str(error)[:500])
-        finally:
-            self._left -= time.process_time() - began
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .case import Case, Failure
+from .case import Case, Failure, Found
 from .diagnose import explain
 from .sentences import ANSWERS
 from .target import Target
@@ -58,7 +58,7 @@ def judge(
     messages: Mapping[str, str],
     hints: Mapping[str, int] | None = None,
     source: str = "",
-    repair: Callable[[], str] = str,
+    search: Callable[[], Found] = Found,
     calls: Collection[str] | None = None,
 ) -> Verdict:
     """Compare one outcome per target.
@@ -70,7 +70,7 @@ def judge(
         messages: what to tell a student who made a known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, where it is known; it decides nothing but words.
-        repair: looks for an edit of that code that passes, and returns what a student reads about it, or ''.
+        search: runs that code again, whole and edited, and returns what a student reads about it.
         calls: which meaningful functions the solution calls; None where that is not known.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
@@ -80,7 +80,7 @@ def judge(
     if not any(passed) and all(is_stub(outcome) for outcome in outcomes):
         return Verdict(exercise, results, Failure(targets[0].title, "not started"), started=False)
     first = passed.index(False)
-    case = Case(targets, outcomes, first, messages, hints or {}, source, calls, repair)
+    case = Case(targets, outcomes, first, messages, hints or {}, source, calls, search)
     try:
         failure = explain(case)
     except SURVIVED as error:  # an explanation never decides about points

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 from .observations import parameters_of
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
-from .syntax import called, constant, is_self, number_in, parse
+from .syntax import DRAW, called, constant, is_self, number_in, parse
 
 ROUNDING = 1e-4
-MOST_FACTORS = 6
-DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
 MODULES = ("torch", "math", "functional", "nn", "np")
 NO_STEPS = ("size", "dim", "append", "items", "item", "register_buffer", "new_tensor", "new_full", "new_zeros")
-INVERSE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.GtE,
-    ast.LtE: ast.Gt,
-    ast.Gt: ast.LtE,
-    ast.GtE: ast.Lt,
-}
 
 
 def unused_argument(site: Site) -> Iterator[Change]:
@@ -53,19 +43,6 @@ def argument_passed(site: Site) -> Iterator[Change]:
             yield Change(with_fields(node, args=[*node.args, value]), site.code(), words)
         if name not in given:
             yield Change(with_fields(node, keywords=[*node.keywords, ast.keyword(name, value)]), site.code(), words)
-
-
-def factor_added(site: Site) -> Iterator[Change]:
-    """`2 * n` becomes `2 * n * d`, or `4 * n`."""
-    node, parent = site.node, site.parent
-    inner = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and not inner:
-        for name in site.unread:
-            unread = ast.BinOp(node, ast.Mult(), ast.Name(name, ast.Load()))
-            yield Change(unread, site.code(), CHANGES["factor unread"].format(name=name))
-        factors = [ast.Constant(2), *(ast.Name(name, ast.Load()) for name in site.names[:MOST_FACTORS])]
-        for factor in factors:
-            yield Change(ast.BinOp(node, ast.Mult(), factor), site.code(), CHANGES["factor"])
 
 
 def copy_kept(site: Site) -> Iterator[Change]:
@@ -97,7 +74,7 @@ def whole_axis(site: Site) -> Iterator[Change]:
     for i, item in enumerate(items):
         if number_in(item) in (0, -1):
             changed = ast.Tuple([*items[:i], ast.Slice(), *items[i + 1 :]], ast.Load())
-            yield Change(with_fields(node, slice=changed), site.code(), CHANGES["whole axis"], alike=True)
+            yield Change(with_fields(node, slice=changed), site.code(), CHANGES["whole axis"], alike="whole axis")
 
 
 def new_axis_moved(site: Site) -> Iterator[Change]:
@@ -136,7 +113,7 @@ def rounding_allowed(site: Site) -> Iterator[Change]:
             sign = ast.NotEq() if called(node) == "ne" else ast.Eq()
             new = compared_with_tolerance(ast.Compare(pair[0], [sign], [pair[1]]))
     if new is not None:
-        yield Change(new, site.code(), CHANGES["tolerance"], alike=True)
+        yield Change(new, site.code(), CHANGES["tolerance"], alike="tolerance")
 
 
 def compared_with_tolerance(node: ast.Compare) -> ast.expr | None:
@@ -153,29 +130,10 @@ def compared_with_tolerance(node: ast.Compare) -> ast.expr | None:
     return ast.Compare(size, [ast.LtE() if isinstance(sign, ast.Eq) else ast.Gt()], [ast.Constant(ROUNDING)])
 
 
-def nan_counted(site: Site) -> Iterator[Change]:
-    """`x > 0` becomes `not x <= 0`, which is true for NaN too."""
-    node = site.node
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in INVERSE:
-        inverse = with_fields(node, ops=[INVERSE[type(node.ops[0])]()])
-        one = isinstance(site.parent, ast.If | ast.IfExp | ast.BoolOp | ast.While)
-        yield Change(ast.UnaryOp(ast.Not() if one else ast.Invert(), inverse), site.code(), CHANGES["nan too"])
-
-
 def statements_in(node: ast.AST, field: str) -> list[ast.stmt]:
     """Return one of the blocks of a statement; none where it has no such block."""
     block = getattr(node, field, None)
     return block if isinstance(block, list) else []
-
-
-def otherwise(site: Site) -> Iterator[Change]:
-    """A second `if` becomes `elif` of the one before it."""
-    block = statements_in(site.node, "body")
-    for i, (node, following) in enumerate(pairwise(block)):
-        if isinstance(node, ast.If) and isinstance(following, ast.If) and not node.orelse:
-            chained = [*block[:i], with_fields(node, orelse=[following]), *block[i + 2 :]]
-            piece = f"if {site.code(following.test)}"
-            yield Change(with_fields(site.node, body=chained), piece, CHANGES["elif"], following.lineno)
 
 
 def cut_anew(site: Site) -> Iterator[Change]:
@@ -201,31 +159,6 @@ def transposed(node: ast.expr, *axes: int) -> ast.Call:
     return ast.Call(ast.Attribute(node, "transpose", ast.Load()), [constant(axis) for axis in axes], [])
 
 
-FIRST_ROW = re.compile(r"(?<!shape)\[0(?:, |\])")
-ONE_NUMBER = re.compile(r"^(?:int|float)\((.*)\)$|\.item\(\)$")
-OF_EVERYTHING = re.compile(r"\.(argmax|argmin|sum|mean|amax|amin)\(\)")
-
-
-def every_row(site: Site) -> Iterator[Change]:
-    """`int(x[0, -1].argmax())` becomes `x[:, -1].argmax(dim=-1)`."""
-    if isinstance(site.parent, ast.Assign | ast.Return | ast.AugAssign) and isinstance(site.node, ast.Call):
-        code = ONE_NUMBER.sub(r"\1", ast.unparse(site.node))
-        new = OF_EVERYTHING.sub(r".\1(dim=-1)", FIRST_ROW.sub(lambda m: "" if m[0].endswith("]") else "[:, ", code))
-        with contextlib.suppress(SyntaxError):
-            if FIRST_ROW.search(code) and new.count("dim=-1") + (code != ast.unparse(site.node)):
-                yield Change(expression(new), site.code(), CHANGES["every row"])
-
-
-def random_numbers(site: Site) -> Iterator[Change]:
-    """`x[0, t] += 1.0` becomes `x[0, t] = torch.randn_like(x[0, t])`."""
-    node = site.node
-    if isinstance(node, ast.Assign | ast.AugAssign):
-        target = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-        if target.endswith("]"):
-            (drawn,) = statements(f"{target} = torch.randn_like({target})")
-            yield Change(drawn, site.code(), CHANGES["random"])
-
-
 AXES_IN_FRONT = r"\b{name}\b[^().]*\(\.\.\.((?:, *\w+)*)\)"
 ONE_PART = """
 if {first}.ndim > {axes}:
@@ -237,10 +170,6 @@ if {first}.ndim != {axes} + 1:
     front, made = {first}.shape[:{first}.ndim - {axes}], {function}({arguments})
     apart = [part.reshape(*front, *part.shape[1:]) for part in (made if isinstance(made, tuple) else (made,))]
     return tuple(apart) if isinstance(made, tuple) else apart[0]
-"""
-AXIS_LAST = """
-if {axis} not in (-1, {first}.ndim - 1):
-    return {library}.moveaxis({function}({arguments}), -1, {axis})
 """
 
 
@@ -260,17 +189,6 @@ def axes_in_front(site: Site) -> Iterator[Change]:
             for template, given, words in ((ONE_PART, parts, "one part"), (ONE_BATCH, batches, "one batch")):
                 new = calling_itself(node, template, given, first=first, axes=axes[first])
                 yield Change(new, f"def {node.name}", CHANGES[words])
-
-
-def axis_last(site: Site) -> Iterator[Change]:
-    """A function with an argument `dim` calls itself with that axis moved to the end, and moves it back."""
-    node = site.node
-    if isinstance(node, ast.FunctionDef) and isinstance(site.parent, ast.Module):
-        first, *others = [*parameters_of(node), ""]
-        for axis in (name for name in ("dim", "axis") if name in others):
-            given = {first: f"{library_of(node)}.moveaxis({first}, {axis}, -1)", axis: "-1"}
-            new = calling_itself(node, AXIS_LAST, given, first=first, axis=axis)
-            yield Change(new, f"def {node.name}", CHANGES["axis last"].format(name=axis))
 
 
 def library_of(function: ast.FunctionDef) -> str:
@@ -354,10 +272,3 @@ def steps_swapped(site: Site) -> Iterator[Change]:
     inner = step_of(outer.inner) if outer else None
     if outer and inner and not (isinstance(site.node, ast.BinOp) and isinstance(outer.inner, ast.BinOp)):
         yield Change(inner.around(outer.around(inner.inner)), site.code(), CHANGES["steps"])
-
-
-def opposite_sign(site: Site) -> Iterator[Change]:
-    """`x.softmax(-1)` becomes `(-x).softmax(-1)`, as in Boltzmann's exp(-E)."""
-    step = step_of(site.node)
-    if step and step.name in ("softmax", "exp"):
-        yield Change(step.around(ast.UnaryOp(ast.USub(), step.inner)), site.code(), CHANGES["minus"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,15 +15,17 @@ from torch import Tensor
 
 from ..errors import CheckFailed, CourseError, NotStarted
 from ..judging.card import Card, message_of
+from ..judging.case import Found
 from ..judging.check import Check, checks_in, load_module
 from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
+from ..judging.parting import unpacked
 from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
 from ..judging.target import Target
 from ..judging.verdict import Verdict, judge
 from ..paths import student_files
 from .progress import record_progress
-from .repairing import defining_cell, repair_in_copy
+from .repairing import defining_cell, search_in_copy
 from .sharing import tell_board
 
 HINTS = 3
@@ -112,13 +114,13 @@ class ReleasedChecks:
         source, cell = source_of(work), defining_cell(work)
         messages, hints = known["messages"], known.get("hints")
 
-        def repair() -> str:
+        def search() -> Found:
             if names is None:
-                return ""
-            return repair_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
+                return Found()
+            return search_in_copy(cell, checks, targets, outcomes, names, known.get("calls", ()))
 
         code, calls = cell or "".join(source), known.get("calls")
-        verdict = judge(exercise, targets, outcomes, messages, hints, code, repair, calls)
+        verdict = judge(exercise, targets, outcomes, messages, hints, code, search, calls)
         short = found_in(self.shortcuts, exercise, source) or ran_in(self.shortcuts, exercise, outcomes)
         return barred(verdict, *short) if short and verdict.started else verdict, known["hidden"]
 
@@ -135,6 +137,7 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         tolerance=check.tolerance,
         names=names if check.summary is None else (),
         inputs=inputs,
+        steps=partial(unpacked, data.get("steps", ())),
     )
 
 

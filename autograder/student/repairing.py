@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import io
+import json
 import linecache
 import os
 import select
@@ -18,11 +19,13 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
 
+from ..judging.case import Found
 from ..judging.check import Check
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.repairs import Search
@@ -51,15 +54,15 @@ def defining_cell(work: Any) -> str:
     return "".join(linecache.getlines(file)) if "ipykernel" in file or "<ipython" in file else ""
 
 
-def repair_in_copy(
+def search_in_copy(
     cell: str,
     checks: Sequence[Check],
     targets: Sequence[Target],
     outcomes: Sequence[Outcome],
     names: Mapping[str, Any],
     calls: Collection[str] = (),
-) -> str:
-    """Return what a student reads about a repair, or ''.
+) -> Found:
+    """Return what a student reads about runs of a cell, whole and edited.
 
     Args:
         cell: the student's cell.
@@ -70,13 +73,18 @@ def repair_in_copy(
         calls: which meaningful functions the solution calls.
     """
     if not cell or not hasattr(os, "fork"):
-        return ""
+        return Found()
     trials = Trials(names, checks[0].exercise, TRIED)
 
     def run(source: str, i: int) -> Outcome:
         return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
-    return last_line_of_copy(lambda: Search(cell, targets, outcomes, run, needed=calls).sentences())
+    def trace(source: str, i: int) -> Outcome:
+        return trials.run(source, checks[i], PUBLIC_SEED)
+
+    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace)
+    line = last_line_of_copy(lambda: (json.dumps(asdict(found)) for found in search.found()))
+    return Found(**json.loads(line)) if line else Found()
 
 
 def last_line_of_copy(lines: Callable[[], Iterable[str]]) -> str:

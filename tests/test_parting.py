@@ -1,0 +1,167 @@
+"""A trace: up to where a wrong answer's numbers are those of a solution, in any order, layout and loop."""
+
+import ast
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.judging.inputs import PUBLIC_SEED
+from autograder.judging.parting import Numbers, Walk, numbers_of, packed, steps_in, unpacked
+from autograder.judging.sentences import TRACED
+from autograder.judging.syntax import parse
+from autograder.judging.trace import Trace, rewritten
+from autograder.judging.trial import Trials
+from autograder.judging.values import Returned
+
+from .answer_keys import SEED, key_of
+
+Q, K, V = (torch.randn(*shape, generator=torch.Generator().manual_seed(1)) for shape in ((5, 4), (7, 4), (7, 3)))
+SOLUTION = """
+def attend(q, k, v):
+    weights = (q @ k.mT / q.size(-1) ** 0.5).softmax(dim=-1)
+    return weights @ v
+"""
+
+
+def looked_at(source: str, *, widely: bool = False) -> tuple[ast.Module, Any, torch.Tensor]:
+    """Run a function on the inputs above, and return what was seen."""
+    tree = parse(source)
+    code = rewritten(tree, widely=widely)
+    names: dict[str, Any] = {"torch": torch}
+    exec(code.source, names)
+    names["attend"](Q, K, V)
+    return tree, code.places, names["__trace__"].table()
+
+
+STEPS = steps_in(*looked_at(SOLUTION, widely=True))
+
+
+def told(*lines: str, steps: list[Numbers] = STEPS) -> str:
+    """Return what is told about a body of the function."""
+    source = "\n    ".join(["def attend(q, k, v):", *lines])
+    tree, places, table = looked_at(source)
+    return "".join(Walk(tree, places, table, steps, source).found())
+
+
+AFTER_SCALING = "Up to `scores / 2` in line 3 these are numbers of a solution; line 4, "
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ("scores = q @ k.mT", "scores = scores / 2", "return scores.softmax(dim=0) @ v"),
+            f"{AFTER_SCALING}`scores.softmax(dim=0)`, makes others.{TRACED['same'].format(name='`softmax`')}",
+        ),
+        (
+            ("scores = k @ q.mT", "scores = scores / 2", "return scores.exp().softmax(dim=0).mT @ v"),
+            "Up to `scores.exp()` in line 4 these are numbers of a solution; line 4, `scores.exp().softmax(dim=0)`, ",
+        ),
+        (
+            ("scores = q @ k.mT", "weights = scores.softmax(dim=-1)", "return weights @ v"),
+            "Up to `q @ k.mT` in line 2 these are numbers of a solution; line 3, `scores.softmax(dim=-1)`, makes "
+            f"others.{TRACED['later'].format(name='`softmax`')}",
+        ),
+        (
+            ("scores = q @ k.mT", "scores = scores / 4", "return scores.softmax(dim=-1) @ v"),
+            "Up to `q @ k.mT` in line 2 these are numbers of a solution; line 3, `scores / 4`, makes others."
+            f"{TRACED['same'].format(name='a quotient')}",
+        ),
+        (
+            ("w = (q @ k.mT / 2).softmax(dim=-1)", "return (w @ v).tanh()"),
+            f"Up to `w @ v` in line 3 these are numbers of a solution; line 3, `(w @ v).tanh()`, makes others."
+            f"{TRACED['ends']}",
+        ),
+        (
+            ("return (q.cosh() @ k.mT).softmax(dim=-1) @ v",),
+            f"Line 2, `q.cosh()`, makes numbers that a solution does not have.{TRACED['none'].format(name='`cosh`')}",
+        ),
+    ],
+)
+def test_where_the_numbers_part_is_told(lines: tuple[str, ...], said: str) -> None:
+    assert told(*lines).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("return (q @ k.mT / 2).softmax(dim=-1) @ v",),
+        ("return ((k / 2) @ q.mT).softmax(dim=0).mT @ v",),
+        ("e = (q @ k.mT / 2 - (q @ k.mT / 2).amax(-1, True)).exp()", "return e / e.sum(-1, True) @ v"),
+        (
+            "rows = []",
+            "for row in q:",
+            "    scores = torch.stack([row @ key for key in k]) / 2",
+            "    rows.append(scores.softmax(dim=0) @ v)",
+            "return torch.stack(rows)",
+        ),
+        ("return torch.einsum('ls,sd->ld', (torch.einsum('ld,sd->ls', q, k) / 2).softmax(dim=-1), v)",),
+    ],
+)
+def test_another_way_to_write_it_parts_nowhere(lines: tuple[str, ...]) -> None:
+    assert told(*lines) == TRACED["all"]
+
+
+def test_a_loop_over_rows_that_goes_wrong_is_followed_into_its_rounds() -> None:
+    words = told(
+        "rows = [(row @ k.mT / 2).softmax(dim=0) for row in q]", "return torch.stack([w.cumsum(0) @ v for w in rows])"
+    )
+    assert words.startswith("Up to `(row @ k.mT / 2).softmax(dim=0)` in line 2 these are")
+    assert "line 3, `w.cumsum(0)`, makes others" in words
+
+
+def test_random_numbers_are_never_called_others() -> None:
+    assert told("return torch.randn(5, 3)") == ""
+
+
+def test_a_student_gets_a_few_rounded_numbers_that_tell_the_same() -> None:
+    given = unpacked(json.loads(json.dumps(packed(STEPS))))
+    assert all(mine.is_like(theirs) for mine, theirs in zip(given, STEPS, strict=True))
+    assert [step.made_from for step in given] == [step.made_from for step in STEPS]
+    lines = ("scores = q @ k.mT", "return (scores / 2).softmax(dim=0) @ v")
+    assert told(*lines, steps=given) == told(*lines)
+
+
+def test_what_is_kept_of_a_value_knows_no_order_and_no_layout() -> None:
+    x = torch.randn(3, 4, dtype=torch.float64)
+    kept = []
+    for values in ([x], [x.mT], [x.flip(0).flatten()], list(x), [x.tolist()], [x.numpy()]):
+        trace = Trace()
+        for value in values:
+            trace(value, 0)
+        kept.append(numbers_of(trace.table()[0].tolist()))
+    assert all(numbers.is_like(kept[0]) for numbers in kept)
+    assert not any(numbers_of(row).is_like(kept[0]) for row in seen(x * 1.001).tolist())
+
+
+def seen(value: Any) -> torch.Tensor:
+    trace = Trace()
+    trace(value, 0)
+    return trace.table()
+
+
+def test_of_a_table_of_zeros_and_ones_the_order_counts() -> None:
+    mask = torch.ones(4, 4).tril()
+    one, other, inverted = (numbers_of(seen(x)[0].tolist()) for x in (mask, mask.mT, mask == 0))
+    assert not one.is_like(other)
+    assert inverted.is_like(one)
+
+
+@pytest.mark.parametrize("lesson", ["03_scaling"])
+def test_no_solution_parts_from_itself_at_home_and_graded(lesson: str) -> None:
+    key, compared = key_of(lesson), 0
+    for exercise in key.exercises:
+        source = key.source.reference
+        tree = ast.Module([node for node in parse(source).body if getattr(node, "name", "") == exercise], [])
+        for check, seed in ((check, seed) for check in key.checks_of(exercise) for seed in (PUBLIC_SEED, SEED)):
+            code = rewritten(tree)
+            outcome = Trials(key.reference, exercise, 60.0).run(code.source, check, seed)
+            if not isinstance(outcome, Returned):
+                continue  # it takes longer than a trial may
+            compared += 1
+            steps = next(t for t in key.targets(exercise, seed) if t.name == check.name).steps()
+            walk = Walk(tree, code.places, outcome.tree, unpacked(json.loads(json.dumps(packed(steps)))), source)
+            assert walk.parting is None, walk.found()
+    assert compared > 10
