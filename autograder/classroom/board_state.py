@@ -20,7 +20,7 @@ TRIES_TO_HELP = 2
 RULES = {
     "repair": "One edit of their own code passes, and the message says where.",
     "changed_in_place": "An input was changed in place.",
-    "trace": "Up to some line it calculates what a solution does.",
+    "trace": "Up to some line it calculates what a solution does, and then something else.",
     "relation": "The result is the right one, changed as a whole.",
     "exception": "It stopped with an error, and the message says what that means.",
     "what_is_there": "Nothing is known about it: the message shows what came out.",
@@ -90,8 +90,8 @@ def board_of(
     states: dict[str, dict[str, str]] = defaultdict(dict)
     for (student, exercise), passed in done.items():
         states[student][exercise] = PASSED if passed else WORKING
-    for student, own in tries_by_student(tries).items():
-        for exercise in stuck_on(own, now):
+    for student, mine in tries_by_student(tries).items():
+        for exercise in stuck_on(mine, now):
             if states[student].get(exercise) == WORKING:
                 states[student][exercise] = STUCK
     shown = last_messages(tries, now) if since is None else [t for t in tries if t.time >= since and not t.passed]
@@ -100,10 +100,10 @@ def board_of(
 
 def tries_by_student(tries: Iterable[Try]) -> dict[str, list[Try]]:
     """Return each student's tries, in order."""
-    by_student = defaultdict(list)
-    for tried in tries:
-        by_student[tried.student].append(tried)
-    return by_student
+    mine = defaultdict(list)
+    for one in tries:
+        mine[one.student].append(one)
+    return mine
 
 
 def stuck_on(tries: Sequence[Try], now: float) -> set[str]:
@@ -114,48 +114,45 @@ def stuck_on(tries: Sequence[Try], now: float) -> set[str]:
         now: the moment, in seconds since 1970.
     """
     session = last_session(tries, now)
-    passed = max((tried.time for tried in session if tried.passed), default=0.0)
-    stuck = set()
-    for exercise in {tried.exercise for tried in session}:
-        own = [tried for tried in session if tried.exercise == exercise]
-        if own[-1].passed:
+    passed = max((one.time for one in session if one.passed), default=0.0)
+    found = set()
+    for exercise in {one.exercise for one in session}:
+        mine = [one for one in session if one.exercise == exercise]
+        if mine[-1].passed:
             continue
-        same = {(tried.passed, tried.message) for tried in own[-SAME_MESSAGE:]}
-        since = [tried for tried in own if tried.time > passed]
+        same = {(one.passed, one.message) for one in mine[-SAME_MESSAGE:]}
+        since = [one for one in mine if one.time > passed]
         long = len(since) > 1 and now - since[0].time >= NO_PROGRESS
-        if (len(own) >= SAME_MESSAGE and len(same) == 1) or long:
-            stuck.add(exercise)
-    return stuck
+        if (len(mine) >= SAME_MESSAGE and len(same) == 1) or long:
+            found.add(exercise)
+    return found
 
 
 def last_session(tries: Sequence[Try], now: float) -> Sequence[Try]:
     """Return the tries since the last pause; none where the pause lasts."""
     if not tries or now - tries[-1].time > PAUSE:
         return []
-    breaks = [
-        index for index, (tried, following) in enumerate(pairwise(tries), 1) if following.time - tried.time > PAUSE
-    ]
+    breaks = [index for index, (one, following) in enumerate(pairwise(tries), 1) if following.time - one.time > PAUSE]
     return tries[breaks[-1] if breaks else 0 :]
 
 
 def last_messages(tries: Iterable[Try], now: float) -> list[Try]:
     """Return everybody's last try on each exercise, where it did not pass and is not long ago."""
-    latest = {(tried.student, tried.exercise): tried for tried in tries}
-    return [tried for tried in latest.values() if not tried.passed and now - tried.time <= PAUSE]
+    latest = {(one.student, one.exercise): one for one in tries}
+    return [one for one in latest.values() if not one.passed and now - one.time <= PAUSE]
 
 
 def most_seen(tries: Iterable[Try]) -> dict[str, list[Seen]]:
     """Return the messages of tries that did not pass, with who saw them; the most frequent first."""
-    by_exercise: dict[str, dict[str, Seen]] = defaultdict(dict)
-    for tried in tries:
-        seen = by_exercise[tried.exercise].setdefault(tried.message, Seen(tried.message))
-        if tried.student not in seen.students:
-            seen.students.append(tried.student)
-        if tried.code:
-            seen.example, seen.author = tried.code, tried.student
+    found: dict[str, dict[str, Seen]] = defaultdict(dict)
+    for one in tries:
+        seen = found[one.exercise].setdefault(one.message, Seen(one.message))
+        if one.student not in seen.students:
+            seen.students.append(one.student)
+        if one.code:
+            seen.example, seen.author = one.code, one.student
     return {
-        exercise: sorted(seen.values(), key=lambda s: (-len(s.students), s.message))
-        for exercise, seen in by_exercise.items()
+        exercise: sorted(seen.values(), key=lambda s: (-len(s.students), s.message)) for exercise, seen in found.items()
     }
 
 
@@ -182,19 +179,19 @@ def messages_that_helped(tries: Iterable[Try]) -> list[Helped]:
     Args:
         tries: a lesson's, in order.
     """
-    by_exercise: dict[tuple[str, str], list[Try]] = defaultdict(list)
-    for tried in tries:
-        by_exercise[tried.student, tried.exercise].append(tried)
+    mine: dict[tuple[str, str], list[Try]] = defaultdict(list)
+    for one in tries:
+        mine[one.student, one.exercise].append(one)
     counts: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for (_, exercise), own in by_exercise.items():
+    for (_, exercise), own in mine.items():
         first: dict[str, int] = {}
-        for index, tried in enumerate(own):
-            if not tried.passed:
-                first.setdefault(tried.message, index)
+        for index, one in enumerate(own):
+            if not one.passed:
+                first.setdefault(one.message, index)
         for message, index in first.items():
             counts[exercise, message].append(any(o.passed for o in own[index + 1 : index + 1 + TRIES_TO_HELP]))
-    helped_most = [Helped(exercise, message, len(some), sum(some)) for (exercise, message), some in counts.items()]
-    return sorted(helped_most, key=lambda helped: (helped.exercise, -helped.saw, helped.message))
+    found = [Helped(exercise, message, len(some), sum(some)) for (exercise, message), some in counts.items()]
+    return sorted(found, key=lambda helped: (helped.exercise, -helped.saw, helped.message))
 
 
 def message_words(message: str, written: Mapping[str, str]) -> str:
