@@ -104,7 +104,7 @@ def full(key: AnswerKey) -> int:
 @pytest.fixture(scope="session")
 def possible(full: int, package: LessonPackage) -> int:
     """The same with the questions, which a person grades."""
-    return full + sum(package.nbgrader_cells[name]["metadata"]["nbgrader"]["points"] for name in package.rubrics)
+    return full + sum(int(package.nbgrader_cells[name].points or 0) for name in package.rubrics)
 
 
 @pytest.fixture(scope="session")

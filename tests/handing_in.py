@@ -23,10 +23,14 @@ def add_exchange(course: Course, root: Path, rules: str = BY_ANYBODY) -> Path:
 
 def configure(course: Course, text: str) -> None:
     """Add to a course's configuration."""
-    with (course.root / CONFIG_NAME).open("a") as config:
-        config.write(text)
-    later = (course.root / CONFIG_NAME).stat().st_mtime + 1  # two changes within one tick of the file system's clock
-    os.utime(course.root / CONFIG_NAME, (later, later))
+    rewrite(course.root / CONFIG_NAME, (course.root / CONFIG_NAME).read_text(encoding="utf-8") + text)
+
+
+def rewrite(config: Path, text: str) -> None:
+    """Change a file so that its time changes, too: two changes may come within one tick of the file system's clock."""
+    later = config.stat().st_mtime + 1
+    config.write_text(text, encoding="utf-8")
+    os.utime(config, (later, later))
 
 
 def hand_in(exchange: Path, student: str, content: str, lesson: str, secret: str | None = None) -> str:

@@ -3,7 +3,7 @@
 import torch
 
 from autograder.authoring.lesson_package import package_of
-from autograder.authoring.nbgrader_course import current_config
+from autograder.authoring.nbgrader_course import load_config
 from autograder.grading.package import LessonPackage
 from autograder.judging import answer_key
 from autograder.judging.answer_key import AnswerKey, load_answer_key
@@ -38,7 +38,7 @@ def test_a_lesson_that_has_changed_is_read_again(scratch: Course) -> None:
     assert "tools" in renamed.key.module_names
     with (scratch.root / CONFIG_NAME).open("a", encoding="utf-8") as config:
         config.write('c.Questions.graded = ["nobody_asks_this"]\n')
-    current_config(scratch.root)
+    load_config(scratch.root)
     assert package_of(lesson).digest != renamed.digest
 
 

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from errno import ENOSPC
@@ -34,7 +34,7 @@ from autograder.paths import CONFIG_NAME, Course
 
 from . import handing_in
 from .conftest import FRAGILE, LESSON
-from .handing_in import add_exchange, configure, page_of
+from .handing_in import add_exchange, configure, page_of, rewrite
 
 # nbgrader leaves a file to the garbage collector when it releases feedback
 pytestmark = [
@@ -501,18 +501,19 @@ def test_while_somebody_edits_the_configuration_work_waits(
     config = service.course.root / CONFIG_NAME
     before = config.read_text(encoding="utf-8")
     hand_in(exchange, "ada", notebooks["nothing"])
-    config.write_text(before + half, encoding="utf-8")
+    rewrite(config, before + half)
     service.service.work()
     assert words in service.said[-1]
     assert service.service.waiting == 1
-    config.write_text(before, encoding="utf-8")
+    rewrite(config, before)
     service.service.start()
-    configure(service.course, half)  # half typed, while it is graded
-    for _ in range(3):
-        service.service.work()
+    rewrite(config, before + half)  # while it is graded
+    wait(service.service._running)
+    service.said.clear()
+    service.service.work()
     assert words in service.said[-1]
     assert service.attempts("ada") == []
-    config.write_text(before, encoding="utf-8")
+    rewrite(config, before)
     while service.service.waiting:
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]
