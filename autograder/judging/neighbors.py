@@ -11,7 +11,7 @@ import ast
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 from .edit_operators import OPERATORS
@@ -19,6 +19,7 @@ from .observations import parameters_of, unread_parameters
 from .site import Change, Site, Size
 from .syntax import called
 
+MOST_EDITS = 20_000  # that are made of one cell: an honest one of 1,600 nodes has 12,000
 MOST_NODES_DELETED = 6  # whoever deletes more has changed what the code does, and not one slip in it
 MOST_TOGETHER = 8
 NO_CODE = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.arg)
@@ -78,19 +79,29 @@ class Edit:
 
 
 def edits_of(tree: ast.Module, text: str, near: int = 0) -> list[Edit]:
-    """Return every edit of a cell's definitions, smallest first; of one size those of one line first.
+    """Return the edits of a cell's definitions, smallest first; of one size those of one line first.
+
+    Names and arguments without end have more neighbors than anybody can try: then it is those of the first lines.
 
     Args:
         tree: the definitions; edits write into them.
         text: the cell.
         near: the line where it stopped with an error, 0 where it did not.
     """
-    number, single = count(), []
+    number = count()
+    single = [
+        edit_at(site, at, change, size, (site.line != near, next(number)))
+        for site, at, change, size in islice(changes_in(tree, text), MOST_EDITS)
+    ]
+    return sorted([*single, *edits_together(single)], key=lambda edit: (edit.size, len(edit.writes), edit.order))
+
+
+def changes_in(tree: ast.Module, text: str) -> Iterator[tuple[Site, tuple[Any, Any], Change, Size]]:
+    """Yield each change that an operator makes, with its site and the container that it writes into."""
     for site, container, key in sites_in(tree, Around(), text):
         for operator, size in OPERATORS:
             for change in operator(site):
-                single.append(edit_at(site, (container, key), change, size, (site.line != near, next(number))))
-    return sorted([*single, *edits_together(single)], key=lambda edit: (edit.size, len(edit.writes), edit.order))
+                yield site, (container, key), change, size
 
 
 def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: tuple[int, ...]) -> Edit:
@@ -101,7 +112,8 @@ def edit_at(site: Site, at: tuple[Any, Any], change: Change, size: Size, order: 
         deleted = size_of(site.node) - size_of(change.new)
         large = deleted > MOST_NODES_DELETED and not is_one_step(site.node, change.new)
         size = Size.REMOVAL if large or changes_much(site, change.new) else size
-    what = ast.dump(change.new) if change.words else ""
+    whole = str(id(change.new)) if size is Size.WHOLE else ""  # no two of these are the same, and each is long to write
+    what = whole or (ast.dump(change.new) if change.words else "")
     line = change.line or site.line
     return Edit(
         (Write(container, key, change.new),),

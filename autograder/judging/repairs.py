@@ -38,6 +38,7 @@ FORMS = {  # what is gained without a value's being right; the first says most
 }
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
 MOST_LINES = 4
+MOST_READ = 500_000  # syntax nodes of all edited cells of one answer: also those that are not run take time
 MOST_FIRST_STEPS = 3
 
 
@@ -158,6 +159,7 @@ class Search:
         self._near = line_of(outcomes[failed[0]], cell) if failed else 0
         self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
         self._tree = definitions_in(cell)
+        self._left_to_read, self._nodes = MOST_READ, sum(1 for _ in ast.walk(self._tree))
         self._seen: set[str] = set()
         self._over = False
 
@@ -244,7 +246,8 @@ class Search:
         every, complete = len(self._targets), None
         in_effect, calls = arguments_in_effect(self._tree), self._needed_calls()
         for edit in edits_of(self._tree, self._cell, self._near):
-            if self._over or (complete is not None and edit.size > complete):
+            self._left_to_read -= self._nodes
+            if self._over or self._left_to_read < 0 or (complete is not None and edit.size > complete):
                 return
             with edit.applied():
                 source = ast.unparse(self._tree)

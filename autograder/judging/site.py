@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 LONGEST_PIECE = 60
@@ -41,7 +41,7 @@ class Site:
     text: str = field(repr=False)
     unread: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def arguments(self) -> set[str]:
         """The parameters of the functions that it is in."""
         functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
@@ -66,7 +66,13 @@ class Site:
     def code(self, node: ast.AST | None = None) -> str:
         """Return a node as the student wrote it, on one line and not too long."""
         node = self.node if node is None else node
-        return in_one_line(written(node, self.text) or ast.unparse(node))
+        if id(node) not in self._written:  # an operator may ask for each of a thousand names
+            self._written[id(node)] = node, in_one_line(written(node, self.text) or ast.unparse(node))
+        return self._written[id(node)][1]
+
+    @cached_property
+    def _written(self) -> dict[int, tuple[ast.AST, str]]:
+        return {}
 
 
 @dataclass(frozen=True)
