@@ -394,7 +394,9 @@ plot.heatmap(
 #
 # ### The distance
 #
-# Attention also shortens a path. The four words survived twelve blanks because training had found a way to carry them that far. When training begins, there is no such way yet. If the last state is to depend on the first word, that dependence must survive every step in between, and so must the gradient on its way back. We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Take the norm, or length, of its last state, which is `gru(x)[1]`. Then compare how strongly this number depends on the first word and on the last, by the norms of the two gradients. How much smaller is the first?
+# Attention also shortens a path. The four words survived twelve blanks because training had found a way to carry them that far. When training begins, there is no such way yet. If the last state is to depend on the first word, that dependence must survive every step in between, and so must the gradient on its way back.
+#
+# We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Take the norm, or length, of its last state, which is `gru(x)[1]`. Then compare how strongly this number depends on the first word and on the last, by the norms of the two gradients. How much smaller is the first?
 
 # %%
 torch.manual_seed(0)

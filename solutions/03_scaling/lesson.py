@@ -484,7 +484,9 @@ print(f"their share of the gradient: {squares[decided].sum() / squares.sum():.0%
 # %% [markdown]
 # Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
 #
-# That is the first suspect. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn. Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
+# That is the first suspect. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
+#
+# Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
 #
 # **Predict.** Which of the two controls learns as well as the first scaled model did?
 

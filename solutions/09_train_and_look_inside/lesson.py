@@ -561,9 +561,9 @@ string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
 
 
 # %%
-def without(heads: list[str], instead: dict, measure) -> float:
+def without(ablate, heads: list[str], instead: dict, measure) -> float:
     vectors = [(name, instead[name]) for name in heads]
-    with writer.off(large, heads, ablate_head), writer.all_of(adding, vectors):
+    with writer.off(large, heads, ablate), writer.all_of(adding, vectors):
         return measure()
 
 
@@ -579,10 +579,13 @@ def on_strings() -> float:
 zeros = dict.fromkeys(names, 0.0)
 try:
     for name, heads in groups.items():
-        zero, mean = (without(heads, fill, on_text) for fill in (zeros, text_means))
+        zero, mean = (
+            without(ablate_head, heads, fill, on_text) for fill in (zeros, text_means)
+        )
         print(f"without {name}\n   text:   {zero:+.2f}, with means {mean:+.2f}")
         zero, mean = (
-            without(heads, fill, on_strings) for fill in (zeros, string_means)
+            without(ablate_head, heads, fill, on_strings)
+            for fill in (zeros, string_means)
         )
         print(f"   copied: {zero:5.0%}, with means {mean:5.0%}")
 except NotImplementedError:
@@ -629,7 +632,7 @@ weights, values = writer.heads(large, strings)
 in_strings = (weights @ values)[:, names.index("2.2")].norm(dim=-1).mean()
 print(f"2.2 in strings: {in_strings:.1f}")
 try:
-    print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
+    print(f"text without 2.2: {without(ablate_head, ['2.2'], zeros, on_text):+.3f}")
 except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
