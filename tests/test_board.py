@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -206,6 +207,26 @@ def test_an_account_that_holds_many_connections_keeps_nobody_out(board: Running,
             one.connect(str(board.socket))
         assert [one.recv(1) for one in sockets[3:]] == [b"", b""]
         assert board.tell(BOB, a_try()).status_code == 200
+
+
+def test_a_body_is_not_read_before_its_sender_is_known(board: Running) -> None:
+    place = urlsplit(board.address)
+    with socket.create_connection((place.hostname, place.port), timeout=10) as one:
+        one.sendall(f"POST {place.path}tries HTTP/1.1\r\nHost: h\r\nContent-Length: 400000\r\n\r\n{{".encode())
+        assert one.recv(100).startswith(b"HTTP/1.1 403")
+
+
+def test_a_body_in_pieces_is_refused(board: Running) -> None:
+    pieces = (json.dumps({"tries": [a_try()]}).encode()[i : i + 2] for i in range(0, 1000, 2))
+    assert board.ask(ADA, "tries", "POST", data=filter(None, pieces)).status_code == 411
+    assert kept(board) == []
+
+
+@pytest.mark.parametrize("times", [(1, 2, 3), (3, 2, 1), (2, 2, 2)])
+def test_of_an_exercise_one_code_is_kept(board: Running, times: tuple[int, ...]) -> None:
+    begin = time.time() - 100
+    board.tell(ADA, *(a_try(n, code=f"code {n}", time=begin + when) for n, when in enumerate(times)))
+    assert len([row for row in kept(board) if row["code"]]) == 1
 
 
 def live(board: Running) -> Iterator[dict[str, Any]]:

@@ -491,6 +491,21 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
     assert service.service.waiting == 0
 
 
+def test_while_somebody_edits_a_lesson_work_waits(service, exchange, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
+    checks = service.course.lesson(LESSON).checks_py
+    before = checks.read_text(encoding="utf-8")
+    hand_in(exchange, "ada", notebooks["nothing"])
+    rewrite(checks, before + "def half(\n")
+    service.service.work()
+    assert "SyntaxError" in service.said[-1]
+    assert service.service.waiting == 1
+    rewrite(checks, before)
+    while service.service.waiting:
+        service.service.work()
+    assert [a.status for a in service.attempts("ada")] == [GRADED]
+
+
 @pytest.mark.parametrize(
     ("half", "words"), [("c.HandIn.due = '2026-1'\n", "is not a time"), ("c.HandIn.due = (\n", "SyntaxError")]
 )

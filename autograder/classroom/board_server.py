@@ -15,7 +15,8 @@ from tornado.iostream import IOStream
 from tornado.netutil import bind_unix_socket
 from tornado.web import Application
 
-MOST_BYTES = 2**19  # of one request: fifty tries with code
+MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
+NO_BODY = 2**10  # of any other
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
 PROXY = -1  # what comes through the hub is no account's
 CREDENTIALS = "3i"  # process, user and group, as the kernel gives them
@@ -61,7 +62,7 @@ def account_of(stream: IOStream) -> int:
 def server_of(app: Application) -> BoundedServer:
     """Return a server that bounds connections, what they send and how long they take."""
     return BoundedServer(
-        app, max_body_size=MOST_BYTES, max_buffer_size=2 * MOST_BYTES, idle_connection_timeout=60, body_timeout=20
+        app, max_body_size=NO_BODY, max_buffer_size=2 * MOST_BYTES, idle_connection_timeout=60, body_timeout=20
     )
 
 

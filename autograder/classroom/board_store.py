@@ -103,10 +103,11 @@ class BoardStore:
             for one in told:
                 what = one.what
                 same = (T.student == what.student, T.lesson == one.lesson, T.exercise == what.exercise)
-                if what.code:
-                    earlier = (*same, T.code.is_not(None), T.time < what.time)
-                    connection.execute(update(TRIES).where(*earlier).values(code=None))
                 connection.execute(insert, row_of(one))
+                if what.code:  # in whatever order they arrive, and whatever times they claim
+                    with_code = select(T.id).where(*same, T.code.is_not(None))
+                    older = connection.scalars(with_code.order_by(T.time.desc(), T.id.desc()).offset(1)).all()
+                    connection.execute(update(TRIES).where(*same, T.id.in_(older)).values(code=None))
 
     def done(self, lesson: str, until: float) -> dict[tuple[str, str], bool]:
         """Return whether each student and exercise that was ever tried has passed by a moment."""

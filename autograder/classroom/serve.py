@@ -132,15 +132,16 @@ class HandInService:
                     self._begin(delivered, rules)
 
     def work(self) -> None:
-        """Look once, and grade what may be graded. While gradebook or configuration cannot be used, all waits."""
+        """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use."""
         try:
             self.look()
             self.start()
             self.finish(TICK)
         except NoSandboxError:
             raise
-        except CourseError as error:
-            self._say(f"{error} Trying again in {RETRY_SECONDS:g} s.")
+        except Exception as error:  # somebody edits a lesson: any error can come of that
+            why = str(error) if isinstance(error, CourseError) else f"{type(error).__name__}: {one_line(str(error))}."
+            self._say(f"{why} Trying again in {RETRY_SECONDS:g} s.")
             time.sleep(RETRY_SECONDS)
 
     def look(self) -> None:
@@ -193,8 +194,12 @@ class HandInService:
             else:
                 self._writer.refuse_unread(delivered, error)
             return
-        settings = grading_settings(self.course, self._options, self._jobs, None)
-        submission = settings.submission(files[lesson.notebook_name], package_of(lesson))
+        try:
+            settings = grading_settings(self.course, self._options, self._jobs, None)
+            submission = settings.submission(files[lesson.notebook_name], package_of(lesson))
+        except Exception:
+            self._wait_for(delivered)
+            raise
         self._running[self._pool.submit(grade, submission)] = Work(delivered, files, rules)
 
     def _wait_for(self, delivered: Delivered) -> None:
