@@ -491,6 +491,20 @@ def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(servic
     assert service.service.waiting == 0
 
 
+def test_who_fills_the_exchange_keeps_nobody_waiting(service, exchange, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.MOST_AT_ONCE", 3)
+    for n in range(10):
+        folder = service.service.exchange.inbound / f"aaa+{LESSON}+2026-01-01 00:00:{n:02} UTC+{n}"
+        folder.mkdir(parents=True)
+        os.chown(folder, 4321, -1)
+    hand_in(exchange, "zoe", notebooks["nothing"])
+    service.service.look()
+    assert service.service.waiting == 4
+    for _ in range(3):
+        service.service.look()
+    assert service.service.waiting == 11
+
+
 def test_while_somebody_edits_a_lesson_work_waits(service, exchange, notebooks, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
     checks = service.course.lesson(LESSON).checks_py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -21,6 +22,7 @@ from .submissions import LATE, SECRET, TIMESTAMP, submission_digest, timestamp_o
 
 Files = Mapping[str, bytes]
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
+MOST_AT_ONCE = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
 COPIED_SECONDS = 2.0  # a file in the inbox that has not changed for so long has been copied there completely
 COLLECTED = "collected by hand"  # before a lesson was graded at hand-in
@@ -56,6 +58,7 @@ class Exchange:
         self._course, self._exchange = course, exchange
         self._changed, self._noticed = 0.0, 0.0
         self._seen, self._refused, self._counted_from = set[str](), Counter[int](), 0.0
+        self._owners: dict[str, int] = {}
 
     def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
         """Yield what has arrived and is not known, once.
@@ -80,18 +83,33 @@ class Exchange:
             self._refused.clear()
         names = {path.name for path in self._exchange.inbound.iterdir()}
         self._seen &= names
+        self._owners = {name: owner for name, owner in self._owners.items() if name in names}
+        waiting = names.difference(self._seen, known)
+        chosen = set(self._some_of_each(waiting))
+        if chosen != waiting:
+            self._noticed = now
+        self._seen |= chosen
         for lesson in self._course.lessons():
-            marked = {name for name in names - self._seen if f"+{lesson.name}+" in name}
-            if new := marked.difference(known):
-                yield from self._new_of(lesson, new, known, say)
+            if new := {name for name in chosen if f"+{lesson.name}+" in name}:
+                yield from self._new_of(lesson, names - new, say)
 
-    def _new_of(
-        self, lesson: Lesson, new: set[str], known: Collection[str], say: Callable[[str], None]
-    ) -> Iterator[Delivered]:
-        deliveries, report = self._exchange.arrivals(lesson, {*known, *self._seen}, self._refused)
+    def _some_of_each(self, names: Collection[str]) -> Iterator[str]:
+        """Yield some folders of each account."""
+        taken = Counter[int]()
+        for name in sorted(names):
+            if name not in self._owners:
+                with suppress(OSError):
+                    self._owners[name] = (self._exchange.inbound / name).lstat().st_uid
+            owner = self._owners.get(name, -1)
+            taken[owner] += 1
+            if taken[owner] <= MOST_AT_ONCE:
+                yield name
+
+    def _new_of(self, lesson: Lesson, others: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
+        deliveries, report = self._exchange.arrivals(lesson, others, self._refused)
         for line in report.left_out:
             say(f"left out   {line}")
-        self._seen |= new | {delivery.folder for delivery in deliveries}
+        self._seen |= {delivery.folder for delivery in deliveries}
         for delivery in deliveries:
             yield self._delivered(lesson, delivery)
 
