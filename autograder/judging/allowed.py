@@ -11,7 +11,9 @@ import builtins
 import re
 import sys
 import types
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from .syntax import Path, as_code, bound_at, imported, reachable, wanted_by
 from .vocabulary import is_in, is_usual_part
@@ -118,9 +120,9 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
     names = with_renamed(parts, {name: path for name, path in names.items() if name in outside})
     fields = {id(statement) for part in parts if isinstance(part, ast.ClassDef) for statement in part.body}
     followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
-    shown = set[int]()
+    shown, loops = set[int](), loop_texts(parts)
     for part in parts:
-        reached = list(reached_for(part, parts))
+        reached = list(reached_for(part, loops))
         if isinstance(part, ast.Call) and (reached or is_plain_type(part)):
             shown.add(id(part.func))
         for path in paths_of(part, reached, names):
@@ -213,12 +215,12 @@ def module_in(module: str, name: str) -> str:
     return getattr(found, "__name__", f"{module}.{name}")
 
 
-def reached_for(part: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, ast.AST | None]]:
+def reached_for(part: ast.AST, loops: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ast.AST | None]]:
     """Yield the names that a node reaches for or defines, each with the object that has it, where there is one.
 
     Args:
         part: the node.
-        parts: all nodes of the statement that it is in.
+        loops: the texts that names of loops stand for.
     """
     if isinstance(part, ast.Attribute):
         yield part.attr, part.value
@@ -227,7 +229,7 @@ def reached_for(part: ast.AST, parts: Sequence[ast.AST]) -> Iterator[tuple[str, 
     elif isinstance(part, ast.Name | ast.FunctionDef | ast.AsyncFunctionDef):
         yield part.id if isinstance(part, ast.Name) else part.name, None
     elif isinstance(part, ast.Call) and len(part.args) > 1 and asks_by_name(part.func, part.args[0]):
-        yield from ((text, part.args[0]) for text in texts_of(part.args[1], parts))
+        yield from ((text, part.args[0]) for text in texts_of(part.args[1], loops))
 
 
 def asks_by_name(function: ast.expr, owner: ast.expr) -> bool:
@@ -236,18 +238,25 @@ def asks_by_name(function: ast.expr, owner: ast.expr) -> bool:
     return name in ("getattr", "hasattr") or (name in ("setattr", "delattr") and is_own(owner))
 
 
-def texts_of(node: ast.AST, parts: Sequence[ast.AST]) -> list[str]:
+def texts_of(node: ast.AST, loops: Mapping[str, Sequence[str]]) -> Sequence[str]:
     """Return the texts that an expression can be, or begins with, where they are written out: also in a loop's head."""
     if isinstance(node, ast.JoinedStr) and node.values:
         node = node.values[0]
-    if isinstance(node, ast.Constant):
-        return [node.value] if isinstance(node.value, str) else []
-    bound = [part for part in parts if isinstance(node, ast.Name) and node.id in bound_at(part)]
-    columns = [column for part in parts if isinstance(part, ast.For | ast.comprehension) for column in columns_of(part)]
-    mine = [values for target, values in columns if target in bound]
-    texts = [getattr(value, "value", None) for values in mine for value in values]
-    told = [text for text in texts if isinstance(text, str)]
-    return told if len(mine) == len(bound) and len(told) == len(texts) else []
+    if isinstance(node, ast.Name):
+        return loops.get(node.id, ())
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+
+
+def loop_texts(parts: Iterable[ast.AST]) -> dict[str, list[str]]:
+    """Return the texts of names that nothing binds but loops over a few texts that are written out."""
+    bound, found = Counter[str](), dict[str, list[list[str]]]()
+    for part in parts:
+        bound.update(bound_at(part))
+        for target, values in columns_of(part) if isinstance(part, ast.For | ast.comprehension) else ():
+            texts = [text for value in values[:MOST_STEPS] if isinstance(text := getattr(value, "value", None), str)]
+            if isinstance(target, ast.Name) and len(texts) == len(values):
+                found.setdefault(target.id, []).append(texts)
+    return {name: [*chain(*texts)] for name, texts in found.items() if len(texts) == bound[name] <= MOST_STEPS}
 
 
 def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Sequence[ast.AST | None]]]:
