@@ -15,6 +15,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+import torch
+
+from ..errors import escaped
 from .syntax import Path, as_code, bound_at, imported, reachable, wanted_by
 from .vocabulary import is_in, is_usual_part
 
@@ -26,18 +29,35 @@ def listed(names: str) -> frozenset[str]:
 
 MODULES = listed("""
 __future__ abc bisect cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
-numbers operator random re statistics torch torch.backends torch.cuda torch.nn torch.testing typing
+numbers operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends torch.cuda
+torch.nn torch.testing typing warnings
 """)
+OF_TORCH = (
+    listed("""
+Generator Size Tensor as_tensor asarray atleast_1d atleast_2d atleast_3d autocast block_diag broadcast_shapes cdist
+cartesian_prod compile default_generator device dtype einsum enable_grad finfo from_numpy get_default_device
+get_default_dtype get_num_threads get_rng_state iinfo inference_mode initial_seed is_complex is_floating_point
+is_grad_enabled is_tensor layout load manual_seed meshgrid no_grad norm save seed set_default_device set_default_dtype
+set_float32_matmul_precision set_flush_denormal set_grad_enabled set_num_threads set_printoptions set_rng_state split
+stft tensor tensordot typename unique unique_consecutive unravel_index use_deterministic_algorithms vmap
+""")
+)  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
 ELSEWHERE = listed("""
-IPython.display asyncio.gather asyncio.run asyncio.sleep datetime gc.collect inspect.getsource inspect.signature json
-matplotlib multiprocessing.cpu_count numpy os.cpu_count os.environ os.getcwd os.listdir os.makedirs os.path pandas
-pathlib pprint seaborn sys.path sys.version textwrap time torch.utils.data tqdm warnings
+IPython.display asyncio.gather asyncio.run asyncio.sleep datetime einops gc.collect inspect.getsource json matplotlib
+multiprocessing.cpu_count numpy os.cpu_count os.environ os.getcwd os.listdir os.makedirs os.path pandas pathlib pprint
+rich scipy seaborn sys.path sys.version torch.profiler torch.utils.benchmark torch.utils.data tqdm tracemalloc
 """)  # in cells that no exercise leads to: what shows, measures and reads files
 RUN_TEXTS = listed("""
-functools.singledispatch functools.singledispatchmethod operator.attrgetter operator.methodcaller torch.load
-typing.get_type_hints
+functools.singledispatch functools.singledispatchmethod numpy.load operator.attrgetter operator.methodcaller pandas.eval
+pandas.read_pickle string.Formatter torch.load typing.get_type_hints
 """)  # in those modules, the public names that find or run what a text says
 ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
+MAGICS = listed("""
+capture conda config env history lsmagic matplotlib pip precision prun pwd time timeit who who_ls whos
+""")
+MAGIC = re.compile(r"^[ \t]*%{1,2}(\w+)|=[ \t]*%(\w+)", re.MULTILINE)
+WRITES = listed("write_text write_bytes")  # a file that is imported afterward is read by nobody
+MOST_SHOWN = 80  # characters of a word
 BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
 SPECIAL = listed("""
 __init__ __call__ __name__ __class__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__
@@ -63,6 +83,7 @@ class CodeReader:
     def __init__(self, sources: Sequence[str], own: Collection[str]) -> None:
         self._sources = [as_code(source) for source in sources]
         self._own = [source for source in self._sources if source in own]
+        self._texts = list(own)
         given = [source for source in self._sources if source not in own]
         self._given = {id(node) for source in given for node in source.statements}
         imports = [path for source in given for path in source.imports.values()]
@@ -83,18 +104,20 @@ class CodeReader:
         """
         nodes = self._reached(exercise)
         if word := next(self._words(nodes, known), ""):
-            return f"its code uses `{word}`"
+            return f"its code uses `{shown_word(word)}`"
         if "*" not in self._defined and (
             names := sorted({n for node in nodes for n in wanted_by(node)} - self._defined.union(known))
         ):
-            return f"its code uses `{names[0]}`, which no cell defines that can be read"
+            return f"its code uses `{shown_word(names[0])}`, which no cell defines that can be read"
         unread = any(exercise in source and source.strip() and not source.statements for source in self._own)
         return "a cell with its name cannot be read" if unread else ""
 
     def question_elsewhere(self, known: Collection[str] = ()) -> str:
         """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
-        word = next(self._words(self._own_nodes(), ELSEWHERE.union(known)), "")
-        return f"a cell uses `{word}`" if word else ""
+        magics = (f"%{name}" for text in self._texts for name in magics_in(text) if name not in MAGICS)
+        written = (word for node in self._own_nodes() for word in written_in(node) if word not in known)
+        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics, written), "")
+        return f"a cell uses `{shown_word(word)}`" if word else ""
 
     def words(self, exercise: str) -> frozenset[str]:
         """Return all that an exercise's code uses beyond what is ordinary."""
@@ -106,6 +129,27 @@ class CodeReader:
     def _words(self, nodes: Iterable[ast.stmt], known: Collection[str]) -> Iterator[str]:
         modules = self._modules.union(known)
         return (word for node in nodes for word in words_in(node, self._names, modules) if word not in known)
+
+
+def shown_word(word: str) -> str:
+    """Return a word as a line shows it: the student wrote it, and it may be long or hold what a terminal obeys."""
+    return escaped(word)[:MOST_SHOWN]
+
+
+def magics_in(text: str) -> Iterator[str]:
+    """Yield the names of IPython's magics in a cell."""
+    yield from (whole or value for whole, value in MAGIC.findall(text))
+
+
+def written_in(node: ast.stmt) -> Iterator[str]:
+    """Yield what writes a file as text."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr in WRITES:
+            yield part.attr
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "open":
+            modes = [*part.args[1:2], *(word.value for word in part.keywords if word.arg == "mode")]
+            if any(not isinstance(mode, ast.Constant) or set(str(mode.value)) - set("rbt") for mode in modes):
+                yield "open"
 
 
 def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator[str]:
@@ -186,6 +230,8 @@ def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
             return "", False
         if name == "*":
             return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
+        if module == "torch" and not is_ordinary_in_torch(name):
+            return "", False
         inner = module_in(module, name)
         if not inner or not is_ordinary(inner, modules):
             return "", not inner
@@ -198,6 +244,13 @@ def is_ordinary(module: str, modules: Collection[str]) -> bool:
     if module.split(".")[0] in EXACT:
         return module in modules or is_usual_part(module)
     return is_in(module, modules) or any(name.startswith(f"{module}.") for name in modules)
+
+
+def is_ordinary_in_torch(name: str) -> bool:
+    """Say whether `torch.<name>` is an operator, a type, a number or a helper; a module is asked about itself."""
+    value = getattr(torch, name, None)
+    plain = (torch.dtype, torch.layout, torch.memory_format, float, int, str, types.ModuleType, types.NoneType)
+    return name in OF_TORCH or isinstance(value, plain) or hasattr(torch._C._VariableFunctions, name)
 
 
 def is_known(module: str) -> bool:

@@ -72,7 +72,9 @@ USUAL = (
     *("torch.autograd", "torch.func", "torch._functorch", "torch.optim", "torch.random", "torch.distributions"),
     *("torch.utils._contextlib", "torch.utils._pytree", "torch.storage", "torch.linalg", "torch.special", "torch.fft"),
 )
-READY_MADE = ("torch.nn.modules.transformer",)
+READY_MADE = (
+    *("torch.nn.modules.transformer", "torch.distributions.transforms", "torch.distributions.constraint_registry"),
+)
 SHOWN = re.compile(r"[\w.:<>]+")
 
 
