@@ -5,6 +5,7 @@ import datetime
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -391,14 +392,15 @@ def test_a_file_that_is_swapped_all_the_time_is_hers_or_nothing(scratch, exchang
     secret.chmod(0o600)
     api, stored = nbgrader(scratch, exchange), scratch.submission(scratch.lesson(LESSON), mallory.name)
     command, seen = ["sh", "-c", SWAP, "swap", NOTEBOOK, str(secret)], set()
-    with subprocess.Popen(command, cwd=folder, user=mallory.uid, group=mallory.gid) as swap:
+    whose = {"user": mallory.uid, "group": mallory.gid}
+    with subprocess.Popen(command, cwd=folder, start_new_session=True, **whose) as swap:
         try:
             while len(seen & {None, b"hers\n"}) < 2:  # it has met the link, and her file
                 api.collect(LESSON)
                 seen.add(stored.read_bytes() if stored.exists() else None)
                 shutil.rmtree(stored.parent, ignore_errors=True)
         finally:
-            swap.kill()
+            os.killpg(swap.pid, signal.SIGKILL)  # what it has started, too
     assert b"secret" not in seen
 
 

@@ -48,6 +48,7 @@ DERIVED = {  # by the id of the sentence: the answer, the right one, and what we
     "scores": (random(2, 2, 3, 4, 5), WEIGHTS),
     "factor of a size": (RIGHT * 5**-0.5, RIGHT),
     "factor": (RIGHT * 3.7, RIGHT),
+    "nearly": (RIGHT + 1e-3 * random(9, *RIGHT.shape), RIGHT),
     "one value": (torch.zeros_like(RIGHT), RIGHT),
 }
 

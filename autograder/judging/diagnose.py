@@ -291,12 +291,17 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
 
 def observed_in(case: Case) -> str:
     """Return what strikes the eye in the code."""
-    return "" if isinstance(case.outcome, Lost) and case.outcome.overtime else observed(case.source)
+    return "" if is_overtime(case) else observed(case.source)
 
 
 def unread(case: Case) -> str:
     """Return which arguments nothing in the code reads."""
-    return " ".join(unread_arguments(case.source))
+    return "" if is_overtime(case) else " ".join(unread_arguments(case.source))
+
+
+def is_overtime(case: Case) -> bool:
+    """Say whether the first failed check took too long: then that is what there is to say."""
+    return isinstance(case.outcome, Lost) and case.outcome.overtime
 
 
 def explanations(case: Case) -> Iterator[tuple[str, Explanation]]:

@@ -14,11 +14,12 @@ from itertools import permutations, product
 import torch
 from torch import Tensor
 
-from .fingerprint import SMALLEST_SIZE, Fingerprint, same_leaf, tensor_fingerprint, vectors
+from .fingerprint import SMALLEST_SIZE, Fingerprint, distance, same_leaf, tensor_fingerprint, vectors
 from .sentences import RELATIONS
 from .values import plain
 
 MOST_AXES = 4
+NEARLY = 5e-3  # of the value's size: right to two or three digits
 POWERS = ((1, "{}"), (-1, "1/{}"), (0.5, "√{}"), (-0.5, "1/√{}"))
 UNDONE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("negative", torch.neg),
@@ -83,7 +84,7 @@ def relations_of(mine: Tensor, known: Known) -> Iterator[Relation]:
     if mine.is_floating_point() and bool(mine.isnan().any()):
         return
     if known.print.get("norm", 0) > SMALLEST_SIZE:
-        for search in (moved, undone, by_one_factor, of_one_value):
+        for search in (moved, undone, by_one_factor, nearly, of_one_value):
             yield from search(mine, known)
 
 
@@ -126,6 +127,14 @@ def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
         if abs(factor / size**power - 1) < 1e-3:
             yield relation("factor of a size", unseen="factor unseen", factor=name.format(size), size=size)
     yield relation("factor", unseen="factor unseen", factor=f"{factor:.4g}")
+
+
+def nearly(mine: Tensor, known: Known) -> Iterator[Relation]:
+    """Look whether the numbers are right to two or three digits."""
+    if mine.is_floating_point() and list(mine.shape) == known.print["shape"] and known.print["dtype"] != "bool":
+        away = distance(tensor_fingerprint(mine)["products"], known.print["products"])
+        if away <= NEARLY * known.print["norm"]:
+            yield relation("nearly")
 
 
 def of_one_value(mine: Tensor, known: Known) -> Iterator[Relation]:

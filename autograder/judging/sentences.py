@@ -31,6 +31,7 @@ RELATIONS: Mapping[str, str] = {
     "factor of a size": "Every entry is {factor} times what it should be, and {size} is a size of the inputs.",
     "factor": "Every entry is {factor} times what it should be.",
     "factor unseen": "Right up to one factor.",
+    "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
     "one value": "Every entry is {value}.",
     "one value unseen": "All entries are equal.",
     "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
