@@ -385,5 +385,5 @@ def test_code_with_neighbors_without_end_is_not_read_without_end(monkeypatch) ->
     )
     right, wrong = Returned(torch.ones(3)), Returned(torch.zeros(3))
     target = Target("c", "C.", 1, fingerprint(right), {}, None, right)
-    assert list(Search(text, [target], [wrong], lambda source, i: wrong).sentences()) == []
+    assert list(Search(text, [target], [wrong], lambda source, i: wrong).repairs()) == []
     assert 100 < len(read) < MOST_READ / 1000
