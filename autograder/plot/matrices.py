@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -17,7 +18,8 @@ from .drawing import PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch,
 WIDEST = 7.5
 FEW_POINTS = 20
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
-LINES = (("-", "o", "#00204d"), ("--", "s", "#7c7b78"), (":", "^", "#b8860b"), ("-.", "D", "#4d4d4d"))
+LINES = (("-", "o", "#00204d"), ("--", "s", "#6b6a67"), (":", "^", "#8f6a08"), ("-.", "D", "#4d4d4d"))
+BETWEEN_NAMES = 0.075
 
 
 def heatmap(
@@ -150,11 +152,11 @@ def curves(
     log_y: bool = False,
     alt: str = "",
 ) -> None:
-    """Draw at most four lines over a common axis, each with a dash, a marker and a label of its own.
+    """Draw at most four lines over a common axis, each with a dash and a marker of its own, and its name at its end.
 
     Args:
         x: positions along the axis.
-        lines: a label and one number per position for each line.
+        lines: a name and one number per position for each line. A line alone needs no name: `ylabel` says what it is.
         title: the claim that the figure makes.
         xlabel: what the positions are.
         ylabel: what the numbers are.
@@ -170,15 +172,39 @@ def curves(
     figure = Figure(figsize=(6.2, 3.6), layout="constrained")
     axes = figure.add_subplot()
     marked = slice(None, None, max(1, len(x) // 10)) if len(lines) > 1 or len(x) <= FEW_POINTS else slice(0)
-    for (name, numbers), (dash, marker, color) in zip(lines.items(), LINES, strict=False):
-        axes.plot(x, numbers, dash, marker=marker, markevery=marked, color=color, label=name)
+    for numbers, (dash, marker, color) in zip(lines.values(), LINES, strict=False):
+        axes.plot(x, numbers, dash, marker=marker, markevery=marked, color=color)
     if log:
         axes.set_xscale("log", base=2)
     if log_y:
         axes.set_yscale("log")
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
-    axes.legend(frameon=True, fontsize=9)
+    if len(lines) > 1:
+        name_ends(axes, x[-1], {name: numbers[-1] for name, numbers in lines.items()})
     axes.set_title(title, fontsize=11)
     ends = [f"{name} from {numbers[0]:.1f} to {numbers[-1]:.1f}" for name, numbers in lines.items()]
     show(figure, f"{title}. {alt or f'{ylabel} over {xlabel}: ' + '; '.join(ends) + '.'}")
+
+
+def name_ends(axes: Axes, x: float, ends: Mapping[str, float]) -> None:
+    """Write each line's name to the right of its last point, in its color, far enough from the next one to be read.
+
+    Args:
+        axes: holds the lines, with their scales set.
+        x: the last position.
+        ends: the last number of each line, in the order in which the lines were drawn.
+    """
+    axes.autoscale_view()
+    to_fraction = axes.transData + axes.transAxes.inverted()
+    heights = {name: float(to_fraction.transform((x, number))[1]) for name, number in ends.items()}
+    colors = dict(zip(ends, (color for _, _, color in LINES), strict=False))
+    lowest = 0.0
+    for above, name in enumerate(sorted(ends, key=heights.__getitem__)):
+        room = 1 - BETWEEN_NAMES * (len(ends) - 1 - above)
+        height = min(max(heights[name], lowest), room)
+        lowest = height + BETWEEN_NAMES
+        axes.annotate(
+            name, (1, height), xycoords="axes fraction", xytext=(5, 0), textcoords="offset points",
+            va="center", fontsize=9, color=colors[name],
+        )  # fmt: skip
