@@ -500,7 +500,7 @@ def find_bugs(attention):
 
 
 def test_unstopped_a_table_of_names_earns_the_points_that_students_see() -> None:
-    assert len(rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_name())["find_bugs"])) == 2
+    assert len(rights_of("11_bug_hunt", 5).passed("find_bugs", defined(by_name())["find_bugs"])) == 3
 
 
 @needs_sandbox

@@ -208,6 +208,8 @@ def boxed(number: int, attention: Attention) -> Any:
 
 ADA, BO, CLEO, DAG, EVE = map(boxed, range(1, 6), teams.TEAMS.values())
 P1, P2, P3, P4, P5, P6, P7, P8 = map(boxed, range(6, 14), teams.PRACTICE.values())
+PRACTICE = dict(zip(teams.PRACTICE, (P1, P2, P3, P4, P5, P6, P7, P8), strict=True))
+NEED_NO_MASK = {label: PRACTICE[label] for label in ("scale", "softmax_axis", "value")}
 
 
 def reported(find_bugs: Any, draw: Inputs, suspects: Mapping[str, Any]) -> Any:
@@ -252,17 +254,17 @@ def one_text(answer: Any) -> str:
 
 
 @check("find_bugs", points=1, summary=labels_as_text)
+def without_a_mask(find_bugs: Any, draw: Inputs) -> Any:
+    """The first stage: three attentions whose bug shows without a mask, and Ada's, which is right."""
+    suspects = {f"the one with {label}": box for label, box in NEED_NO_MASK.items()}
+    return reported(find_bugs, draw, {**suspects, "Ada": ADA})
+
+
+@check("find_bugs", points=1, summary=labels_as_text)
 def one_bug_each(find_bugs: Any, draw: Inputs) -> Any:
     """The eight attentions to practice on, which have one bug each."""
-    boxes = (P1, P2, P3, P4, P5, P6, P7, P8)
-    return reported(
-        find_bugs,
-        draw,
-        {
-            f"the one with {label}": box
-            for label, box in zip(teams.PRACTICE, boxes, strict=True)
-        },
-    )
+    suspects = {f"the one with {label}": box for label, box in PRACTICE.items()}
+    return reported(find_bugs, draw, suspects)
 
 
 @check("find_bugs", points=1, summary=labels_as_text)

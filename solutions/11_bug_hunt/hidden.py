@@ -568,7 +568,7 @@ def several_ways(find_bugs: Any, draw: Inputs) -> Any:
     return reported(find_bugs, draw, numbered(boxes))
 
 
-@check("find_bugs", points=2, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text)
 def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: scores, softmax and values, in tensors of two, three and four axes."""
     boxes = (

@@ -338,7 +338,7 @@ reveal("the mask after softmax", "the key")
 #
 # ### Exercise 11.3: find the bugs
 #
-# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so take one label at a time. The dictionary `teams.PRACTICE` has an attention for each label, on which you can see whether you find it. This is how the label "dtype" can be found, for instance, with the tensors from above, which are `float64`:
+# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so write it in two stages. The first three labels, "scale", "softmax_axis" and "value", need no mask, and the first check asks for nothing else: get it to pass before you go on to the five that remain. The dictionary `teams.PRACTICE` has an attention for each label, on which you can see whether you find it. This is how the label "dtype" can be found, for instance, with the tensors from above, which are `float64`:
 
 # %%
 for name in ("right", "dtype"):
@@ -348,7 +348,7 @@ for name in ("right", "dtype"):
 # %% [markdown]
 # One dtype is not enough, though, because an attention that always returns `float64` would pass.
 #
-# For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one to three points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
+# For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
 # Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
