@@ -36,6 +36,13 @@ def test_the_readme_lists_every_lesson() -> None:
     assert [lesson.name for lesson in find_course().lessons() if f"{lesson.name}.ipynb)" not in text] == []
 
 
+def test_the_readme_gives_each_lesson_the_time_that_the_lesson_gives() -> None:
+    text = (ROOT / "README.md").read_text()
+    for lesson in find_course().lessons():
+        minutes = re.findall(r"About (\d+) minutes\.", lesson.lesson_py.read_text(encoding="utf-8"))
+        assert re.findall(rf"{lesson.name}\.ipynb\).*\| (\d+) min \|", text) == minutes, lesson.name
+
+
 def test_what_decides_about_a_change_runs_the_commands_that_the_readme_names() -> None:
     lines = (ROOT / ".ci" / "run").read_text().splitlines()
     assert "set -euo pipefail" in lines
