@@ -87,6 +87,18 @@ def test_with_small_steps_early_winners_stay_and_with_large_ones_they_change(sca
         assert certain > 0.95
 
 
+def test_over_d_a_larger_rate_makes_up_for_the_smaller_steps(scaling: dict[str, Any]) -> None:
+    first = {
+        name: next(step for step, loss in enumerate(losses) if loss < 0.3)
+        for name, losses in {
+            "usual": scaling["runs"]["over d"][1],
+            "larger": scaling["train"](1 / 256, rate=4e-3)[1],
+            "over √d": scaling["runs"]["over √d"][1],
+        }.items()
+    }
+    assert first["larger"] <= first["over √d"] + 5 < first["usual"]
+
+
 def test_queries_that_have_decided_hardly_contribute_to_the_gradient(scaling: dict[str, Any]) -> None:
     decided = scaling["before"][0] > 0.9
     assert 0.7 < float(decided.double().mean()) < 0.87
@@ -249,13 +261,21 @@ def test_most_frequent_so_far_explains_what_is_right_without_positions(tasks: di
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_pre_norm_is_quickest_post_norm_gets_there_by_step_100_and_bare_blocks_learn_nothing(seed: int) -> None:
     with module("08_transformer_block", "stack") as stack:
-        steps = {"bare": 50, "post-norm": 100, "pre-norm": 50}
+        steps = {"bare": 100, "post-norm": 100, "pre-norm": 50}
         losses = {kind: stack.train(kind, steps=count, seed=seed) for kind, count in steps.items()}
         loss = {kind: found[49] for kind, found in losses.items()}
         arrives = {kind: stack.gradients(kind, seed)[0] for kind in loss}
         assert loss["bare"] > 2.2 > 2.0 > loss["post-norm"] > 2 * loss["pre-norm"]
         assert arrives["bare"] < 0.6 <= arrives["post-norm"] < 1.0 < arrives["pre-norm"] < 1.5
-        assert losses["post-norm"][99] < 0.3
+        assert losses["post-norm"][99] < 0.3 < 2.2 < losses["bare"][99]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_stack_whose_network_alone_is_added_to_learns_nothing_whatever_its_gradient(seed: int) -> None:
+    with module("08_transformer_block", "stack") as stack:
+        assert stack.train("network only", steps=100, seed=seed)[-1] > 2.2
+        assert stack.likeness("network only", seed)[3] > 0.98
+        assert (stack.gradients("network only", seed)[0] > 1.2) == (seed == 2)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

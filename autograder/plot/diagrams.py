@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from torch import Tensor
 
-from .drawing import INK, annotate, hull, show
+from .drawing import INK, PAPER, annotate, hull, show
 
 
 def mixture(values: Tensor, outputs: Tensor, labels: Sequence[str], names: Sequence[str], title: str) -> None:
@@ -80,6 +80,8 @@ def diagram(
         if len(arrow) > 3:
             (x1, y1), (x2, y2) = boxes[start], boxes[end]
             middle, above = ((x1 + x2) / 2, (y1 + y2) / 2), (0, 7)
-            axes.annotate(arrow[3], middle, above, textcoords="offset points", ha="center", fontsize=9, color=INK)
+            behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}  # some labels lie on their arrow
+            words = {"ha": "center", "fontsize": 9, "color": INK, "bbox": behind}
+            axes.annotate(arrow[3], middle, above, textcoords="offset points", **words)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")

@@ -18,7 +18,13 @@ from .drawing import PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch,
 WIDEST = 7.5
 FEW_POINTS = 20
 NAMES = {"weights": "attention weights", "scores": "attention scores", "numbers": "", "shares": ""}
-LINES = (("-", "o", "#00204d"), ("--", "s", "#6b6a67"), (":", "^", "#8f6a08"), ("-.", "D", "#4d4d4d"))
+LINES = (
+    ("-", "o", "#00204d"),
+    ("--", "s", "#6b6a67"),
+    (":", "^", "#8f6a08"),
+    ("-.", "D", "#4d4d4d"),
+    ("-", "v", "#2f6f83"),
+)
 BETWEEN_NAMES = 0.075
 
 
@@ -68,49 +74,52 @@ def heatmap(
 def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
     """Draw boolean masks side by side: dark where a query may look at a key, hatched where it may not.
 
+    Where there are fewer queries than keys, the queries are the last ones, and are numbered as such.
+
     Args:
         panels: name and mask `(L, S)` of each.
         title: the claim that the figure makes.
     """
-    figure = Figure(figsize=(WIDEST, 2.6), layout="constrained")
+    figure = Figure(figsize=(WIDEST, 2.8), layout="constrained")
     grid = figure.subplots(1, len(panels), squeeze=False)[0]
     for axes, (name, mask) in zip(grid, panels, strict=True):
         axes.imshow(mask.to(torch.float64), cmap="cividis_r", vmin=0, vmax=1)
         hatch(axes, ~mask)
         axes.set_title(name, fontsize=10)
         axes.set_xticks(range(mask.shape[1]))
-        axes.set_yticks(range(mask.shape[0]))
+        axes.set_yticks(range(mask.shape[0]), range(mask.shape[1] - mask.shape[0], mask.shape[1]))
         axes.set_xticks([j + 0.5 for j in range(mask.shape[1] - 1)], minor=True)
         axes.set_yticks([i + 0.5 for i in range(mask.shape[0] - 1)], minor=True)
         axes.grid(which="minor", color=PAPER)
         axes.tick_params(which="minor", length=0)
         axes.set_xlabel("key")
     grid[0].set_ylabel("query")
+    figure.supxlabel("dark: may look, hatched: may not", fontsize=9)
     figure.suptitle(title, fontsize=11)
     parts = [f"{name}: {', '.join(allowed_keys(row) for row in mask)}" for name, mask in panels]
     show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
 
 
-def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequence[str] = ()) -> None:
+def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequence[Sequence[str]]) -> None:
     """Draw matrices side by side, each with its name and shape: one step of a computation per panel.
 
     Args:
         panels: name, matrix with at most 8 rows and columns, and kind (`"weights"` or `"scores"`) of each.
         title: the claim that the figure makes.
-        rows: labels of the first panel's rows.
+        rows: labels of each panel's rows; none where a panel's rows need no name.
     """
     widths = [0.35 + 0.42 * matrix.shape[1] for _, matrix, _ in panels]
     height = 1.2 + 0.42 * max(matrix.shape[0] for _, matrix, _ in panels)
     figure = Figure(figsize=(min(sum(widths) + 0.7, WIDEST), height), layout="constrained")
     grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
-    for axes, (name, matrix, kind) in zip(grid, panels, strict=True):
+    for axes, (name, matrix, kind), names in zip(grid, panels, rows, strict=True):
         draw_matrix(axes, matrix, kind)
         axes.set_aspect("equal")
         axes.set_anchor("N")
         shape = " × ".join(map(str, matrix.shape))
         axes.set_title(f"{name}\n({shape})", fontsize=10)
         axes.set_xticks([])
-        axes.set_yticks(range(len(rows)) if axes is grid[0] else [], rows if axes is grid[0] else [])
+        axes.set_yticks(range(len(names)), names)
     figure.suptitle(title, fontsize=11)
     parts = [f"{name} is {' by '.join(map(str, m.shape))}" for name, m, _ in panels]
     show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
@@ -127,14 +136,16 @@ def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names
         names: what the heads are called, where that is not 0, 1, 2.
     """
     called = names or [str(h) for h in range(len(weights))]
-    figure = Figure(figsize=(WIDEST, 0.95 + (WIDEST - 1.5) / len(weights)), layout="constrained")
-    grid = figure.subplots(1, len(weights), squeeze=False)[0]
+    down = 2 if len(weights) == 4 else 1  # four in a row would be too small to read
+    across = len(weights) // down
+    figure = Figure(figsize=(WIDEST, 0.95 + down * (WIDEST - 1.5) / across), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False).flatten()
     for name, axes, matrix in zip(called, grid, weights.detach(), strict=True):
         image = axes.imshow(matrix, **WEIGHTS)
         axes.set_title(f"head {name}", fontsize=10)
         label(axes, tokens, tokens)
         axes.tick_params(labelsize=8)
-    grid[0].set_ylabel("queries")
+    figure.supylabel("queries", fontsize=10)
     figure.supxlabel("keys", fontsize=10)
     figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
     figure.suptitle(title, fontsize=11)
@@ -152,7 +163,7 @@ def curves(
     log_y: bool = False,
     alt: str = "",
 ) -> None:
-    """Draw at most four lines over a common axis, each with a dash and a marker of its own, and its name at its end.
+    """Draw at most five lines over a common axis, each with a dash and a marker of its own, and its name at its end.
 
     Args:
         x: positions along the axis.

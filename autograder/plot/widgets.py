@@ -60,11 +60,11 @@ def slide(
         if arrows:
             draw_arrows(panels[0], *arrows(value), keys)
         draw_bars(panels[-1], weights, keys)
-        return f"{name} {value:g}: the weight is {favorites(weights, keys)}."
+        return f"{name} {value:.3g}: the weight is {favorites(weights, keys)}."
 
     values = [low + i * step for i in range(round((high - low) / step) + 1)]
     numbers = [2.0**value for value in values] if doubling else values
-    choices = {name: {f"{number:g}": number for number in numbers}}
+    choices = {name: {f"{number:.3g}": number for number in numbers}}
     moving([slider], lambda: (slider.value,), draw, choices, [round((start - low) / step)], panels=2 if arrows else 1)
 
 
@@ -195,16 +195,16 @@ def crowded(names: Sequence[str]) -> bool:
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys from the origin; keys are named beyond their tips, the query on its arrow."""
+    """Draw a query and keys from the origin, and name them beyond their tips, the query further out than the keys."""
     for point, text in zip([*keys, query], [*names, "query"], strict=True):
         is_query = text == "query"
         style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
         look = {"arrowstyle": style, "color": color, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
-        x, y = (point / 2 if is_query else point + 0.3 * torch.nn.functional.normalize(point, dim=0)).tolist()
-        behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 1} if is_query else None
-        axes.text(x, y, text, ha="center", va="center", fontsize=9, bbox=behind)
-    reach = 1.3 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
+        beyond = 0.75 if is_query else 0.3
+        x, y = (point + beyond * torch.nn.functional.normalize(point, dim=0)).tolist()
+        axes.text(x, y, text, ha="center", va="center", fontsize=9)
+    reach = 1.45 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
 
 

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much of each there is in a book. The third says how many pages of dialogue and of description one gets through if the whole evening goes to one book. That is six pages for either book, since the first is all dialogue and the second all description.
+# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much of each there is in a book. The third says how many pages of dialogue and of description one gets through if the whole evening goes to one book. Either book fills the evening with six pages, the first with six of dialogue and the second with six of description.
 
 # %% setup
 import torch
@@ -36,7 +36,7 @@ evenings, evenings.sum(dim=-1)
 # %% [markdown]
 # The program runs, the result has a row for Mia and a row for Tom, and they have been quarreling ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever book one reads and however one divides it. So both rows are wrong, and nothing complained.
 #
-# One of the three lines must be at fault. **Predict.** Which one is it? (A guess will do; the rest of the section clears them one by one.)
+# One of the three lines must be at fault. **Predict.** Which one is it? (A guess will do; the next pages examine the lines one after another.)
 
 # %%
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
@@ -110,7 +110,7 @@ reveal("entries of scores.sum(dim=0)", "three, one per book")
 scores, scores.sum(dim=0), scores.sum(dim=-1)
 
 # %% [markdown]
-# It has three, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader, which is what `dim=-1` leaves, namely 9 for Mia and 12 for Tom. The program's sum is innocent, too.
+# It has three, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader, which is what `dim=-1` leaves, namely 9 for Mia and 12 for Tom. The program's sum therefore runs along the right axis, and yet the evenings are wrong.
 #
 # ### What `keepdim` keeps
 #
@@ -386,6 +386,8 @@ before
 # **A notebook remembers.** Cells share their variables, and a variable keeps its last value in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu; unsolved exercises do not stop it.
 #
 # ## What you learned
+#
+# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do.
 #
 # | | what it does | what to remember |
 # |---|---|---|

@@ -40,9 +40,9 @@ scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of the attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little, and what we carry home is not one book but a mixture of 0.946 of Book 3 and a trace of each of the others.
+# Deep learning gets 0.946 of the attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little, and what we carry home is not one book but 0.946 of Book 3, 0.047 of Book 5 and 0.002 of each of the other three.
 #
-# A mixture of books is nonsense. A mixture of vectors is not, and that is where we are going. Three things took part in the search, and you know their names from lesson 1:
+# Nobody can read a mixture of books, but vectors can be mixed, and vectors are what we are going to look up. Three things took part in the search, and you know their names from lesson 1:
 #
 # | | in a database | in a translation network | as if the word spoke |
 # |---|---|---|---|
@@ -140,7 +140,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105°, where it is a little further from key 1, the weight is 0.85, the most on this slider. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions, as at 105°, where keys 1 and 3 have 0.07 each. No angle gives one key everything; a query of larger norm would come closer to that, but on paper it would never get there.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, the most on this slider: the query has turned a little away from key 2, but it is now equally far from both competitors, of which key 1 was too near before. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions, as at 105°, where keys 1 and 3 have 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
 #
 # ### Why a dot product?
 #
@@ -156,7 +156,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. Models make use of that, and a dot product has the further advantage that a matrix product computes all of them at once.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. A key can thus be made easy to find by its norm alone. A dot product also has a practical advantage, which is that one matrix product computes all the scores at once.
 #
 # ## In PyTorch
 #
@@ -348,17 +348,18 @@ output
 # Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
 
 # %%
+queries, keys = ["q1", "q2"], ["k1", "k2", "k3"]
 plot.matrices(
     [
         ("query", q2, "scores"),
-        ("key", k3, "scores"),
-        ("scores", scores, "scores"),
-        ("weights", weights, "weights"),
-        ("value", v3, "scores"),
-        ("output", output, "scores"),
+        ("@ keyᵀ", k3.mT, "scores"),
+        ("= scores", scores, "scores"),
+        ("→ weights", weights, "weights"),
+        ("@ value", v3, "scores"),
+        ("= output", output, "scores"),
     ],
     "Queries score keys, softmax normalizes each row, weights mix values",
-    rows=["query 1", "query 2"],
+    rows=[queries, [], queries, queries, keys, queries],
 )
 
 # %% hints attend [markdown]
@@ -413,7 +414,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # ### Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words, and lesson 7 shows how positions get into the vectors of a model. Heads that do exactly this appear in trained language models, and lesson 9 finds one.
+# So far the vectors were given and the weights followed. Now work backward. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words, and lesson 7 shows how positions get into the vectors of a model. Heads that do exactly this appear in trained language models, and lesson 9 finds three that nearly do.
 
 # %%
 wanted = torch.zeros(6, 6)
@@ -421,7 +422,7 @@ wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
 plot.heatmap(wanted, tokens, tokens, "The target pattern: one step back")
 
 # %% [markdown]
-# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Take into account that the sequence may be long, so that all keys but one keep a small share each, and together those shares must stay below 0.01.
+# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small share each: all those shares together must stay below 0.01, for 300 positions as well as for 6.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -475,6 +476,8 @@ shares * norms
 # The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, which only an experiment can answer, by taking it away and seeing what changes.
 #
 # ## What you learned
+#
+# Of the three steps, this lesson has given the first and the last vectors of their own: queries and keys, which are compared, and values, which are mixed.
 #
 # | | what it is | what to remember |
 # |---|---|---|

@@ -47,7 +47,11 @@ reveal("size of a score in dimension 64", "about 8")
 # %% [markdown]
 # The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
-# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The smaller score then gets $e^{-45}$ times the weight of the larger, which is nothing.
+# In symbols, let the entries of q and k be independent, with mean 0 and variance 1. Each product then has the mean $E[q_i]\,E[k_i] = 0$ and the variance $E[q_i^2]\,E[k_i^2] = 1$, and since the products are independent of one another, their variances add:
+#
+# $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k.$$
+#
+# Softmax responds to the *differences* between scores, since the ratio of two weights is $e$ to the power of the difference between their scores. In dimension 1024 each score has a spread of 32, and the difference of two such scores has twice the variance of one, so it is typically about $32\sqrt2 \approx 45$. The key with the smaller score then gets $e^{-45} \approx 3 \cdot 10^{-20}$ times the weight of the other, which is nothing beside a weight of 1.
 #
 # ## By hand
 #
@@ -438,7 +442,15 @@ plot.curves(
 )
 
 # %% [markdown]
-# The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores less, and a larger learning rate makes up for that. So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
+# The model over $d$ starts with a plain average, and it learns all the same. It is only slower, because the same step of its matrices moves its scores only a sixteenth as far as over $\sqrt d$. If that is the reason, then larger steps should make up for it:
+
+# %% measured
+_, losses, _ = train(1 / 256, rate=4e-3)
+first = next(step for step, loss in enumerate(losses) if loss < 0.3)
+print(f"over d, with four times the learning rate: below 0.3 at step {first}")
+
+# %% [markdown]
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the other. So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
 #
 # ### Optional: two suspects and two controls
 #
@@ -479,10 +491,10 @@ def favorites(model: Lookup) -> tuple[Tensor, Tensor]:
 weight, before = favorites(untrained)
 decided = weight > 0.9
 print(f"decided queries: {decided.double().mean():.0%}")
-print(f"their share of the gradient: {squares[decided].sum() / squares.sum():.0%}")
+print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the squared gradient, and the undecided quarter contributes 96%. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
+# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
 #
 # That is the first suspect. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
 #
@@ -555,9 +567,11 @@ functional.cross_entropy(scores, torch.tensor(1)).backward()
 scores.grad
 
 # %% [markdown]
-# The gradient is [1, −1, 0], the full push through a softmax as saturated as can be, because the logarithm in the loss makes up for the flatness of softmax. Attention sits inside a network, where no logarithm follows its softmax directly.
+# The gradient is [1, −1, 0]. It is as large as such a gradient can be although this softmax is completely saturated, because the logarithm in the loss cancels the flatness of softmax. Attention sits inside a network, where no logarithm follows its softmax directly.
 #
 # ## What you learned
+#
+# Of the three steps, this lesson has changed the first, because what is compared is now divided by the square root of its dimension.
 #
 # | | what it is | what to remember |
 # |---|---|---|
@@ -578,7 +592,7 @@ recap()
 # **Question R3** (2 points, graded by a person). "Without scaling, gradients vanish." Confirm or correct this sentence with two numbers from your own runs of this notebook, and say what each number shows.
 
 # %% question R3 [markdown] points=2
-# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of them make 4% of the squared gradient. With steps that move the scores no further than in the scaled model, half of the early favorites stay; with the usual rate they change, but only about half are right in the end.
+# Half true. The Jacobian of softmax does shrink: its mean norm at d = 1024 is 0.05 unscaled and 0.31 scaled. But the query matrix's gradient at the first step is larger without scaling (1.79 against 0.45), because without the division a change in the matrix changes the scores √d times as much. What vanishes is the contribution of the queries that have decided: three quarters of them make 4% of the sum of squared norms. With steps that move the scores no further than in the scaled model, half of the early favorites stay; with the usual rate they change, but only about half are right in the end.
 #
 # | points | for |
 # |---|---|

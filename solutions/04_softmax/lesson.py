@@ -45,7 +45,7 @@ scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# They are the same, because every exponential was divided by 3, and so was their sum, and the fractions did not notice. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
+# They are the same, because every exponential was divided by 3 and so was their sum, and a common factor cancels in a fraction. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
 
 # %%
 predict(
@@ -64,6 +64,8 @@ reveal("multiplying by 10", "the largest gets more")
 
 # %% [markdown]
 # Softmax sees only differences between scores. A shift leaves these differences as they are, whereas a positive factor makes them larger or smaller. Here the factor has raised the weight of the third key from a half to 0.983.
+#
+# This is also the answer to a question that you may have had since lesson 1, which is why softmax takes exponentials and not, say, squares. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and exponentials are the only functions (the only continuous ones) that turn equal differences of scores into equal ratios of weights.
 #
 # ## In PyTorch
 #
@@ -211,7 +213,7 @@ w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 /
 # %% [markdown]
 # The first row has 0.693, which is ln 2, because it is spread evenly over two keys, and the last has 1.099, which is ln 3, because it is spread evenly over three. The second row, with 1.040, lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
 #
-# The first row has a 1e-9 where it should have a 0. That was a dodge, since the formula as it is written fails on an exact 0:
+# The first row has a 1e-9 where it should have a 0. The reason is that the formula, as it is written, fails on an exact 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
@@ -278,7 +280,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 #
 # The factor in the second row is $e^{\ln 2 - \ln 3} = \tfrac23$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
 #
-# Is all that bookkeeping needed? One might as well run attention on each piece and average the two outputs. Here is what comes of that if the cut is after the first key:
+# Is all that bookkeeping needed? Why not run attention on each piece by itself and average the two outputs? If the cut is after the first key, the average is this:
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -330,7 +332,7 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% [markdown]
 # ### What the loop is good for
 #
-# The loop that you have written is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
+# What your loop does with the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
 #
 # ## What can go wrong
 #
@@ -348,6 +350,8 @@ q @ q, (q / 8) @ q
 
 # %% [markdown]
 # ## What you learned
+#
+# This lesson was about the second of the three steps, which can now share out without overflow, as decidedly as you like, and in pieces.
 #
 # | | what it is | what to remember |
 # |---|---|---|

@@ -98,7 +98,7 @@ def empty_rows_and_gradients(attention: Any, draw: Inputs) -> Any:
 
 @check("scaled_dot_product_attention", points=1)
 def other_inputs(attention: Any, draw: Inputs) -> Any:
-    """A single query, half precision, inputs that are not contiguous, and scores of any size."""
+    """A single query, half precision, inputs that are not contiguous, and scores of any size, hidden ones too."""
     half = [draw.normal(2, n, 4, dtype=torch.float16) for n in (1, 3, 3)]
     turned = [draw.give(draw.normal(3, n, 2).mT) for n in (5, 5, 6)]
     turned[2] = draw.give(draw.normal(3, 4, 5).mT[:, :2])
@@ -114,7 +114,11 @@ def other_inputs(attention: Any, draw: Inputs) -> Any:
         low,
         draw.normal(6, 3),
     )
+    outshone = [draw.normal(n, width) for n, width in ((2, 4), (5, 4), (5, 3))]
+    outshone[0][:, 0], outshone[1][:, 0] = 40.0, 0.0
+    outshone[1][2, 0] = 80.0  # the hidden key's score is 1600, so the others underflow
     results = attention(*half), attention(*turned), attention(*large, rule(draw, 1, 6))
+    results += (attention(*outshone, draw.give(torch.arange(5) != 2)),)
     return *results, attention(*below, rule(draw, 2, 6))
 
 

@@ -307,18 +307,20 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
 padding = torch.tensor([[True, True, True, False, False]]).expand(5, 5)
 window = torch.ones(5, 5, dtype=torch.bool).triu(-1)  # one back, and all later ones
+text = torch.tensor([0, 0, 0, 1, 1])  # which text each token belongs to
 plot.masks(
     [
         ("causal", causal),
         ("padding", padding),
         ("causal and padding", causal & padding),
         ("causal and near", causal & window),
+        ("causal, two texts", causal & (text[:, None] == text)),
     ],
     "Rules are combined with &",
 )
 
 # %% [markdown]
-# The last one is called a *sliding window*, in which each query sees itself and the token before it. In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
+# The fourth is called a *sliding window*, in which each query sees itself and the token before it. The last one is how training texts are packed: two of them share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
 #
 # ### Exercise 5.3: combine masks
 #
@@ -377,7 +379,7 @@ plot.click_mask(
 # %% [markdown]
 # Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
 #
-# The honest answer is that a query with nothing to look at gives weight to nothing, so its output is 0. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
+# In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. That is a convention, and the one in which no hidden key can influence a result. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -402,7 +404,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` stops it on the way forward only. On the way back, softmax multiplies the gradient by its own weights, as in lesson 3: $w_i(\delta_{ij} - w_j)$. These weights are `nan`, and so the gradient becomes `nan`. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, and the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
+# Replacing the `nan` stops it on the way forward only. On the way back, softmax turns the gradient g that reaches its weights w into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. These weights are `nan`, and so every one of these products becomes `nan`, too. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, and the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
 #
 # ### Exercise 5.4: masked softmax
 #
@@ -544,7 +546,7 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # %% [markdown]
 # The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query then sees only the first key, which is the oldest of all. It should have seen all five, as in the second result, where there is no mask.
 #
-# There is one thing that no convention does for you. A padding mask hides *keys*. It does not remove queries, so padding positions still produce outputs, which you have to leave out of the loss and of everything else.
+# One thing no convention does for you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and it is up to you to leave these out of the loss and of everything else.
 #
 # ### The test that was fooled
 #
@@ -599,6 +601,8 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What you learned
 #
+# This lesson has changed the second step once more: it shares out among those that may be seen, and among nobody if there is nobody.
+#
 # | | rule | what to remember |
 # |---|---|---|
 # | mask | boolean, `True` = may look | applied to scores, before softmax, with −∞ |
@@ -612,7 +616,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 recap()
 
 # %% [markdown]
-# If you expected the model to be right about the coin half of the time, you were right about coins. A perfect score on something that cannot be predicted is not a success, it is the first sign of a leak.
+# If you expected the model to be right about the coin half of the time, you were right about coins. When a model is always right about something that nobody can predict, look for a leak before you celebrate.
 #
 # ## Questions
 #

@@ -149,7 +149,9 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the matrix treats all digits in the same way. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, which is the weight of the first digit, and higher than at 0, which is that of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the matrix treats all digits in the same way. Nothing is lost by that: every demand is a comparison of two logits, and logits are linear in the matrix. So if some matrix met all demands, its average over all renamings of the digits would meet them, too, and that average treats all digits alike.
+#
+# To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, which is the weight of the first digit, and higher than at 0, which is that of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
 
 # %%
 figures.no_peak()
@@ -250,7 +252,7 @@ print(f"two heads by a single view: {both_right(hasty):.0%} right")
 reveal("a view for two heads", "mostly")
 
 # %% [markdown]
-# This is the dangerous kind of mistake. Nothing is raised, the loss falls, and the model is right most of the time, so one might well publish it. (Two other starts, not shown, gave 79% and 95%.) Only because we have seen 100% do we know that something is wrong.
+# Mistakes of this kind are dangerous because nothing points to them: no exception is raised, the loss falls, and the model is right most of the time. (Two other starts, not shown, gave 79% and 95%.) Only because we have seen 100% do we know that something is wrong.
 #
 # The numbered entries tell us where to look for it. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So let us score separately the requests for two places in the same half and the requests for one place in each:
 
@@ -265,7 +267,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. It manages better than the single head of the beginning, because it sees two pieces of every token. It can put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. It does better than the single head of the beginning, and the way in which it is cut offers a reason: it sees two pieces of every token, so it could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -317,7 +319,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Here is the whole module with its shapes:
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D: a head compares tokens in D dimensions of its own choice, and this is what is paid for having several heads. Here is the whole module with its shapes:
 
 # %%
 figures.module()
@@ -644,7 +646,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, and yet it hardly ever looks at "here".
+# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, although it hardly ever looks at "here".
 #
 # ### Optional: a map that does not show its job
 #
@@ -696,6 +698,8 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Michel et al. found that many heads of a trained model can be removed at little cost.
 #
 # ## What you learned
+#
+# All three steps, several times side by side, are multi-head attention.
 #
 # | | what it is | what to remember |
 # |---|---|---|

@@ -105,7 +105,7 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal: a place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends on nothing but the number of steps. Nobody told the clock about distances, which come for free with turning.
+# Along each diagonal, all entries are equal: a place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends on nothing but the number of steps. The clock was not built to measure distances. They follow from turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
 #
 # One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same, and a slower hand that could tell those apart would hardly move between neighbors. That is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
 
@@ -205,7 +205,7 @@ plot.curves(
 # %% [markdown]
 # The three curves lie on one line. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so that one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, you get four products: content with content, content with place, place with content, and place with place. Only the product of place with place can depend on the distance alone. And it does so only if the two projections do not mix the hands, which nothing in training makes sure of.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents a and b, places p and s, and $W = W_q^\top W_k$, you get four products: $a^\top W b + a^\top W s + p^\top W b + p^\top W s$. Only the last one, place with place, can depend on the distance alone. And it does so only if the two projections do not mix the hands, which nothing in training makes sure of.
 #
 # ### Rotating instead of adding
 #
@@ -229,6 +229,12 @@ for p, s in ((5, 4), (9, 8), (5, 3), (9, 7)):
 # A vector of dimension D has D/2 pairs of neighboring entries, and each pair turns at a speed of its own, as the hands did. Turning the pair (a, b) by an angle $\alpha$ is a product with a 2 × 2 matrix:
 #
 # $$\begin{pmatrix} \cos\alpha & -\sin\alpha \\ \sin\alpha & \cos\alpha \end{pmatrix} \begin{pmatrix} a \\ b \end{pmatrix} = \begin{pmatrix} a\cos\alpha - b\sin\alpha \\ a\sin\alpha + b\cos\alpha \end{pmatrix}.$$
+#
+# Write $R_p$ for the rotation by p steps. Turning back is the same as transposing, $R_p^\top = R_{-p}$, and turns add up, so that
+#
+# $$(R_p\, q) \cdot (R_s\, k) = q^\top R_p^\top R_s\, k = q \cdot (R_{s-p}\, k).$$
+#
+# The two places have disappeared from the score, and only their difference is left. This holds for every pair of entries at its own speed, and the score of the whole vectors is the sum over the pairs.
 #
 # In the next figure a query and four keys are all the same arrow, turned by 40° per place. The keys are at places 0 to 3. **Predict** before you run the figure: when the query is at place 2, which key gets the most weight?
 
@@ -314,7 +320,7 @@ plot.heatmap(
 # %% [markdown]
 # From place 3 on, every query gives nearly all of its weight to the key three places before it. Nobody told the head where it is. The offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
 #
-# Two details. Values are *not* turned, because the place decides who is looked at, and not what is passed on. And since the angles are computed, there is nothing to learn and no table to run out of.
+# Values are *not* turned, because the place decides who is looked at and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so that no table can run out of rows.
 #
 # ### Exercise 7.2: rotary positions
 #
@@ -446,24 +452,54 @@ predict(
 
 
 # %% measured
-def table_of(task, ways: tuple[str, ...]) -> dict[str, reader.Reader]:
-    models = {way: train(task, way, causal=True) for way in ways}
-    print(f"{'trained at 16, tested at':24}   16   32   64  128")
+LENGTHS = (16, 32, 64, 128)
+
+
+def shares_of(task, models: dict[str, reader.Reader]) -> dict[str, list[float]]:
+    print(f"{'trained at 16, tested at':24}", *(f"{length:4}" for length in LENGTHS))
+    shares = {}
     for way, model in models.items():
-        shares = [accuracy(model, task, length) for length in (16, 32, 64, 128)]
-        print(f"{way:24}", *(f"{share:4.0%}" for share in shares))
-    return models
+        shares[way] = [accuracy(model, task, length) for length in LENGTHS]
+        print(f"{way:24}", *(f"{share:4.0%}" for share in shares[way]))
+    return shares
 
 
-table_of(most_recent, ("none", *ways))
+models = {way: train(most_recent, way, causal=True) for way in ("none", *ways)}
+shares = shares_of(most_recent, models)
 reveal("good at four times the length", "only the linear bias")
 
 # %% [markdown]
-# Begin with the column for 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong. This average is too kind, because under a causal mask places 0 to 15 get the same inputs as in training, so all the errors come from places 16 to 31. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
+# Here are the same numbers as curves, each with its name at the end:
+
+# %% measured
+plot.curves(
+    LENGTHS,
+    shares,
+    "Beyond 32, only the linear bias holds",
+    xlabel="length in the test",
+    ylabel="share of right answers",
+    log=True,
+    alt="All start high at 16. The linear bias stays above 0.9 up to 128; the rotation holds at 32 and then falls; learned and sinusoidal positions fall at once, and end where the model without positions is, or below it.",
+)
+
+# %% [markdown]
+# Begin with the lengths of 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong. This average is too kind, because under a causal mask places 0 to 15 get the same inputs as in training, so nearly all the errors come from places 16 to 31. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%.
+# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 the sinusoidal positions are even worse than none in this run, and only a little better in the best of three: a position that training never showed is of no use. (For the rotation and the bias, two more starts gave the same numbers to within three points.)
 #
-# Even without positions the model gets 78% at length 16. Two rules that need no order explain this. At a place that holds a small digit, which is the case at two places in five, the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess.
+# Why does a model without positions get anything right? Two rules need no order. At a place that holds a small digit, which is the case at two places in five, the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess (or, as long as there is none, the most frequent of all digits). We can write these rules down and see how far they lead:
+
+# %%
+for length in LENGTHS:
+    x = reader.digits(300, seed=1_000_000, length=length)
+    counts = nn.functional.one_hot(x, 10).cumsum(dim=1)  # of each digit so far
+    counts[..., :4] *= length  # a small digit counts more than any number of others
+    guesses = x.where(x < 4, counts.argmax(dim=-1))
+    share = (guesses == most_recent(x)).double().mean()
+    print(f"{length:3}: {share:.0%}")
+
+# %% [markdown]
+# The two rules come within a point of that model at every length, so what it gets right does not require any order.
 #
 # Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
 
@@ -474,7 +510,9 @@ def three_back(digits: Tensor) -> Tensor:
 
 
 # %% measured
-rotary = table_of(three_back, ("rotary", "linear bias"))["rotary"]
+models = {way: train(three_back, way, causal=True) for way in ("rotary", "linear bias")}
+shares_of(three_back, models)
+rotary = models["rotary"]
 
 # %% [markdown]
 # The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation is perfect up to 32, where it has found such an angle as you chose above. And then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
@@ -574,6 +612,8 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 # **"Without positions there is no order."** That is true of one layer. A causal mask gives away some order, because the first query sees one key and the second sees two, and models with several layers can build on that. Some are trained without any positions (*NoPE*), and some turn the queries and keys in only part of their layers.
 #
 # ## What you learned
+#
+# This lesson has changed the first of the three steps, so that a comparison also depends on where the two tokens are.
 #
 # | | what it does | what it knows | beyond the training length, in our tests |
 # |---|---|---|---|

@@ -30,7 +30,7 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# That is tiny, since real models read a hundred million times as much. Nine tenths of our text are for learning, and the last tenth is set aside.
+# That is tiny: a large model of today reads about a hundred million times as much. Nine tenths of our text are for learning, and the last tenth is set aside.
 #
 # The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. Otherwise it is built from the same block in `writer.py`, beside this notebook.
 
@@ -257,7 +257,7 @@ plot.heads(
 #
 # So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. A single layer cannot read notes that nobody has written.
 #
-# It is a good story, but so far it is told by two pictures. Two scores will turn it into numbers, and those can be computed for any number of heads.
+# So far this story rests on two pictures of one sequence. Two scores will turn it into numbers, which can be averaged over many sequences and computed for any number of heads.
 #
 # Try both on paper first. Here is one head on the string abcab, whose period is 3. How much of its weight is on the token before, on average over the four rows that have one? And in the rows of the second a and the second b, how much is on the token that came *after* the first a and the first b?
 
@@ -350,7 +350,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, and after it the head has stopped, because the second layer finds all notes that it needs in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, and the score counts only the second.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, and after it the head has stopped. In these sequences it may stop, since all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, and the score counts only the second.
 #
 # ### Take it away
 #
@@ -651,6 +651,8 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
 # The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version, which is not shown, learned without the strings and for longer. It had 1.00 and 1.42, a wider gap with a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
 #
 # ## What you learned
+#
+# This lesson has changed none of the three steps. It has asked which of a model's heads compares what, and tested the answer by taking heads away.
 #
 # | | what it is | what to remember |
 # |---|---|---|

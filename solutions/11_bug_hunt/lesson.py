@@ -599,6 +599,8 @@ except NotImplementedError:
 #
 # ## What you learned
 #
+# Every step has its own slips, and each of these questions finds some of them:
+#
 # | question | known answer | finds |
 # |---|---|---|
 # | D = 4, products 0 and 2 ln 3 | weights ¼ and ¾ | another scale |

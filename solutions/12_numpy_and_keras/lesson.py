@@ -86,7 +86,7 @@ batch = np.zeros((2, 3, 5, 4))
 batch.T.shape, batch.swapaxes(-1, -2).shape
 
 # %% [markdown]
-# The second is about dtypes. **Predict.** `x` is an array in `float32`, as nearly all weights are. Which dtype has `x / np.sqrt(4)`?
+# The second is about dtypes. **Predict.** `x` is an array in `float32`, as nearly all weights are. What dtype does `x / np.sqrt(4)` have?
 
 # %%
 predict("float32 divided by np.sqrt(4)", options=("float16", "float32", "float64"))
@@ -416,6 +416,8 @@ reveal("kinds of answer", "three")
 # **The whole model at once.** Compare layer by layer, from the input on, and stop at the first layer that differs.
 #
 # ## What you learned
+#
+# The three steps are the same in every library, while the conventions around them are not:
 #
 # | claim | how it fails silently | how to prove it |
 # |---|---|---|

@@ -103,14 +103,14 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
 # %% [markdown]
 # ### What the model sees
 #
-# The tokens of our model were learned in this way from its definitions. There are 2,048 of them, 72 single characters and 1,976 merges. Here is a line as the model sees it, with the tokens separated by bars, and then a word whose letters language models are famous for miscounting:
+# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, with the tokens separated by bars, and then a word whose letters language models are famous for miscounting:
 
 # %%
 for line in (text.seen[0], "strawberry"):
     print("|".join(text.tokens[number] for number in text.encode(line)))
 
 # %% [markdown]
-# A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes one more token, END, which is not shown here, and when the model draws it, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
+# A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes END, which is not shown here, and when the model draws it, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
 
 # %%
 [text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
@@ -369,8 +369,8 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 
 
 # %%
-def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> None:
-    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99))
+def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> list[float]:
+    optimizer, losses = torch.optim.AdamW(groups, betas=(0.9, 0.99)), []
     for step, (tokens, targets) in enumerate(given.batches(rows, steps)):
         for group in optimizer.param_groups:
             group["lr"] = rate(step)
@@ -380,8 +380,10 @@ def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> None:
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        losses.append(loss.item())
         if (step + 1) % (steps // 4) == 0:
             show(step + 1)
+    return losses
 
 
 # %% [markdown]
@@ -414,7 +416,22 @@ def show(step: int) -> None:
 
 # %% measured
 show(0)
-train(model, [text.row(line) for line in text.seen], steps, rate, groups, show)
+rows = [text.row(line) for line in text.seen]
+losses = train(model, rows, steps, rate, groups, show)
+
+# %% [markdown]
+# The next figure shows the loss of every step, on the lines that it trains on, as means over 100 steps:
+
+# %% measured
+parts = torch.tensor(losses).chunk(36)  # 100 steps each
+plot.curves(
+    [n * steps // len(parts) for n in range(1, len(parts) + 1)],
+    {"loss": [float(part.mean()) for part in parts]},
+    "Half of what is gained is gained in the first tenth",
+    xlabel="step",
+    ylabel="loss per token, on the lines trained on",
+    alt="The loss falls steeply at first, then ever more slowly, and is still falling a little at the end.",
+)
 
 # %% [markdown]
 # After a quarter of the time it has found out how a definition sounds, and not much more than that. What comes later is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
@@ -425,7 +442,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both, and its gap is three times as wide, so it gains a little from having seen a line. Whether it quotes is asked below. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
+# The shipped model is better on both, and the gap between the two losses is about four times as wide, so it gains a little from having seen a line. Whether it quotes is asked below. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
 #
 # ### Choosing the next token
 #
@@ -539,11 +556,14 @@ for seed, unseen in enumerate(text.unseen[:3200:160]):
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
-print(f"real definitions {quotations.shares(text.unseen[::80])[1]:.2f}")
+print("                 known words  shared")
+known, shared, _ = quotations.shares(text.unseen[::80])
+print(f"real definitions        {known:.2f}    {shared:.2f}")
 for heat in (0.1, 0.7, 1.0, 1.5):
     chosen = partial(given.softmax, heat=heat)
     lines = [define(w, probabilities=chosen, seed=n) for n, w in enumerate(words)]
-    print(f"temperature {heat:4} {quotations.shares(lines)[1]:.2f}")
+    known, shared, _ = quotations.shares(lines)
+    print(f"temperature {heat:4}        {known:.2f}    {shared:.2f}")
 
 # %% [markdown]
 # At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. For new words and at temperature 1, then, the model quotes no more than a lexicographer does. What it knows by heart of *seen* words, this test cannot say.
@@ -766,6 +786,8 @@ for word in ("pytorch", "softmax", "tensor"):
 # **Fluency taken for knowledge.** The model writes "a person who" with confidence because it has seen those words hundreds of times. Nothing in its loss rewards it for being right about blickets.
 #
 # ## What you learned
+#
+# Compare, share out and mix, in every head of every block, is how the tokens of a GPT learn of one another. The rest of this lesson was about what goes in, what comes out, and how all of it is trained.
 #
 # | | what it is | what to remember |
 # |---|---|---|
