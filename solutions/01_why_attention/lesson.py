@@ -41,7 +41,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, which you may open if you like, although nothing below depends on its details.
 #
-# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own, and a sequence counts as right only if every word in it is right. (Gradients of recurrent networks are sometimes huge, so one that is longer than 1 is scaled down to length 1, which is called *gradient clipping*.)
+# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. (Gradients of recurrent networks are sometimes huge, so one that is longer than 1 is scaled down to length 1, which is called *gradient clipping*.)
 
 
 # %%

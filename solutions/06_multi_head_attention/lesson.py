@@ -646,7 +646,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, although it hardly ever looks at "here".
+# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, although it hardly ever looks at "here". It does not do that job alone, since "here" also falls without head 1 and without head 2, only not as far. (What took the place of a head is zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #

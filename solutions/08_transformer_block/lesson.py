@@ -7,7 +7,7 @@
 #
 # Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 a paper of eight authors asked what would happen if one left the recurrent networks out and let attention do all the work. They called the model a *transformer*, and the paper "Attention Is All You Need".
 #
-# In this lesson you build that model, and then the two compete on the dates of lesson 1. Here is the mark that it has to beat, the recurrent translator after 100 training steps:
+# In this lesson you build that model, and then the two compete on the dates of lesson 1. Here is the mark that it has to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
 
 # %% setup
 from collections.abc import Callable
@@ -379,19 +379,8 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two, and you will find the year, the name of the month and the day in the same places. Then read the map once more in the order in which the model writes. The slider below chooses the row, and the labels give the place and the character that is read there:
-
-# %%
-plot.slide(
-    lambda row: looks[int(row)],
-    [f"{i}:{character}" for i, character in enumerate(text)],
-    name="character to write",
-    low=0,
-    high=9,
-    start=0,
-)
-
-# %% [markdown]
+# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two, and you will find the year, the name of the month and the day in the same places. Read from top to bottom, it shows in which order the model needs them.
+#
 # ### Writing
 #
 # In training, the decoder was told the right previous characters, all of them at once. When it is on its own it has nothing but a start symbol, so it must write one character, read what it has written, and write the next. The first round looks like this:

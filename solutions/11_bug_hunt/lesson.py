@@ -90,20 +90,6 @@ plot.curves(
 )
 
 # %% [markdown]
-# Move the slider to see all three of Bo's weights.
-
-# %%
-plot.slide(
-    lambda size: (torch.tensor([1.0, 2, 3]).log() / size**0.5).softmax(0),
-    ["key 1", "key 2", "key 3"],
-    name="D",
-    low=0,
-    high=7,
-    start=0,
-    doubling=True,
-)
-
-# %% [markdown]
 # What is true of D is true of everything else that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And since Eve divides by √1, her bug does nothing here, however often she is called.
 #
 # ## In PyTorch

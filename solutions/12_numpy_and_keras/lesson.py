@@ -207,20 +207,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Move the number yourself, and see when the third bar disappears. At −6 half a percent is left.
-
-# %%
-plot.slide(
-    lambda fill: (scores + torch.tensor([0, 0, fill])).softmax(0),
-    ["0", "1", "2, hidden"],
-    name="number added",
-    low=-12,
-    high=0,
-    start=0,
-)
-
-# %% [markdown]
-# Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. There the number is added to all scores alike, and lesson 4 showed that softmax does not notice what is added to all:
+# At −6, half a percent of the weight is left. Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. There the number is added to all scores alike, and lesson 4 showed that softmax does not notice what is added to all:
 
 # %%
 for power in (4, 9):

@@ -262,7 +262,7 @@ reveal("parameters of GPT-2 small", "124 million")
 #
 # ### The recipe
 #
-# With this size, or a hundredth of it, a model is trained by a recipe that has hardly changed in years, and each part of the recipe answers a particular trouble:
+# A model of this size, or of a hundredth of it, is trained by a recipe that has hardly changed in years. Each of its parts is a remedy for one particular trouble:
 #
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
