@@ -14,6 +14,20 @@ BLOCK = {
     "+ ": (0, 1.2),
     "output (B, L, E)": (0, 0),
 }
+DECODER_BLOCK = {
+    "x (B, L, E)": (0, 8),
+    "norm1": (1.8, 7.4),
+    "self-attention, causal": (1.8, 6.6),
+    "+": (0, 6),
+    "norm2": (1.8, 5.2),
+    "cross-attention": (1.8, 4.4),
+    "memory (B, S, E)": (4.4, 4.4),
+    "+ ": (0, 3.8),
+    "norm3": (1.8, 3),
+    "feed-forward": (1.8, 2.2),
+    "+  ": (0, 1.6),
+    "output (B, L, E)": (0, 0.6),
+}
 WHOLE = {
     "28 january 1955": (0, 5),
     "embed + place": (0, 4),
@@ -30,16 +44,42 @@ WHOLE = {
 def block() -> None:
     """Draw the two branches of a pre-norm block beside the residual stream."""
     x, norm1, attention, first, norm2, network, second, output = BLOCK
-    stream = [(x, first), (first, second), (second, output)]
+    stream = [(x, first, 0.9), (first, second, 0.9), (second, output, 0.9)]
     branches = [(x, norm1), (norm1, attention), (attention, first)]
     branches += [(first, norm2), (norm2, network), (network, second)]
     plot.diagram(
         BLOCK,
         [*stream, *branches],
-        "A block adds to the stream twice, in the dark boxes",
+        "Two branches read the stream and add to it",
         marked=[attention, network],
         alt="On the left x runs straight down through two additions to the output. On the right two branches leave it "
         "and return: norm1 and attention to the first addition, norm2 and feed-forward to the second.",
+    )
+
+
+def decoder_block() -> None:
+    """Draw the three branches of a pre-norm decoder block beside the residual stream."""
+    names = iter(DECODER_BLOCK)
+    x, norm1, back, first, norm2, across, memory, second = (
+        next(names) for _ in range(8)
+    )
+    norm3, network, third, output = names
+    corners = [(x, norm1, back, first), (first, norm2, across, second)]
+    corners += [(second, norm3, network, third)]
+    stream = [(x, first, 0.9), (first, second, 0.9), (second, third, 0.9)]
+    plot.diagram(
+        DECODER_BLOCK,
+        [
+            *stream,
+            (third, output, 0.9),
+            *(pair for corner in corners for pair in pairwise(corner)),
+            (memory, across, 0.25, "keys, values"),
+        ],
+        "The middle branch asks the memory, the others ask the stream",
+        marked=[across],
+        alt="On the left x runs straight down through three additions to the output. Three branches leave and return: "
+        "norm1 and causal self-attention, norm2 and cross-attention, norm3 and feed-forward. An arrow labeled keys, "
+        "values leads from the memory to the cross-attention.",
     )
 
 

@@ -7,11 +7,15 @@ from torch.nn import functional
 WIDTH, LENGTH = 32, 8
 
 
-class Bare(nn.Module):
-    """Attention, then a feed-forward network, each followed by a norm. Nothing is added to anything."""
+class Replacing(nn.Module):
+    """Attention, then a feed-forward network, each followed by a norm. What attention returns replaces what came in.
 
-    def __init__(self) -> None:
+    What the network returns does so too, unless network_adds is set: then it is added.
+    """
+
+    def __init__(self, network_adds: bool = False) -> None:
         super().__init__()
+        self.network_adds = network_adds
         self.attention = nn.MultiheadAttention(WIDTH, 4, batch_first=True)
         self.network = nn.Sequential(
             nn.Linear(WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, WIDTH)
@@ -21,7 +25,8 @@ class Bare(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return (B, L, E) for x (B, L, E)."""
         x = self.norm1(self.attention(x, x, x, need_weights=False)[0])
-        return self.norm2(self.network(x))
+        computed = self.network(x)
+        return self.norm2(x + computed if self.network_adds else computed)
 
 
 def residual(pre_norm: bool) -> nn.Module:
@@ -34,14 +39,16 @@ def residual(pre_norm: bool) -> nn.Module:
 class Stack(nn.Module):
     """Says something about each place of a sequence of 8 digits, with a stack of blocks.
 
-    kind is "bare" (nothing is added), "post-norm" or "pre-norm".
+    kind is "bare" (nothing is added), "network only" (what attention returns is not added), "post-norm" or "pre-norm".
     """
 
     def __init__(self, kind: str, depth: int = 12) -> None:
         super().__init__()
         self.digit, self.place = nn.Embedding(10, WIDTH), nn.Embedding(LENGTH, WIDTH)
         self.blocks = nn.ModuleList(
-            Bare() if kind == "bare" else residual(kind == "pre-norm")
+            residual(pre_norm=kind == "pre-norm")
+            if kind.endswith("-norm")
+            else Replacing(network_adds=kind == "network only")
             for _ in range(depth)
         )
         self.norm = nn.LayerNorm(WIDTH) if kind == "pre-norm" else nn.Identity()

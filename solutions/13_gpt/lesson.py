@@ -552,21 +552,30 @@ for seed, unseen in enumerate(text.unseen[:3200:160]):
     print(f'{line}\n      "{run}" as in "{nearest}"')
 
 # %% [markdown]
-# What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition. The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures:
+# What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
+#
+# The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures. A word that the model invents occurs in no line and so cuts a run short, so the cell also prints which share of the words occurs in any line, and the mean over those definitions in which every word does:
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
-print("                 known words  shared")
-known, shared, _ = quotations.shares(text.unseen[::80])
-print(f"real definitions        {known:.2f}    {shared:.2f}")
+print("                  known words  shared  where all words are known")
+
+
+def print_shares(name: str, lines: list[str]) -> None:
+    known, shared, _ = quotations.shares(lines)
+    complete = [line for line in lines if quotations.shares([line])[0] == 1]
+    among = f"{quotations.shares(complete)[1]:.2f} of {len(complete)}"
+    print(f"{name:16} {known:12.2f} {shared:7.2f}  {among}")
+
+
+print_shares("real definitions", text.unseen[::80])
 for heat in (0.1, 0.7, 1.0, 1.5):
     chosen = partial(given.softmax, heat=heat)
     lines = [define(w, probabilities=chosen, seed=n) for n, w in enumerate(words)]
-    known, shared, _ = quotations.shares(lines)
-    print(f"temperature {heat:4}        {known:.2f}    {shared:.2f}")
+    print_shares(f"temperature {heat:4}", lines)
 
 # %% [markdown]
-# At temperature 1 the model shares no more with its text than real new definitions do. Below that it quotes more, because the most probable way on is the one that it has seen most often, and above that it shares less and less with anything. For new words and at temperature 1, then, the model quotes no more than a lexicographer does. What it knows by heart of *seen* words, this test cannot say.
+# At temperature 1 the model seems to share less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and where all words are known it is 0.58 against 0.53, of only 15 and 30 definitions. So at temperature 1 it quotes about as much as a lexicographer does, as far as so few definitions can tell. Well below that it quotes more, because the most probable way on is the one that it has seen most often. What it knows by heart of *seen* words, this test cannot say.
 #
 # ### Words that do not exist
 #
