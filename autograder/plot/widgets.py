@@ -15,7 +15,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from .drawing import BAR, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites, label, png, show_data
+from .drawing import BAR, INK, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites, label, png, show_data
 from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
@@ -195,16 +195,18 @@ def crowded(names: Sequence[str]) -> bool:
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys from the origin, and name them beyond their tips, the query further out than the keys."""
+    """Draw a query and keys from the origin; keys are named beyond their tips, the query beside its arrow."""
     for point, text in zip([*keys, query], [*names, "query"], strict=True):
         is_query = text == "query"
         style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
         look = {"arrowstyle": style, "color": color, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
-        beyond = 0.75 if is_query else 0.3
-        x, y = (point + beyond * torch.nn.functional.normalize(point, dim=0)).tolist()
-        axes.text(x, y, text, ha="center", va="center", fontsize=9)
-    reach = 1.45 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
+        along = torch.nn.functional.normalize(point, dim=0)
+        beside = torch.stack([along[1], -along[0]])
+        x, y = (0.6 * point + 0.4 * beside if is_query else point + 0.15 * along).tolist()
+        side = "center" if is_query or abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
+        axes.text(x, y, text, ha=side, va="center", fontsize=9, color=BAR if is_query else INK)
+    reach = 1.8 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
 
 
