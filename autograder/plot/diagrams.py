@@ -81,7 +81,7 @@ def diagram(
             (x1, y1), (x2, y2) = boxes[start], boxes[end]
             middle, above = ((x1 + x2) / 2, (y1 + y2) / 2), (0, 7)
             behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}  # some labels lie on their arrow
-            words = {"ha": "center", "fontsize": 9, "color": INK, "bbox": behind}
+            words: dict[str, Any] = {"ha": "center", "fontsize": 9, "color": INK, "bbox": behind}
             axes.annotate(arrow[3], middle, above, textcoords="offset points", **words)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")
