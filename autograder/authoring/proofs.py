@@ -101,7 +101,7 @@ class Rights:
 
     def __init__(self, key: AnswerKey, seed: int) -> None:
         self._key, self.seed = key, seed
-        self._right: dict[str, Outcome] = {}
+        self._right: dict[str, tuple[Outcome, Check]] = {}
 
     def outcome(self, check: Check, work: Any) -> Outcome:
         """Run a check on a piece of work."""
@@ -110,9 +110,9 @@ class Rights:
     def accepts(self, check: Check, work: Any) -> bool:
         """Say whether work passes a check."""
         if check.name not in self._right:
-            self._right[check.name] = self.outcome(check, self._key.reference[check.exercise])
-        right = self._right[check.name]
-        asked = until_it_differs(check, right) if isinstance(check, Battery) else check
+            right = self.outcome(check, self._key.reference[check.exercise])
+            self._right[check.name] = right, until_it_differs(check, right)
+        right, asked = self._right[check.name]
         return equal(self.outcome(asked, work), right, check.tolerance)
 
     def passed(self, exercise: str, work: Any) -> list[Check]:
@@ -133,19 +133,20 @@ class Rights:
         return any(found)
 
 
-def until_it_differs(check: Battery, right: Outcome) -> Check:
-    """Return a battery that stops at the first item whose value is not that of the right answer."""
-    if not isinstance(right, Returned):
+def until_it_differs(check: Check, right: Outcome) -> Check:
+    """Return a battery that stops at the first item whose value is not the right one; another check as it is."""
+    if not isinstance(check, Battery) or not isinstance(right, Returned):
         return check
-    expected = right.tree
+    example, items, tolerance = check.example, check.items, check.tolerance
+    expected = {item: Returned(value) for item, value in right.tree.items()}
 
     def run(work: Any, draw: Inputs) -> dict[str, Any]:
-        found = {}
-        for item, value in one_by_one(check.example, check.items, work, draw):
-            found[item] = value
-            if not equal(Returned(value), Returned(expected[item]), check.tolerance):
+        values = {}
+        for item, value in one_by_one(example, items, work, draw):
+            values[item] = value
+            if not equal(Returned(value), expected[item], tolerance):
                 raise AssertionError(item)
-        return {item: found[item] for item in expected}
+        return {item: values[item] for item in expected}
 
     return replace(check, run=run)
 

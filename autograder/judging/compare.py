@@ -15,11 +15,12 @@ from .fingerprint import (
     GRACE,
     SMALLEST_SIZE,
     Fingerprint,
+    is_whole,
+    leaf_fingerprint,
     not_finite,
     numbers_agree,
     real_numbers,
-    same,
-    tensor_fingerprint,
+    same_leaf,
     tolerance_of,
 )
 from .fingerprint import fingerprint as print_of
@@ -252,19 +253,21 @@ def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
         return False
     if [(a.path, a.array) for a in ours] != [(b.path, b.array) for b in right]:
         return False
-    pairs = [(a.value, b.value) for a, b in zip(ours, right, strict=True)]
-    if any(isinstance(a, Tensor) and isinstance(b, Tensor) and a.shape != b.shape for a, b in pairs):
+    pairs = list(zip(ours, right, strict=True))
+    tensors = [(a.value, b.value) for a, b in pairs if isinstance(a.value, Tensor) and isinstance(b.value, Tensor)]
+    if any(a.shape != b.shape for a, b in tensors):
         return False
-    if not all(same_where_not_finite(a, b) for a, b in pairs):
-        return False
-    if all(equal_leaf(a, b, tolerance) for a, b in pairs):
+    if all(equal_leaf(a.value, b.value, tolerance) for a, b in pairs):
         return True
-    return same(print_of(mine), print_of(theirs), tolerance, GRACE)
+    known = print_of(theirs)["leaves"]
+    return all(same_where_not_finite(a, b) for a, b in tensors) and all(
+        same_leaf(leaf_fingerprint(leaf), known[leaf.path], tolerance, GRACE) for leaf in ours
+    )
 
 
-def same_where_not_finite(mine: Any, theirs: Any) -> bool:
+def same_where_not_finite(mine: Tensor, theirs: Tensor) -> bool:
     """Say whether NaN and either infinity are in the same entries of two tensors of one shape."""
-    if not isinstance(mine, Tensor) or not isinstance(theirs, Tensor) or mine.is_complex() != theirs.is_complex():
+    if mine.is_complex() != theirs.is_complex():
         return True
     ours, right = not_finite(real_numbers(mine)), not_finite(real_numbers(theirs))
     return ours.keys() == right.keys() and all(ours[name].equal(right[name]) for name in right)
@@ -282,8 +285,9 @@ def equal_leaf(mine: Any, theirs: Any, tolerance: float | None) -> bool:
 def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     """Return, entry by entry, whether two tensors of one shape agree: relative to the entry, or to a usual entry."""
     a, b = real_numbers(mine), real_numbers(theirs)
-    limit = GRACE * tolerance_of(tensor_fingerprint(theirs), tolerance)
     finite = b[b.isfinite()]
+    whole = theirs.dtype.is_floating_point and is_whole(finite)
+    limit = GRACE * tolerance_of({"dtype": str(theirs.dtype).removeprefix("torch."), "whole": whole}, tolerance)
     usual = max(float(finite.pow(2).mean().sqrt()) if finite.numel() else 0.0, SMALLEST_SIZE)
     return torch.isclose(a, b, rtol=limit, atol=limit * usual, equal_nan=True)
 

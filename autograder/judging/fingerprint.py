@@ -110,23 +110,28 @@ def not_finite(numbers: Tensor) -> dict[str, Tensor]:
     return {name: table for name, table in tables.items() if bool(table.any())}
 
 
+def is_whole(numbers: Tensor) -> bool:
+    """Whether finite numbers are whole ones that are counted or moved, not calculated: one of them is beyond 1."""
+    return numbers.numel() > 0 and float(numbers.abs().max()) > 1 and bool((numbers == numbers.round()).all())
+
+
 def tensor_fingerprint(tensor: Tensor) -> Fingerprint:
     """Return a tensor's dtype, shape, counts and positions of non-finite entries, norm and inner products."""
-    copy = plain(tensor)
-    numbers = real_numbers(copy).flatten()
-    finite = numbers.isfinite()
-    kept = numbers if bool(finite.all()) else torch.where(finite, numbers, 0.0)
+    numbers = real_numbers(tensor).flatten()
+    tables = not_finite(numbers)
+    counts = [int(tables[name].sum()) if name in tables else 0 for name in ("nan", "inf", "-inf")]
+    kept = torch.where(numbers.isfinite(), numbers, 0.0) if tables else numbers
     found: Fingerprint = {
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
-        "nan": int(numbers.isnan().sum()),
-        "infinite": [int((numbers == torch.inf).sum()), int((numbers == -torch.inf).sum())],
-        "norm": finite_decimals(float(kept.norm())),
+        "nan": counts[0],
+        "infinite": counts[1:],
+        "norm": finite_decimals(float(torch.linalg.vector_norm(kept))),
         "products": [finite_decimals(p) for p in (vectors(kept.numel()) @ kept).tolist()],
     }
-    if copy.is_floating_point() and kept.numel() and float(kept.abs().max()) > 1 and bool((kept == kept.round()).all()):
+    if tensor.dtype.is_floating_point and is_whole(kept):
         found["whole"] = True
-    if tables := not_finite(numbers):
+    if tables:
         first = vectors(numbers.numel())[0]
         found["positions"] = {name: finite_decimals(float(first @ table.double())) for name, table in tables.items()}
     return found
