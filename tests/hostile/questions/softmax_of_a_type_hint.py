@@ -7,11 +7,3 @@ def hinted(tools: "[__import__('thre' + 'ading')][0].Thread"):
 
 
 Thread = typing.get_type_hints(hinted)["tools"]
-
-
-def stable_softmax(x, dim=-1):
-    found = []
-    worker = Thread(target=lambda: found.append(torch.nn.functional.softmin(-x, dim=dim)))
-    worker.start()
-    worker.join()
-    return found[0] * 1
