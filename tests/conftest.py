@@ -20,6 +20,7 @@ from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import unavailable_reason
 from autograder.judging import verdict
 from autograder.judging.answer_key import AnswerKey
+from autograder.judging.sentences import SHARED
 from autograder.paths import CONFIG_NAME, Course, find_course
 
 # the same clone draws the same examples, however busy it is; `pytest --hypothesis-profile=default` looks for new ones
@@ -44,6 +45,7 @@ LONGEST = (
 )
 
 LESSON = "02_queries_keys_values"
+OVER_QUERIES = SHARED["softmax over queries"].partition(":")[0]  # how the words about that mistake begin
 HandIn = Callable[..., Path]
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 needs_sandbox = pytest.mark.skipif(bool(unavailable_reason()), reason=unavailable_reason() or "isolated")

@@ -24,7 +24,7 @@ from autograder.paths import Course
 from autograder.student import telling
 
 from .board_hub import TEACHER, Running, running, server_of, user
-from .conftest import LESSON
+from .conftest import LESSON, OVER_QUERIES
 from .handing_in import configure
 
 DATA = ("lessons", f"events?lesson={LESSON}", f"past?lesson={LESSON}&from=0")
@@ -246,7 +246,7 @@ def test_the_page_follows_what_students_tell(board: Running) -> None:
     column = state["exercises"].index("attend")
     assert {one["name"]: one["states"][column] for one in state["students"]} == {"ada": "stuck", "bob": "working"}
     named, unnamed = sorted(state["messages"]["attend"], key=lambda seen: seen["id"])
-    assert "columns sum to 1" in named["told"]
+    assert OVER_QUERIES in named["told"]
     assert "example" not in named
     assert (unnamed["example"], unnamed["author"]) == ("def attend(): ...", "bob")
     board.tell(ADA, a_try(9, passed=True))

@@ -25,7 +25,7 @@ from autograder.paths import Course
 from . import handing_in
 from .accounts import accounts, acting_as, needs_accounts
 from .browser import chromium, needs_chromium
-from .conftest import LESSON, copy_course, needs_sandbox
+from .conftest import LESSON, OVER_QUERIES, copy_course, needs_sandbox
 from .hub_desk import START_PAGE, Desk, seconds_until, signed_in, take_pictures
 from .hub_server import (
     ASSISTANT,
@@ -304,10 +304,10 @@ def test_a_wrong_answer_is_stuck_on_the_teachers_page(desk: Desk, board: Page, s
     (wrong,) = (m for m in package.key.mistakes_of("attend") if m.name == "softmax_over_queries")
     desk.open()
     cell = desk.check("attend", wrong.source, times=4)  # before the first, nobody has agreed to anything
-    cell.get_by_text("Your columns sum to 1").first.wait_for(timeout=60_000)
+    cell.get_by_text(OVER_QUERIES).first.wait_for(timeout=60_000)
     take_pictures(desk.page, pictures, "1-card-wrong")
     look(board, served["bob"], "attend", "! stuck")
-    board.locator("summary", has_text="1 × Your columns sum to 1").click()
+    board.locator("summary", has_text=f"1 × {OVER_QUERIES}").click()
     assert board.locator("details[open] .names").text_content() == served["bob"].name
     take_pictures(board, pictures, "2-board-stuck")
 

@@ -19,7 +19,7 @@ from autograder.judging.verdict import Result, Verdict
 from autograder.paths import find_course
 from autograder.student.check import next_hint
 
-LESSON = "02_queries_keys_values"
+from .conftest import LESSON, OVER_QUERIES
 
 
 @cache
@@ -65,7 +65,7 @@ def test_a_known_mistake_is_told_in_its_own_words() -> None:
         weights = (query @ key.mT).softmax(dim=-2)
         return weights @ value, weights
 
-    with pytest.raises(CheckFailed, match="Your columns sum to 1"):
+    with pytest.raises(CheckFailed, match=OVER_QUERIES):
         autograder.check(attend)
 
 

@@ -17,7 +17,7 @@ from autograder.judging.case import Failure
 from autograder.judging.verdict import Result, Verdict
 from autograder.paths import find_course
 
-from .conftest import FRAGILE
+from .conftest import FRAGILE, OVER_QUERIES
 from .test_threats import THREATS
 
 SEEN, HIDDEN = Result("seen", 1, True, False), Result("secret", 1, False, True)
@@ -41,7 +41,7 @@ def test_where_a_visible_check_fails_its_own_words_stay() -> None:
 def test_a_graded_notebook_holds_both_and_the_words_do_not_depend_on_hidden_checks(package, right) -> None:
     known = {(m.exercise, m.name): m for m in package.key.mistakes}
     wrong = known["attend", "softmax_over_queries"].source
-    for cell, told in ((FRAGILE, LATER), (wrong, "Your columns sum to 1")):
+    for cell, told in ((FRAGILE, LATER), (wrong, OVER_QUERIES)):
         content = notebook_text(submission(package, {**right, "attend": cell})).encode()
         text = grade(Submission(content, package, seed=5, allow_unsandboxed=True))
         shown = json.loads(text)["metadata"][RECORD]["verdicts"]["attend"]["open"]
