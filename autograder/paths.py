@@ -226,8 +226,9 @@ def replace_bytes(path: Path, content: bytes) -> None:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Return the SHA-256 of a file, which may be larger than the memory."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest(*paths: Path) -> str:

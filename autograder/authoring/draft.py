@@ -9,12 +9,12 @@ from collections.abc import Collection
 from itertools import count
 
 from ..errors import CourseError
+from ..judging.syntax import Definition
 from ..paths import Course, Lesson
 
 HEADER = "# Drafts from what students wrote. Nothing loads this file: read a draft, then move it to {}."
 INDENT, NAME = "    ", re.compile(r"\bunnamed_\d+\b")
 MESSAGE = "TODO: what went wrong here, and where to look? At most three lines; never the answer."
-Definition = ast.FunctionDef | ast.ClassDef
 
 
 def add_draft(course: Course, lesson: Lesson, exercise: str, source: str) -> str:

@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
 from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX, grade_id_of
+from ..student.hand_in import BLANK
 from .lesson import BEGIN, END, LessonCell, hints_html, solution_of
 
 METADATA = {
@@ -19,7 +20,6 @@ METADATA = {
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 STUB = ("# YOUR CODE HERE", "raise NotImplementedError()")  # as nbgrader's ClearSolutions
-BLANK = "YOUR ANSWER HERE"
 MEASURED_TAG = "nbval-ignore-output"
 Notebook = Any
 

@@ -14,7 +14,7 @@ from ..paths import Lesson
 from .lesson_package import package_of
 from .proofs import honest_answers_pass
 
-SEEDS = (101, 102)
+GRADED_WITH = (101, 102)  # seeds
 
 
 def variants_of(lesson: Lesson) -> list[Mutant]:
@@ -36,4 +36,4 @@ def variant_problems(key: AnswerKey, variants: Sequence[Mutant]) -> Iterator[str
         if not any(variant.exercise == exercise for variant in variants):
             remedy = f'declare some with solution("{exercise}").variant(…) in {key.source.folder}/variants.py'
             yield f"{exercise} has no right answer written another way, such as a loop or einsum: {remedy}"
-    yield from honest_answers_pass(key, variants, SEEDS)
+    yield from honest_answers_pass(key, variants, GRADED_WITH)

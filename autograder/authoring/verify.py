@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from html import unescape
 from inspect import signature
 from itertools import combinations
@@ -23,14 +22,13 @@ from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.mutant import Mutant, family_of
 from ..judging.shortcuts import Shortcut
-from ..judging.target import Target
 from ..judging.verdict import Failure, judge
 from ..paths import Lesson
 from .lesson import LessonCell, read_lesson, solution_of
 from .lesson_package import package_of
 from .located import located
 from .notebook import notebook_text
-from .proofs import derived_answers_fail, same_points_under_seeds
+from .proofs import as_released, derived_answers_fail, same_points_under_seeds
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
 from .variants import variant_problems, variants_of
 
@@ -193,11 +191,6 @@ def mistake_problems(mistake: Mutant, passed: bool, told: str, named: Collection
         yield f"{mistake.exercise}: the mistake {mistake.name} earns full points"
     elif mistake.message not in told and not {family_of(mistake.name), "repair"}.intersection(named):
         yield f"{mistake.exercise}: the mistake {mistake.name} does not get its own message when graded"
-
-
-def as_released(target: Target) -> Target:
-    """Return a target without what students do not have."""
-    return replace(target, exact=None, hidden=False)
 
 
 def graded_submission_problems(

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..paths import Course
+from ..student.telling import MOST_CODE
 from ..student.titles import titles_in
 from .board_state import Try, message_words
 from .board_store import Told
 
 MOST_TRIES = 50  # of one request
-MOST_CODE = 8_000  # characters
 OLDEST = 60 * 86_400.0  # seconds
 ID = re.compile(r"[0-9a-f]{32}")
 MESSAGE = re.compile(r"[A-Za-z0-9_:.~-]{1,80}")

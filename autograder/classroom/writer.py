@@ -22,13 +22,12 @@ from ..errors import SubmissionError
 from ..judging.cell_metadata import checked_exercise, grade_id_of, is_graded, is_solution, nbgrader_metadata
 from ..paths import Course, Lesson, replace_bytes, replace_text
 from .database import lock_student_rows
-from .gradebook import COMMENT, GRADE, GRADED_ANSWER
+from .gradebook import COMMENT, GRADE, GRADED_ANSWER, NOTEBOOK, SUBMISSION
 from .plain_files import read_below
 from .rules import enter_due_date, late_penalty, rules_of
 from .submissions import MOST_BESIDE, SECRET, TIMESTAMP
 
-STUDENT, SUBMISSION = api.Student.__table__, api.SubmittedAssignment.__table__
-SUBMITTED_NOTEBOOK = api.SubmittedNotebook.__table__
+STUDENT = api.Student.__table__
 NO_RESPONSE = "No response."
 A_SECOND = datetime.timedelta(seconds=1)
 Row = dict[str, Any]
@@ -107,7 +106,7 @@ class GradebookWriter:
             values["extension"] = self._extension(student)
         if values:
             self._db.execute(update(SUBMISSION).where(SUBMISSION.c.id == submission).values(**values))
-        return self._find_or_add(SUBMITTED_NOTEBOOK, {"notebook_id": self._notebook_id, "assignment_id": submission})
+        return self._find_or_add(NOTEBOOK, {"notebook_id": self._notebook_id, "assignment_id": submission})
 
     def _extension(self, student: str) -> datetime.timedelta | None:
         later, due = self._rules.extensions.get(student), self._rules.due
@@ -170,8 +169,8 @@ class GradebookWriter:
             self._db.refresh(handed_in)
             self._db.refresh(notebook)
             penalty = late_penalty(self._config, student, notebook.score, handed_in.total_seconds_late)
-        row = SUBMITTED_NOTEBOOK.c.id == submission
-        self._db.execute(update(SUBMITTED_NOTEBOOK).where(row).values(late_submission_penalty=penalty))
+        row = NOTEBOOK.c.id == submission
+        self._db.execute(update(NOTEBOOK).where(row).values(late_submission_penalty=penalty))
 
 
 def graded_values(result: CellGrade | None, row: Any) -> Row:

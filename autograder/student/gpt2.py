@@ -5,7 +5,6 @@ Nothing of it is part of the course: without a network the lesson runs its own m
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from urllib.request import Request, urlopen
 from tqdm import tqdm
 
 from ..errors import CourseError, command
+from ..paths import file_digest
 
 REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
 SOURCE = f"https://huggingface.co/openai-community/gpt2/resolve/{REVISION}"
@@ -114,7 +114,7 @@ def fetch(file: PublishedFile, source: str, target: Path) -> None:
             raise DownloadError(file, f"it could not be fetched ({getattr(error, 'reason', error)}).") from error
     if part.stat().st_size != file.size:
         raise DownloadError(file, f"{part.stat().st_size:,} of {file.size:,} bytes came, and are kept.")
-    if file_checksum(part) != file.sha256:
+    if file_digest(part) != file.sha256:
         part.unlink()
         raise DownloadError(file, "its checksum is not that of the published file, so it was thrown away.")
     part.replace(target / file.name)
@@ -135,9 +135,3 @@ def download(file: PublishedFile, address: str, part: Path, begun: int) -> None:
             while piece := reply.read(PIECE):
                 out.write(piece)
                 bar.update(len(piece))
-
-
-def file_checksum(path: Path) -> str:
-    """Return the SHA-256 of a file that may be larger than the memory."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

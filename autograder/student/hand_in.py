@@ -14,11 +14,12 @@ from typing import Any
 
 from ..errors import CourseError, command
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of, is_solution
+from ..judging.verdict import STUB
 from ..paths import Course, Lesson, packed_lessons, progress_file
 from .progress import changing_progress
 from .release_record import forget_newer
 
-STUB, BLANK = "raise NotImplementedError", "YOUR ANSWER HERE"
+BLANK = "YOUR ANSWER HERE"  # in place of a question's answer
 
 
 def check_lesson(lesson: Lesson) -> tuple[list[str], bool]:

@@ -17,10 +17,7 @@ from ..launch import take_or_launch
 from .channel import Deadline, announcing, receive, send, send_descriptor
 from .codec import pack, unpack
 from .limits import Limits
-from .session import SandboxSession, connected_session, receive_ready
-
-START_SECONDS = 120.0
-OPEN_SECONDS = 120.0  # on a busy computer, too
+from .session import START_SECONDS, SandboxSession, connected_session, receive_ready
 
 
 class BubblewrapSandbox:
@@ -76,7 +73,7 @@ class BubblewrapSandbox:
             far.close()
             raise
         try:
-            with connected_session(near, limits, OPEN_SECONDS) as session:
+            with connected_session(near, limits, START_SECONDS) as session:
                 yield session
         finally:
             ended = self._ask({"do": "close", "pid": first}).get("ended")
@@ -99,7 +96,7 @@ class BubblewrapSandbox:
             return self._answer()
 
     def _answer(self) -> dict[str, Any]:
-        return unpack(receive(self._control, Limits.reply_bytes, Deadline(OPEN_SECONDS)))[0]
+        return unpack(receive(self._control, Limits.reply_bytes, Deadline(START_SECONDS)))[0]
 
     def close(self) -> None:
         """End the sandbox and every process in it."""

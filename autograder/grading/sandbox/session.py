@@ -28,6 +28,7 @@ from .codec import CellResult, pack, unpack_outcome, unpack_ready, unpack_result
 from .limits import Limits
 from .meter import AsleepError, Meter, TimeAllowance
 
+START_SECONDS = 120.0  # until a process is ready, on a busy computer, too
 COPY_SECONDS, COPY_ATTEMPTS = 5.0, 3
 TRIAL_SECONDS = 5.0  # of computing and of sleep, for a trial that does not watch its own processor time
 CELLS_FULL_OF_OUTPUT = 8

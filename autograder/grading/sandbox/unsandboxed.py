@@ -18,9 +18,8 @@ from pathlib import Path
 
 from .channel import announcing
 from .limits import Limits
-from .session import SandboxSession, connected_session
+from .session import START_SECONDS, SandboxSession, connected_session
 
-START_SECONDS = 120.0
 SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
 
 
