@@ -50,7 +50,6 @@ MARK = "CHEAT SUCCEEDED"
 SECRETS = ("BEGIN SOLUTION", "def scores_of_a_thousand", "exp_without_care", "<script>alert", "\x1b[2J")
 LIMITS = {"cell_seconds": 3.0, "check_seconds": 2.0}
 LATER = "if 'look' in globals(): look()\n"  # what a cell after the check cell does: show what a check has left
-Shown = dict[str, list[list[dict[str, Any]]]]
 
 
 def line(name: str, key: str) -> str:
