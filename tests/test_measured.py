@@ -129,13 +129,18 @@ def test_a_default_linear_layer_has_a_third_of_the_variance() -> None:
 HEADS = ("def questions", "class Reader", "def trained", "def each_right")
 
 
+@pytest.fixture(scope="module")
+def readers() -> dict[str, Any]:
+    """Lesson 6's readers of digits, whose last cell trains five."""
+    return cells("06_multi_head_attention", *HEADS)
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_one_head_reads_one_digit_and_two_heads_read_both(seed: int) -> None:
-    names = cells("06_multi_head_attention", *HEADS)
-    low, high = sorted(names["each_right"](names["reader"](1, seed)).tolist())
+def test_one_head_reads_one_digit_and_two_heads_read_both(readers: dict[str, Any], seed: int) -> None:
+    low, high = sorted(readers["each_right"](readers["reader"](1, seed)).tolist())
     assert low < 0.2
     assert high > 0.95
-    assert min(names["each_right"](names["reader"](2, seed)).tolist()) > 0.95
+    assert min(readers["each_right"](readers["reader"](2, seed)).tolist()) > 0.95
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
