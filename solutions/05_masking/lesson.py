@@ -356,7 +356,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# When rules are combined, sooner or later a row has no `True` left; an empty sentence in a batch is enough. All scores of such a row are −∞. **Predict** what softmax makes of them.
+# (If you take two sittings for this lesson, here is the place to divide it.) When rules are combined, sooner or later a row has no `True` left; an empty sentence in a batch is enough. All scores of such a row are −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))

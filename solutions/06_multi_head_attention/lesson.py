@@ -441,7 +441,7 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ### PyTorch's own
 #
-# `nn.MultiheadAttention` computes the same thing but stores its parameters differently, because its three projections are one matrix:
+# (If you take two sittings for this lesson, here is the place to divide it.) `nn.MultiheadAttention` computes the same thing but stores its parameters differently, because its three projections are one matrix:
 
 # %%
 theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
