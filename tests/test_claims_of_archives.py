@@ -1,13 +1,20 @@
 """Archives that only claim to be large, and people with one name."""
 
 import io
+import json
 import struct
 import zipfile
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+
+import pytest
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
+from autograder.classroom.archives import upload_of
 from autograder.classroom.collect import collect
+from autograder.classroom.submissions import SECRET, store_submission
 
 from .conftest import LESSON
 
@@ -51,3 +58,79 @@ def test_who_has_somebody_elses_name_cannot_use_up_what_that_person_may_hand_in(
     (inbox / "moodle.zip").write_bytes(zipped(**files))
     report = collect(scratch, scratch.lesson(LESSON), inbox)
     assert len(report.collected) == 2
+
+
+def moodle(*names: str) -> dict[str, bytes]:
+    """Files as Moodle delivers them; each notebook says whose it is."""
+    return {f"{name}_assignsubmission_file/{LESSON}.ipynb": name.encode() for name in names}
+
+
+@pytest.fixture
+def collecting(scratch, package, tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """Collect an archive whose notebooks name their owners; return who owns what each student has now."""
+    lesson, numbers = scratch.lesson(LESSON), count()
+    notebook = json.loads(notebook_text(submission(package, {})))
+
+    def collect_batch(files: dict[str, bytes]) -> dict[str, str]:
+        named = {path: json.dumps({**notebook, "owner": whose.decode()}).encode() for path, whose in files.items()}
+        path = tmp_path / f"class{next(numbers)}.zip"
+        path.write_bytes(zipped(**named))
+        collect(scratch, lesson, path)
+        students = scratch.students(lesson)
+        return {s: json.loads(scratch.submission(lesson, s).read_text())["owner"] for s in students}
+
+    return collect_batch
+
+
+def test_two_people_of_one_name_in_two_batches_keep_their_own_work_and_ids(collecting) -> None:
+    assert collecting(moodle("Jane Doe_100")) == {"Jane_Doe": "Jane Doe_100"}
+    both = {"Jane_Doe": "Jane Doe_100", "Jane_Doe_200": "Jane Doe_200"}
+    assert collecting(moodle("Jane Doe_200")) == both
+    assert collecting(moodle("Jane Doe_100", "Jane Doe_200")) == both
+
+
+def test_who_was_told_apart_once_keeps_that_id_alone(collecting) -> None:
+    both = {"Jane_Doe_100": "Jane Doe_100", "Jane_Doe_200": "Jane Doe_200"}
+    assert collecting(moodle("Jane Doe_100", "Jane Doe_200")) == both
+    assert collecting(moodle("Jane Doe_100")) == both
+
+
+def test_a_name_that_looks_like_another_ones_with_a_number_takes_nobodys_place(collecting) -> None:
+    files = moodle("Bob Lee_100", "Bob Lee_200", "Bob Lee 200_300")
+    assert collecting(files) == {"Bob_Lee_100": "Bob Lee_100"}  # of the others, a person decides
+
+
+def test_a_name_takes_no_place_that_a_person_or_an_account_has_given(collecting, scratch) -> None:
+    assert collecting({f"ada/{LESSON}.ipynb": b"ada"}) == {"ada": "ada"}
+    assert collecting(moodle("ada_5")) == {"ada": "ada", "ada_5": "ada_5"}
+    assert collecting({f"ada/{LESSON}.ipynb": b"again"})["ada"] == "again"
+    store_submission(scratch, scratch.lesson(LESSON), "eve", {f"{LESSON}.ipynb": b'{"owner": "eve"}', SECRET: b"x"})
+    assert collecting(moodle("eve_6"))["eve"] == "eve"
+
+
+def test_who_was_collected_by_an_earlier_version_keeps_the_id(collecting, scratch) -> None:
+    store_submission(scratch, scratch.lesson(LESSON), "Jane_Doe", {f"{LESSON}.ipynb": b"{}"})
+    assert collecting(moodle("Jane Doe_100")) == {"Jane_Doe": "Jane Doe_100"}
+
+
+def test_blackboards_names_that_look_alike_in_two_batches_are_two_people(collecting) -> None:
+    for name in ("jane_doe", "john_doe"):
+        found = collecting({f"Lesson 2_{name}_attempt_2026-11-02-10-00-00_{LESSON}.ipynb": name.encode()})
+    assert found == {"doe": "jane_doe", "john_doe": "john_doe"}
+
+
+def test_a_canvas_name_that_ends_in_a_number_is_nobody_elses(course) -> None:
+    """Canvas takes `_55_` out of a name, and leaves `_55` at its end: then 1234 is the person, and not 55."""
+    lesson = course.lesson(LESSON)
+    assert upload_of(f"doejane_1234_567890_{LESSON}.ipynb", lesson).owner.student == "doejane_1234"
+    assert upload_of("doe_55_1234_567890_work.ipynb", lesson).owner.student == "doe_55_1234_567890_work"
+
+
+def test_one_name_that_can_be_read_in_two_ways_does_not_make_a_class_one_students(scratch, package, tmp_path) -> None:
+    notebook = notebook_text(submission(package, {})).encode()
+    odd = f"Eve_1_assignsubmission_file_2_assignsubmission_file_{LESSON}.ipynb"
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    files = {**dict.fromkeys(moodle("Ann Lee_1", "Bob Ray_2"), notebook), odd: notebook}
+    (folder / "class.zip").write_bytes(zipped(**files, **{"Cy Fox_3_assignsubmission_onlinetext/x.html": b"x"}))
+    assert {"Ann_Lee", "Bob_Ray"} < set(collect(scratch, scratch.lesson(LESSON), folder).collected)

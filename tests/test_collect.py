@@ -283,9 +283,10 @@ def test_people_whose_names_look_alike_are_told_apart(
 def test_moodles_number_changes_from_lesson_to_lesson_and_the_student_does_not(
     scratch: Course, tmp_path: Path, notebook: bytes
 ) -> None:
-    for number in ("71", "99"):
-        name = f"Ada Lovelace_{number}_assignsubmission_file_/{LESSON}.ipynb"
-        assert collected(scratch, archive(tmp_path / f"{number}.zip", {name: notebook}))[0] == ["Ada_Lovelace"]
+    for number, lesson in (("71", LESSON), ("99", "03_scaling")):
+        name = f"Ada Lovelace_{number}_assignsubmission_file_/{lesson}.ipynb"
+        origin = archive(tmp_path / f"{number}.zip", {name: notebook})
+        assert list(collect(scratch, scratch.lesson(lesson), origin).collected) == ["Ada_Lovelace"]
 
 
 def test_when_it_was_handed_in_is_kept_for_late_penalties(scratch: Course, tmp_path: Path, notebook: bytes) -> None:

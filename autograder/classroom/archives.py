@@ -43,6 +43,11 @@ class Owner:
     handed_in: str = ""
     by_lms: bool = True
 
+    @property
+    def key(self) -> str:
+        """Whose it is within a lesson, as nobody can choose who hands in; '' where whoever named the file says so."""
+        return (self.longer or self.student) if self.by_lms else ""
+
 
 @dataclass(frozen=True)
 class Upload:
@@ -114,14 +119,15 @@ class CollectionReport:
 
 
 # as Moodle names files: "Jane Doe_12345_assignsubmission_file_/notebook.ipynb"
-MOODLE = re.compile(r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_file")
-MOODLE_MARK = re.compile(r"_\d+_assignsubmission_file")
+MOODLE = re.compile(r"(?P<student>.+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)")
+MOODLE_MARK = re.compile(r"_\d+_assignsubmission_")
 # as Blackboard does, and nbgrader's own example: Lesson 2_jane_attempt_2026-11-02-10-00-00_notebook.ipynb
 BLACKBOARD = re.compile(
     r"(?P<head>.+?)_attempt_(?P<day>\d{4}-\d\d-\d\d)-(?P<hour>\d\d)-(?P<minute>\d\d)-(?P<second>\d\d)"
 )
-# as Canvas does: doejane_LATE_1234_567890_notebook.ipynb
+# as Canvas does: doejane_LATE_1234_567890_notebook.ipynb; a person's own name may end in a number
 CANVAS = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_(?=.)")
+CANVAS_MARK = re.compile(r"\d+_")
 # what is left of a notebook's name without the lesson's, and names nobody
 NO_NAME = re.compile(r"((copy|final|new|old|done|finished|solutions?|submissions?|notebook|v)[ _-]*\d*)?", re.I)
 # what computers write of their own accord
@@ -129,15 +135,18 @@ JUNK = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".ipynb_checkpoints"})
 
 
 def parse_lms_name(name: str, lesson: Lesson) -> Owner | None:
-    """Read the name of a file or folder as learning management systems write them; None where it is not one of theirs.
+    """Read the name of a file or folder as learning management systems write them.
 
-    The student has chosen how it ends, and may imitate another system there: what ends first is the system's.
+    Returns:
+        None where it is not one of theirs, or can be read in two ways: then all of it is the name.
     """
-    matches = [match for pattern in (MOODLE, BLACKBOARD, CANVAS) if (match := pattern.match(name[:LONGEST_NAME]))]
-    match = min(matches, key=re.Match.end, default=None)
+    match = lms_mark(name)
     if match is None:
         return None
     if match.re is MOODLE and len(MOODLE_MARK.findall(name)) > 1:  # a person may be called like that, or a file
+        return None
+    rest = name[match.end() :]
+    if match.re is CANVAS and CANVAS_MARK.match(rest) and not rest.startswith(lesson.name):
         return None
     if match.re is MOODLE:
         return Owner(match["student"], f"{match['student']}_{match['number']}")
@@ -146,6 +155,15 @@ def parse_lms_name(name: str, lesson: Lesson) -> Owner | None:
         student, longer = (head, "") if head != match["head"] else (head.rpartition("_")[2], head)
         return Owner(student, longer, handed_in="{day} {hour}:{minute}:{second}".format(**match.groupdict()))
     return Owner(f"{match['student']}_{match['number']}", late=bool(match["late"]))  # the number is the student's own
+
+
+def lms_mark(name: str) -> re.Match[str] | None:
+    """Return what a learning management system wrote into a name; None where it wrote none of it.
+
+    The student has chosen how it ends, and may imitate another system there: what ends first is the system's.
+    """
+    matches = [match for pattern in (MOODLE, BLACKBOARD, CANVAS) if (match := pattern.match(name[:LONGEST_NAME]))]
+    return min(matches, key=re.Match.end, default=None)
 
 
 def upload_of(path: str, lesson: Lesson, archive: str = "") -> Upload:
@@ -183,7 +201,7 @@ def is_junk(path: str) -> bool:
     return not JUNK.isdisjoint(parts) or bool(parts and parts[-1].startswith("._"))
 
 
-def is_of_an_lms(stream: IO[bytes], lesson: Lesson) -> bool:
+def is_of_an_lms(stream: IO[bytes]) -> bool:
     """Say whether all that an archive holds has names as a learning management system gives them."""
     try:
         with zipfile.ZipFile(stream) as archive:
@@ -191,7 +209,7 @@ def is_of_an_lms(stream: IO[bytes], lesson: Lesson) -> bool:
     except Exception:  # whoever opens it next says why
         return False
     outermost = {PurePosixPath(name).parts[0] for name in names if PurePosixPath(name).parts}
-    return bool(outermost) and all(parse_lms_name(name, lesson) for name in outermost)
+    return bool(outermost) and all(map(lms_mark, outermost))
 
 
 def read_zip(

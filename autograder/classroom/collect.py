@@ -8,7 +8,7 @@ import shlex
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,13 +25,13 @@ from .archives import (
     Upload,
     is_junk,
     is_of_an_lms,
-    parse_lms_name,
+    lms_mark,
     read_zip,
     safe_student_id,
     upload_of,
 )
 from .plain_files import open_folder, open_plain, read_plain
-from .submissions import LATE, TIMESTAMP, store_submission
+from .submissions import LATE, OWNER, TIMESTAMP, owners_of, store_submission
 
 DELIVERED = (".zip", ".ipynb")
 
@@ -106,7 +106,7 @@ def packed_by_an_lms(lesson: Lesson, origin: Path, files: list[Path], report: Co
     Their names do not tell, and a student can imitate what is in them. So nothing else may be beside them.
     """
     zips = [path for path in files if path.parent == origin and path.suffix.lower() == ".zip"]
-    loose = {path for path in zips if not parse_lms_name(path.name, lesson) and holds_an_lms(lesson, path)}
+    loose = {path for path in zips if not lms_mark(path.name) and holds_an_lms(path)}
     others = [path for path in files if path not in loose and path.suffix.lower() in DELIVERED]
     if not others:
         return loose
@@ -117,11 +117,11 @@ def packed_by_an_lms(lesson: Lesson, origin: Path, files: list[Path], report: Co
     return set()
 
 
-def holds_an_lms(lesson: Lesson, path: Path) -> bool:
+def holds_an_lms(path: Path) -> bool:
     """Say whether an archive on disk is like one that an LMS has made."""
     try:
         with open_folder(path.parent) as folder, open_plain(folder, path.name) as stream:
-            return is_of_an_lms(stream, lesson)
+            return is_of_an_lms(stream)
     except SubmissionError:
         return False
 
@@ -166,8 +166,14 @@ def candidates_in(
 
 def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate], report: CollectionReport) -> None:
     """Store each student's latest notebook, and report what is left out."""
-    for student, own in candidates_by_student(candidates).items():
-        if len({candidate.upload.origin for candidate in own}) > 1:
+    known, by_student = owners_of(course, lesson), dict[str, list[Candidate]]()
+    students = students_of({c.owner for c in candidates if c.owner.by_lms}, known)
+    for candidate in candidates:
+        plain = safe_student_id(candidate.owner.student)
+        by_student.setdefault(students.get(candidate.owner.key, plain), []).append(candidate)
+    for student, own in by_student.items():
+        owners = {*(candidate.owner.key for candidate in own), known.get(student, "")} - {""}
+        if len({candidate.upload.origin for candidate in own}) > 1 or len(owners) > 1:
             names = " and ".join(sorted(candidate.name for candidate in own))
             report.left_out.append(f"{names}: all of them claim to be {student}'s; a person has to decide")
             continue
@@ -179,6 +185,10 @@ def store_latest(course: Course, lesson: Lesson, candidates: Sequence[Candidate]
         store(course, lesson, student, latest)
         report.collected[student] = latest.name
         report.late |= {student} if latest.owner.late else set()
+        if student != (plain := safe_student_id(latest.owner.student)):
+            report.remarks.append(
+                f"{student}: others are called {plain}, too, and Moodle's numbers change with the lesson"
+            )
 
 
 def ordered_candidates(candidates: Sequence[Candidate], lesson: Lesson) -> list[Candidate]:
@@ -198,35 +208,46 @@ def put_aside(file: DeliveredFile, folder: Path) -> Path:
     return Path(path)
 
 
-def candidates_by_student(candidates: Sequence[Candidate]) -> Mapping[str, list[Candidate]]:
-    """Sort submissions by student. Two people whose files look like one person's are told apart by more of the name."""
-    groups: dict[str, list[Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(safe_student_id(candidate.owner.student), []).append(candidate)
-    by_id: dict[str, list[Candidate]] = {}
-    for student, own in groups.items():
-        longer = disambiguated_ids(student, sorted({c.owner.longer for c in own} - {""}))
-        for candidate in own:
-            by_id.setdefault(longer.get(candidate.owner.longer, student), []).append(candidate)
-    return by_id
+def students_of(owners: Collection[Owner], known: Mapping[str, str]) -> Mapping[str, str]:
+    """Return who is meant by what a system calls the owners of uploads. Nobody takes an id that another one has.
+
+    Args:
+        owners: whose names a system gave.
+        known: by student, what a system calls whose submission is there; '' where a person has named it.
+    """
+    ids = {key: student for student, key in known.items() if key}
+    groups: dict[str, set[str]] = {}
+    for owner in owners:
+        if owner.key not in ids:
+            groups.setdefault(safe_student_id(owner.student), set()).add(owner.longer)
+    for student, names in groups.items():
+        others = {known[student]} if student in known else set()
+        longer = longer_ids(student, sorted(names - {""}), sorted(names | others))
+        ids |= {name or student: longer.get(name, student) for name in names}
+    return ids
 
 
-def disambiguated_ids(student: str, names: list[str]) -> Mapping[str, str]:
-    """Return ids for several people whose names were read as one, by a longer part of it.
+def longer_ids(student: str, names: Sequence[str], alike: Sequence[str]) -> Mapping[str, str]:
+    """Return ids for people whose names were read as one, by a longer part of it; nothing where there is only one.
 
     Moodle adds a number, which is kept then. Blackboard puts the assignment before the name, and both may hold `_`:
     what all of them begin with is the assignment.
+
+    Args:
+        student: what their names were read as.
+        names: the whole of them.
+        alike: the same, with those of people who have an id.
     """
-    if len(names) < 2:
+    if len(alike) < 2:
         return {}
-    shared = os.path.commonprefix(names)  # noqa: RUF071 - by characters, which is what is wanted
+    shared = os.path.commonprefix(list(filter(None, alike)))  # noqa: RUF071 - by characters, which is what is wanted
     cut = 0 if safe_student_id(shared).startswith(student) else shared.rfind("_") + 1
     return {name: safe_student_id(name[cut:]) for name in names}
 
 
 def store(course: Course, lesson: Lesson, student: str, candidate: Candidate) -> None:
     """Put a notebook where submissions are, with what is known of when it was handed in."""
-    files = {lesson.notebook_name: candidate.content.read_bytes()}
+    files = {lesson.notebook_name: candidate.content.read_bytes(), OWNER: candidate.owner.key.encode(errors="replace")}
     if candidate.owner.handed_in:
         files[TIMESTAMP] = f"{candidate.owner.handed_in}\n".encode()
     elif candidate.owner.late:

@@ -18,7 +18,7 @@ from .attempts import Attempt, graded_attempts
 from .collect import collect
 from .exchange import CollectPlainFiles, Delivery
 from .rules import Rules, duration, now_utc
-from .submissions import LATE, SECRET, TIMESTAMP, submission_digest, timestamp_of
+from .submissions import LATE, OWNER, SECRET, TIMESTAMP, submission_digest, timestamp_of
 
 Files = Mapping[str, bytes]
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
@@ -204,7 +204,7 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
 def files_beside(course: Course, lesson: Lesson, student: str) -> dict[str, bytes]:
     """Return a submission that was collected, with what is known of when."""
     folder = course.submission(lesson, student).parent
-    names = (lesson.notebook_name, TIMESTAMP, LATE, SECRET)
+    names = (lesson.notebook_name, TIMESTAMP, LATE, SECRET, OWNER)
     return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock
@@ -25,7 +25,8 @@ from .plain_files import listing, open_folder, read_below, read_plain
 TIMESTAMP = "timestamp.txt"
 SECRET = "submission_secret.txt"  # by which feedback finds its way back through the exchange
 LATE = "late.txt"  # the learning management system says so, and not when it was handed in
-MOST_BESIDE = 1000  # bytes of either
+OWNER = "owner.txt"  # whose it is, as a learning management system names it
+MOST_BESIDE = 2000  # bytes of each
 SPECIAL = frozenset("*?[]<>")  # to nbgrader, which reads ids as patterns, and to a browser
 ODD_ID = "a student's id must be printable, without * ? [ ] < >, and must not begin with a dot"
 
@@ -69,6 +70,21 @@ def changing_submissions(course: Course) -> Iterator[None]:
     course.coursework.mkdir(exist_ok=True)
     with FileLock(course.coursework / ".changing.lock"):
         yield
+
+
+def owners_of(course: Course, lesson: Lesson) -> dict[str, str]:
+    """Return by student what the system that delivered a lesson's submissions calls them, '' where none did.
+
+    Whose submission holds nothing about that, because it was collected by an earlier version, is left out.
+    """
+    owners = {}
+    for student in course.students(lesson):
+        folder = course.submission(lesson, student).parent
+        with suppress(FileNotFoundError, SubmissionError):
+            owners[student] = read_below(course.submitted, folder / OWNER, MOST_BESIDE).decode(errors="replace")
+        if student not in owners and (folder / SECRET).is_file():  # an account's, from the exchange
+            owners[student] = ""
+    return owners
 
 
 def submission_digest(course: Course, lesson: Lesson, student: str) -> str:
