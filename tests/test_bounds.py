@@ -5,6 +5,8 @@ import copy
 import gc
 import json
 import resource
+import time
+import tracemalloc
 import weakref
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from autograder.classroom.run import grade_lesson
 from autograder.classroom.submissions import why_not_gradable
 from autograder.classroom.writer import write_notebook
 from autograder.errors import SandboxError, SubmissionError
-from autograder.grading.cells import BUDGET
+from autograder.grading.cells import BUDGET, read_cells
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.outputs import MOST_OUTPUTS, MOST_OUTPUTS_OF_A_CELL, clean_outputs
 from autograder.grading.package import Role
@@ -29,10 +31,12 @@ from autograder.grading.sandbox.codec import (
     MOST_VALUES,
     pack,
     pack_outcome,
+    unpack,
     unpack_outcome,
     unpack_result,
 )
 from autograder.grading.submission import Submission
+from autograder.grading.untrusted import parse_json
 from autograder.judging import syntax
 from autograder.judging.syntax import Code, tokens_in
 from autograder.judging.values import Other, Returned
@@ -81,6 +85,28 @@ def test_many_outputs_are_dropped_unread(package, right, version: int) -> None:
         cells = repair_submission(packed(notebook), package).cells
         assert next(c.source for c in cells if c.exercise == "attend") == right["attend"]
     assert memory() - before < 400  # to validate them would take gigabytes
+
+
+@pytest.mark.parametrize("value", ["{}", "[]", '{"a":1}', '""', "[[]]"])
+def test_small_values_without_end_are_counted_before_they_are_read(package, value: str) -> None:
+    """A zip of two kilobytes holds two megabytes of `{},`, which took 0.9 s and 507 MB for each five of these."""
+    content = b'{"cells": [' + f"{value},".encode() * (BUDGET.bytes // (len(value) + 1) - 10) + b"1]}"
+    tracemalloc.start()
+    with pytest.raises(SubmissionError, match="made of too many values"):
+        read_cells(content, package)
+    with pytest.raises(SandboxError, match="not a message"):
+        unpack(len(content).to_bytes(4, "big") + content)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * len(content)
+
+
+@pytest.mark.parametrize("text", ['"' * 10**6, '"' + '\\"' * 10**6, '"' + "\\" * 10**6])
+def test_counting_takes_no_longer_for_texts_that_never_end(text: str) -> None:
+    started = time.process_time()
+    with pytest.raises(ValueError, match="JSON"):
+        parse_json(text.encode())
+    assert time.process_time() - started < 2
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)

@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import CourseError, SubmissionError, command, options
-from ..grading.cells import BUDGET, NOTEBOOK_TOO_LARGE, cells_in
+from ..grading.cells import BUDGET, NOTEBOOK_TOO_LARGE, TOO_MANY_VALUES, cells_in
+from ..grading.untrusted import TooManyValuesError
 from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..paths import Course, Lesson
 from .archives import (
@@ -273,6 +274,8 @@ def problem_with(lesson: Lesson, name: str, content: bytes) -> str:
         return NOTEBOOK_TOO_LARGE
     try:
         cells = cells_in(content)
+    except TooManyValuesError:
+        return TOO_MANY_VALUES
     except ValueError:
         return "cannot be read as a notebook (not valid JSON with cells); ask for it again"
     if lesson.name not in name and not {grade_id_of(cell) for cell in cells} & known_ids(lesson):

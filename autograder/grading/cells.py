@@ -16,7 +16,7 @@ from ..judging.cell_metadata import CHECK_PREFIX, grade_id_of
 from ..judging.syntax import Code, tokens_in
 from .outputs import IMAGES, Output, known_data
 from .package import LessonPackage, ReleasedCell, Role
-from .untrusted import parse_json
+from .untrusted import TooManyValuesError, parse_json
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class NotebookBudget:
 
 BUDGET = NotebookBudget()
 NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
+TOO_MANY_VALUES = "made of too many values: ask for it again, without its outputs"
 SHOWN = 2000  # characters of a cell that is left out
 KINDS = ("code", "markdown", "raw")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -143,6 +144,8 @@ def read_cells(content: bytes, package: LessonPackage) -> list[Cell]:
         raise SubmissionError(f"{file} is {NOTEBOOK_TOO_LARGE}")
     try:
         cells = cells_in(content)
+    except TooManyValuesError as error:
+        raise SubmissionError(f"{file} is {TOO_MANY_VALUES}") from error
     except ValueError as error:
         raise SubmissionError(f"{file} cannot be read as a notebook: ask for it again") from error
     if len(cells) > BUDGET.cells:
