@@ -1,8 +1,16 @@
 """What in an exercise's code a person should look at, and what is nobody's business."""
 
+import ast
+import contextlib
+import inspect
+import sys
+from pathlib import Path
+
 import pytest
 
 from autograder.judging.allowed import CodeReader
+from autograder.judging.ordinary import MODULES, follow
+from autograder.judging.syntax import called
 
 GIVEN = "import math\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn"
 RIGHT = "def attend(q): return q.exp()"
@@ -190,6 +198,134 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
     ],
 )
 def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str) -> None:
+    assert "a cell uses" in asked_elsewhere(cell)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        (
+            "from torch._utils import try_import\ndef attend(q): return try_import('threading').Thread(q)",
+            "torch._utils",
+        ),
+        ("from torch._jit_internal import ForwardRef\ndef attend(q): return ForwardRef(q)", "torch._jit_internal"),
+        ("import torch.autograd.profiler_util as p\ndef attend(q): return p.attrgetter('a')(q)", "torch.autograd.prof"),
+        ("import enum\ndef attend(q): return enum.global_enum(q)", "enum.global_enum"),
+        ("import functools as f\ndef attend(q): return f.update_wrapper(q, q, ('__globals__',))", "functools.update"),
+        ("import functools\ndef attend(q): return functools.wraps(q, ('__globals__',))(q)", "functools.wraps"),
+        ("import functools\ndef attend(q): return functools.wraps(q, assigned=('a',))(q)", "functools.wraps"),
+        ("import contextlib\ndef attend(q): return contextlib.wraps(q, assigned=('a',))(q)", "contextlib.wraps"),
+        ("import dataclasses\ndef attend(q): return dataclasses.make_dataclass('A', ['__globals__'])", "dataclasses.m"),
+        ("def attend(q):\n    torch.distributions.Distribution.__init__(q, validate_args=True)", "__init__"),
+        ("class P(nn.ParameterDict): pass\ndef attend(q): return P.__getitem__(q, '__globals__')", "__getitem__"),
+        ("class P(nn.ParameterDict):\n    def __init__(self): P.__getitem__(self, 'a')\nattend = P", "__getitem__"),
+        ("class P:\n    def look(self): nn.Linear.__init__(self)\ndef attend(q): return P.look(q)", "__init__"),
+        ("class P:\n    def __init__(self): nn.Linear.__init__(self)\n    look = __init__\nattend = P", "__init__"),
+        ("def attend(q): return getattr(nn.ParameterDict, '__getitem__')(q, 'a')", "__getitem__"),
+        ("def attend(q): return type(*('X', (torch.Tensor,), {}))(q)", "type"),
+        ("def attend(q): return q().sys.modules", "sys"),
+        ("def attend(q): return q.made().torch.jit.script", "torch"),
+        ("torch.cuda.CUDAPluggableAllocator('a.so', 'a', 'b')\ndef attend(q): return q", ""),
+    ],
+)
+def test_what_a_call_may_give_that_finds_things_by_their_names_is_shown(code: str, word: str) -> None:
+    assert (f"its code uses `{word}" in asked(code)) == bool(word)
+    assert "a cell uses" in asked_elsewhere(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import functools\n@functools.wraps(abs)\ndef attend(q): return q",
+        "class attend(nn.Module):\n    def __init__(self):\n        nn.Module.__init__(self)",
+        "class attend(dict):\n    def __getitem__(self, q): return super().__getitem__(q)",
+        "def attend(q): return q.mT if hasattr(q, '__len__') else q",
+        "import collections\ndef attend(q): return collections.namedtuple('Pair', 'a b')(q, q)._replace(a=1)",
+    ],
+)
+def test_ones_own_special_methods_are_nobodys_business(code: str) -> None:
+    assert asked(code) == ""
+
+
+FINDING = frozenset(
+    {"fields", "interpolate", "max_pool3d_with_indices", "namedtuple", "no_type_check", "orthogonal", "pad"}
+)
+FINDING |= {"register_parametrization", "remove_parametrizations", "replace", "spectral_norm", "total_ordering"}
+FINDING |= {"transfer_parametrizations_and_params"}
+
+
+def names_found_by_text(function: object) -> bool:
+    """Say whether a function of Python's gets, sets or runs what a text names that it did not write itself."""
+    with contextlib.suppress(OSError, TypeError, SyntaxError):
+        for call in ast.walk(ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))):
+            name = called(call)
+            if name in ("import_module", "__import__", "eval", "exec"):
+                return True
+            if name in ("getattr", "setattr") and not isinstance(call.args[1], ast.Constant):
+                return True
+    return False
+
+
+def test_no_ordinary_function_finds_something_by_a_text_but_known_ones() -> None:
+    """Those that are known check what they find, or take the texts from a class that is written out."""
+    modules = [name for name in sys.modules if follow((name,), MODULES)[1] and name.split(".")[0] in MODULES]
+    found = set()
+    for module in modules:
+        for name, value in vars(sys.modules[module]).items():
+            ordinary = inspect.isfunction(value) and follow((module, name), MODULES) == ("", True)
+            if ordinary and names_found_by_text(value):
+                found.add(name)
+    assert found <= FINDING, sorted(found - FINDING)
+
+
+HONEST = (Path(__file__).parent / "honest_cells.txt").read_text(encoding="utf-8").split("# %%\n")[1:]
+HONEST_ASKED = {
+    *(
+        'for name in dir(q):\n    if "exp" in name:',
+        "from torch.utils.benchmark import",
+        "from IPython import get_ipython",
+    ),
+    *('get_ipython().run_line_magic("matplotlib"', "globals().keys()", 'print("attend" in globals())', 'eval("1 + 1")'),
+    *("import threading", "layer.weight._is_view()", "from concurrent.futures import", "%%writefile", "%run"),
+    "from helper import f",
+}
+
+
+def test_of_the_cells_that_students_add_few_are_asked_about() -> None:
+    imports = "\n".join(line for cell in HONEST for line in cell.splitlines() if line.startswith("import matplotlib"))
+    asked_about = set()
+    for cell in HONEST:
+        reader = CodeReader([GIVEN, imports, RIGHT, cell], [RIGHT, cell])
+        assert reader.question("attend") == ""
+        if reader.question_elsewhere():
+            asked_about |= {start for start in HONEST_ASKED if cell.startswith(start)} or {cell}
+    assert asked_about == HONEST_ASKED
+    assert len(asked_about) < len(HONEST) / 10
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "open('a.txt', 'w').write('x')\nopen('pandas.py', 'w')",
+        "import pathlib\npathlib.Path('pandas.py').write_text('a.txt')",
+        "from pathlib import Path\ndef Path(a): return open('pandas.py')\nPath('a.txt').write_text('x')",
+        "import numpy as np\nnp.savetxt('pandas.py', ['x = 1'], fmt='%s')",
+        "open('%.0spandas.py' % 'a.txt', 'w')",
+        "open('a.txt'.replace('a.txt', 'pandas.py'), 'w')",
+        "import logging\nlogging.basicConfig(filename='pandas.py')",
+        "vars(*[])['attend'] = print",
+        "torch.load('a.pt', weights_only=False)",
+        "torch.load(*['a.pt', None, None])",
+        "import timeit\ntimeit.timeit('x = 1')",
+        "import timeit\ntimeit.timeit(lambda: 1, setup='x = 1')",
+        "import inspect\ninspect.signature(attend, locals={})",
+        "import logging.config",
+        "from unittest import mock",
+        "from tqdm.contrib.concurrent import thread_map",
+        "%load_ext other",
+    ],
+)
+def test_what_looks_like_an_honest_cell_and_is_none_is_shown(cell: str) -> None:
     assert "a cell uses" in asked_elsewhere(cell)
 
 

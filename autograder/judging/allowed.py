@@ -9,65 +9,34 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import sys
 import types
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-import torch
-
 from ..errors import escaped
-from .syntax import Path, as_code, bound_at, imported, reachable, wanted_by
-from .vocabulary import is_in, is_usual_part
+from .ordinary import (
+    ASKED_ABOUT,
+    BY_NAME,
+    CALLED,
+    DESCRIBING,
+    ELSEWHERE,
+    LEADING,
+    MAGICS,
+    MODULES,
+    follow,
+)
+from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
-
-def listed(names: str) -> frozenset[str]:
-    """Return the names in a text."""
-    return frozenset(names.split())
-
-
-MODULES = listed("""
-__future__ abc bisect cmath collections contextlib copy dataclasses enum fractions functools heapq itertools math
-numbers operator random re statistics string sys.float_info sys.maxsize textwrap time torch torch.backends torch.cuda
-torch.nn torch.testing typing warnings
-""")
-OF_TORCH = (
-    listed("""
-Generator Size Tensor as_tensor asarray atleast_1d atleast_2d atleast_3d autocast block_diag broadcast_shapes cdist
-cartesian_prod compile default_generator device dtype einsum enable_grad finfo from_numpy get_default_device
-get_default_dtype get_num_threads get_rng_state iinfo inference_mode initial_seed is_complex is_floating_point
-is_grad_enabled is_tensor layout load manual_seed meshgrid no_grad norm save seed set_default_device set_default_dtype
-set_float32_matmul_precision set_flush_denormal set_grad_enabled set_num_threads set_printoptions set_rng_state split
-stft tensor tensordot typename unique unique_consecutive unravel_index use_deterministic_algorithms vmap
-""")
-)  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
-ELSEWHERE = listed("""
-IPython.display asyncio.gather asyncio.run asyncio.sleep datetime einops gc.collect inspect.getsource json matplotlib
-multiprocessing.cpu_count numpy os.cpu_count os.environ os.getcwd os.listdir os.makedirs os.path pandas pathlib pprint
-rich scipy seaborn sys.path sys.version torch.profiler torch.utils.benchmark torch.utils.data tqdm tracemalloc
-""")  # in cells that no exercise leads to: what shows, measures and reads files
-RUN_TEXTS = listed("""
-functools.singledispatch functools.singledispatchmethod numpy.load operator.attrgetter operator.methodcaller pandas.eval
-pandas.read_pickle string.Formatter torch.load typing.get_type_hints
-""")  # in those modules, the public names that find or run what a text says
-ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
-MAGICS = listed("""
-capture conda config env history lsmagic matplotlib pip precision prun pwd time timeit who who_ls whos
-""")
-MAGIC = re.compile(r"^[ \t]*%{1,2}(\w+)|=[ \t]*%(\w+)", re.MULTILINE)
-WRITES = listed("write_text write_bytes")  # a file that is imported afterward is read by nobody
+# a file that is imported afterward is read by nobody; of these kinds none is
+OF_PATHS = frozenset({"write_text", "write_bytes", "open"})
+WRITES = frozenset({"write_text", "write_bytes", "savetxt", "tofile", "to_csv", "FileHandler", "symlink_to", "rename"})
+DATA = (".txt", ".csv", ".tsv", ".json", ".md", ".log", ".html", ".svg", ".png", ".pdf", ".npy", ".npz", ".pt", ".pth")
+PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat"})
 MOST_SHOWN = 80  # characters of a word
-BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
-SPECIAL = listed("""
-__init__ __call__ __name__ __class__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__
-__str__ __eq__ __hash__ __post_init__ __doc__ __version__
-""")
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
-EXACT = ("torch", "autograder")  # of these, each module has to be allowed by itself
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
-OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
 MOST_STEPS = 20
 Names = Mapping[str, Path]
 
@@ -82,8 +51,7 @@ class CodeReader:
 
     def __init__(self, sources: Sequence[str], own: Collection[str]) -> None:
         self._sources = [as_code(source) for source in sources]
-        self._own = [source for source in self._sources if source in own]
-        self._texts = list(own)
+        self._own = [as_code(source) for source in own]
         given = [source for source in self._sources if source not in own]
         self._given = {id(node) for source in given for node in source.statements}
         imports = [path for source in given for path in source.imports.values()]
@@ -114,8 +82,10 @@ class CodeReader:
 
     def question_elsewhere(self, known: Collection[str] = ()) -> str:
         """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
-        magics = (f"%{name}" for text in self._texts for name in magics_in(text) if name not in MAGICS)
-        written = (word for node in self._own_nodes() for word in written_in(node) if word not in known)
+        magics = (f"%{name}" for source in self._own for name in source.magics if name not in MAGICS)
+        rebound = {n for node in self._own_nodes() for p in ast.walk(node) if not imported(p) for n in bound_at(p)}
+        names = {name: path for name, path in self._names.items() if name not in rebound}
+        written = (word for node in self._own_nodes() for word in written_in(node, names) if word not in known)
         word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics, written), "")
         return f"a cell uses `{shown_word(word)}`" if word else ""
 
@@ -136,20 +106,40 @@ def shown_word(word: str) -> str:
     return escaped(word)[:MOST_SHOWN]
 
 
-def magics_in(text: str) -> Iterator[str]:
-    """Yield the names of IPython's magics in a cell."""
-    yield from (whole or value for whole, value in MAGIC.findall(text))
+def written_in(node: ast.stmt, names: Names) -> Iterator[str]:
+    """Yield what writes a file whose name does not say that it holds data."""
+    for part in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
+        name, method = called(part), isinstance(part.func, ast.Attribute)
+        modes = [*part.args[not method :][:1], *(word.value for word in part.keywords if word.arg == "mode")]
+        writes = name in WRITES or (name == "open" and not all(map(is_reading, modes)))
+        file = (
+            part.func.value
+            if name in OF_PATHS and isinstance(part.func, ast.Attribute)
+            else next(iter(part.args), None)
+        )
+        if writes and not is_data(file, names):
+            yield name
+        yield from (word.arg for word in part.keywords if word.arg == "filename" and not is_data(word.value, names))
 
 
-def written_in(node: ast.stmt) -> Iterator[str]:
-    """Yield what writes a file as text."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr in WRITES:
-            yield part.attr
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "open":
-            modes = [*part.args[1:2], *(word.value for word in part.keywords if word.arg == "mode")]
-            if any(not isinstance(mode, ast.Constant) or set(str(mode.value)) - set("rbt") for mode in modes):
-                yield "open"
+def is_reading(mode: ast.expr) -> bool:
+    """Say whether a file that is opened like this is read."""
+    return isinstance(mode, ast.Constant) and not set(str(mode.value)) - set("rbt")
+
+
+def is_data(file: ast.expr | None, names: Names) -> bool:
+    """Say whether an expression is the name of a file that holds data, or ends as one."""
+    if (
+        isinstance(file, ast.Call)
+        and file.args
+        and path_of(file.func, names) in (("pathlib", "Path"), ("os", "path", "join"))
+    ):
+        return is_data(file.args[-1], names)
+    if isinstance(file, ast.BinOp) and isinstance(file.op, ast.Add | ast.Div):
+        return is_data(file.right, names)
+    if isinstance(file, ast.JoinedStr) and file.values:
+        return is_data(file.values[-1], names)
+    return isinstance(file, ast.Constant) and isinstance(file.value, str) and file.value.endswith(DATA)
 
 
 def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator[str]:
@@ -164,19 +154,65 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
     names = with_renamed(parts, {name: path for name, path in names.items() if name in outside})
     fields = {id(statement) for part in parts if isinstance(part, ast.ClassDef) for statement in part.body}
     followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
-    shown, loops = set[int](), loop_texts(parts)
+    shown = {id(call.func): call for call in parts if isinstance(call, ast.Call)}
+    leading: list[str] = []
+    bases, loops = {id(inner) for part in parts for inner in bases_called(part)}, loop_texts(parts)
     for part in parts:
-        reached = list(reached_for(part, loops))
-        if isinstance(part, ast.Call) and (reached or is_plain_type(part)):
-            shown.add(id(part.func))
+        call, reached = shown.get(id(part)), list(reached_for(part, loops))
         for path in paths_of(part, reached, names):
             module, ordinary = follow(path, modules)
+            word = ".".join(path)
+            if (
+                not ordinary
+                and f"call:{word}" in modules
+                and (isinstance(part, ast.ImportFrom) or is_plain(call, word))
+            ):
+                continue
             if not ordinary or (module and isinstance(part, ast.Name | ast.Attribute) and id(part) not in followed):
-                yield ".".join(path)
-        asked = ASKED_ABOUT if id(part) in shown else ASKED_ABOUT | BY_NAME
-        if isinstance(part, ast.Name) and part.id in outside & asked:
+                yield word
+        if isinstance(part, ast.Name) and part.id in outside and is_asked_about(part.id, call, loops, modules):
             yield part.id
-        yield from (word for word, owner in reached if is_private(word, owner))
+        leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
+        for word, owner in reached:
+            if is_private(word, owner) or (word in CALLED and is_borrowed(part, owner) and id(part) not in bases):
+                yield word
+    yield from leading
+
+
+def is_asked_about(
+    name: str, call: ast.Call | None, loops: Mapping[str, Sequence[str]], modules: Collection[str]
+) -> bool:
+    """Say whether a built-in runs a text, or reaches for what its call does not show."""
+    if call and name in ("type", "vars"):
+        return not has_one_argument(call) or (name == "vars" and "call:vars" not in modules)
+    return name in ASKED_ABOUT or (name in BY_NAME and not (call and any(reached_for(call, loops))))
+
+
+def is_plain(call: ast.Call | None, word: str) -> bool:
+    """Say whether a call of a function that can run a text runs none: timed is a lambda, loaded are numbers."""
+    if call is None or not has_one_argument(call) or {keyword.arg for keyword in call.keywords} - PLAIN_KEYWORDS:
+        return False
+    return isinstance(call.args[0], ast.Lambda) or not word.startswith("timeit.")
+
+
+def has_one_argument(call: ast.Call) -> bool:
+    """Say whether a call has one argument, and shows that, beside those with names."""
+    return len(call.args) == 1 and not isinstance(call.args[0], ast.Starred)
+
+
+def is_borrowed(part: ast.AST, owner: ast.AST | None) -> bool:
+    """Say whether a special method is taken from where it is, to be called with another object: not `super()`'s."""
+    if isinstance(part, ast.Name):
+        return isinstance(part.ctx, ast.Load)
+    return owner is not None and called(owner) != "super" and called(part) != "hasattr"
+
+
+def bases_called(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield `Base.__init__` where a class's own method of this name calls it for its object."""
+    for method in part.body if isinstance(part, ast.ClassDef) else ():
+        for inner in ast.walk(method) if isinstance(method, ast.FunctionDef) and method.name == "__init__" else ():
+            if called(inner) == "__init__" and isinstance(inner, ast.Call) and inner.args and is_self(inner.args[0]):
+                yield inner.func
 
 
 def with_renamed(parts: Iterable[ast.AST], names: Names) -> dict[str, Path]:
@@ -217,55 +253,6 @@ def path_of(node: ast.AST | None, names: Names) -> Path:
         node = node.value
     begun = names.get(node.id, ()) if isinstance(node, ast.Name) else ()
     return (*begun, *reversed(steps)) if begun else ()
-
-
-def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
-    """Return the module that a path leads to, '' where to something else, and whether all on it is ordinary."""
-    module, *steps = path
-    if not is_ordinary(module, modules):
-        return "", bool(steps)  # a name from there is asked about where it is imported
-    for name in steps:
-        whole = f"{module}.{name}"
-        if whole in RUN_TEXTS or (name.startswith("_") and name not in SPECIAL):
-            return "", False
-        if name == "*":
-            return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
-        if module == "torch" and not is_ordinary_in_torch(name):
-            return "", False
-        inner = module_in(module, name)
-        if not inner or not is_ordinary(inner, modules):
-            return "", not inner
-        module = inner
-    return (module if not steps or is_known(module) else ""), True
-
-
-def is_ordinary(module: str, modules: Collection[str]) -> bool:
-    """Say whether a module may be used, or something in it."""
-    if module.split(".")[0] in EXACT:
-        return module in modules or is_usual_part(module)
-    return is_in(module, modules) or any(name.startswith(f"{module}.") for name in modules)
-
-
-def is_ordinary_in_torch(name: str) -> bool:
-    """Say whether `torch.<name>` is an operator, a type, a number or a helper; a module is asked about itself."""
-    value = getattr(torch, name, None)
-    plain = (torch.dtype, torch.layout, torch.memory_format, float, int, str, types.ModuleType, types.NoneType)
-    return name in OF_TORCH or isinstance(value, plain) or hasattr(torch._C._VariableFunctions, name)
-
-
-def is_known(module: str) -> bool:
-    """Say whether the judge has a module itself, and so what is in it: PyTorch, the course, what these import."""
-    return module in sys.modules and module.split(".")[0] in MODULES.union(EXACT)
-
-
-def module_in(module: str, name: str) -> str:
-    """Return the module that a name in another one is or may be, '' where it is none."""
-    if not is_known(module):
-        return name if name in OTHERS else f"{module}.{name}"
-    found = vars(sys.modules[module]).get(name)
-    if name in vars(sys.modules[module]) and not isinstance(found, types.ModuleType):
-        return ""
-    return getattr(found, "__name__", f"{module}.{name}")
 
 
 def reached_for(part: ast.AST, loops: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, ast.AST | None]]:
@@ -320,16 +307,12 @@ def columns_of(loop: ast.For | ast.comprehension) -> Iterator[tuple[ast.AST, Seq
         yield target, [row.elts[n] if isinstance(row, ast.Tuple) and n < len(row.elts) else None for row in rows]
 
 
-def is_plain_type(call: ast.Call) -> bool:
-    """Say whether a call asks for an object's type, and does not make a new one."""
-    return isinstance(call.func, ast.Name) and call.func.id == "type" and len(call.args) == 1
-
-
 def is_private(word: str, owner: ast.AST | None) -> bool:
     """Say whether a name is the language's or a library's own: of an object's own ones, only the language's."""
     if word.startswith("__") and word.endswith("__"):
-        return word not in SPECIAL
-    return owner is not None and (word in FRAMES or (word.startswith("_") and not is_own(owner)))
+        return word not in DESCRIBING | CALLED
+    private = word.startswith("_") and word not in DESCRIBING
+    return owner is not None and (word in FRAMES or (private and not is_own(owner)))
 
 
 def is_own(node: ast.AST) -> bool:

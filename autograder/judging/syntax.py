@@ -25,6 +25,7 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 # IPython's extensions of Python: magics of a whole cell, of which some run its code; of a line, commands, help; values
 CELL_MAGIC, RUNS_ITS_CELL = re.compile(r"\A\s*%%"), re.compile(r"\A\s*%%(?:capture|prun|time|timeit)\b.*")
 ESCAPED_LINE = re.compile(r"^([ \t]*)(?:%\w+[ \t]*(.*)|[%?]\w.*|!.*|\?\?.*|[\w.*%]+\?\??[ \t]*)$", re.MULTILINE)
+MAGIC = re.compile(r"^[ \t]*%{1,2}(load_ext[ \t]+\w+|\w+)|=[ \t]*%(\w+)", re.MULTILINE)
 ESCAPED_VALUE = re.compile(r"^([\w.,\[\] \t]+=[ \t]*)(?:%\w+[ \t]*(.*)|!.*)$", re.MULTILINE)
 
 
@@ -35,6 +36,11 @@ class Code(str):
     def statements(self) -> list[ast.stmt]:
         """Its statements, as Python or as IPython's extension of it; none where it is neither."""
         return read_statements(str(self))
+
+    @property
+    def magics(self) -> list[str]:
+        """The names of IPython's magics in it."""
+        return [whole or value for whole, value in MAGIC.findall(self)]
 
     @cached_property
     def bound(self) -> frozenset[str]:

@@ -1,0 +1,136 @@
+"""What a submission's code may use without anybody being asked: modules, and the names in them.
+
+A function can be reached in more ways than anybody lists, and some of them lead past the record of what ran. So what is
+ordinary is listed, and from it what finds or runs something by a text is taken away.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Collection
+
+import torch
+
+from .syntax import Path
+from .vocabulary import is_in, is_usual_part
+
+
+def listed(names: str) -> frozenset[str]:
+    """Return the names in a text."""
+    return frozenset(names.split())
+
+
+MODULES = listed("""
+__future__ abc bisect cmath collections contextlib copy dataclasses enum fractions functools call:functools.wraps
+heapq itertools math numbers operator random re statistics string sys.float_info sys.maxsize textwrap time torch
+torch.backends torch.cuda torch.nn torch.testing typing warnings
+""")
+OF_TORCH = (
+    listed("""
+Generator Size Tensor as_tensor asarray atleast_1d atleast_2d atleast_3d autocast block_diag broadcast_shapes cdist
+cartesian_prod compile default_generator device dtype einsum enable_grad finfo from_numpy get_default_device
+get_default_dtype get_num_threads get_rng_state iinfo inference_mode initial_seed is_complex is_floating_point
+is_grad_enabled is_tensor layout load manual_seed meshgrid no_grad norm save seed set_default_device set_default_dtype
+set_float32_matmul_precision set_flush_denormal set_grad_enabled set_num_threads set_printoptions set_rng_state split
+stft tensor tensordot typename unique unique_consecutive unravel_index use_deterministic_algorithms vmap
+""")
+)  # beside its operators, types and numbers: PyTorch has classes that switch the record off, or run things in threads
+ELSEWHERE = (
+    listed("""
+IPython.display PIL asyncio.gather asyncio.run asyncio.sleep base64 breakpoint calendar csv datetime decimal einops
+gc.collect glob hashlib inspect.getdoc inspect.getfile inspect.getsource inspect.isclass inspect.isfunction
+call:inspect.signature io.BytesIO io.StringIO ipywidgets json locale logging matplotlib multiprocessing.cpu_count
+numpy call:numpy.load os.cpu_count os.environ os.getcwd os.getenv os.getpid os.listdir os.makedirs os.mkdir os.path
+os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dumps platform plotly pprint psutil requests resource.getrusage rich
+scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.PIPE subprocess.check_output subprocess.run sys.argv
+sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
+sys.path sys.platform sys.setrecursionlimit sys.stderr sys.stdout sys.version sys.version_info tabulate
+timeit.default_timer call:timeit.repeat call:timeit.timeit call:torch.load torch.profiler torch.utils.benchmark
+torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.TestCase unittest.main urllib
+uuid call:vars zlib
+""")
+)  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
+RUN_TEXTS = listed("""
+PIL.ImageMath dataclasses.make_dataclass enum.global_enum functools.singledispatch functools.singledispatchmethod
+functools.update_wrapper functools.wraps inspect.signature logging.config numpy.ctypeslib numpy.distutils numpy.f2py
+numpy.load numpy.testing operator.attrgetter operator.methodcaller pandas.eval pandas.read_pickle sklearn.utils
+string.Formatter timeit.repeat timeit.timeit torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load
+typing.get_type_hints unittest.mock
+""")  # in those modules, what finds or runs something that a text names
+LEADING = listed("""
+asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
+threading torch
+""")  # modules that an object from anywhere leads to, if it is a module itself
+ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
+MAGICS = frozenset({"load_ext autoreload"}) | listed("""
+autoreload bash capture conda config debug env history html javascript latex lsmagic markdown matplotlib pdb pip
+precision prun pwd sh svg time timeit who who_ls whos
+""")
+BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
+DESCRIBING = listed("__name__ __qualname__ __class__ __doc__ __version__ _asdict _fields _make _replace _version")
+CALLED = listed("""
+__init__ __call__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__ __str__ __eq__
+__hash__ __post_init__
+""")  # to be defined; a library's own, called with any object as `self`, finds what a text names
+EXACT = ("torch", "autograder")  # of these, each module has to be allowed by itself
+OTHERS = (sys.stdlib_module_names - MODULES).union(EXACT)  # wherever one of these is met, it is that module
+
+
+def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
+    """Return the module that a path leads to, '' where to something else, and whether all on it is ordinary."""
+    module, *steps = path
+    if not is_ordinary(module, modules):
+        return "", bool(steps)  # a name from there is asked about where it is imported
+    for name in steps:
+        whole = f"{module}.{name}"
+        if not RUN_TEXTS.isdisjoint((whole, origin_of(module, name))) or (
+            name.startswith("_") and name not in DESCRIBING | CALLED
+        ):
+            return "", False
+        if name == "*":
+            return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
+        if module == "torch" and not is_ordinary_in_torch(name):
+            return "", False
+        inner = module_in(module, name)
+        if not inner or not is_ordinary(inner, modules):
+            return "", not inner
+        module = inner
+    return (module if not steps or is_known(module) else ""), True
+
+
+def is_ordinary(module: str, modules: Collection[str]) -> bool:
+    """Say whether a module may be used, or something in it."""
+    if is_in(module, RUN_TEXTS) or any(inner.startswith("_") or inner in LEADING for inner in module.split(".")[1:]):
+        return False
+    if module.split(".")[0] in EXACT:
+        return module in modules or is_usual_part(module)
+    return is_in(module, modules) or any(name.startswith(f"{module}.") for name in modules)
+
+
+def is_ordinary_in_torch(name: str) -> bool:
+    """Say whether `torch.<name>` is an operator, a type, a number or a helper; a module is asked about itself."""
+    value = getattr(torch, name, None)
+    plain = (torch.dtype, torch.layout, torch.memory_format, float, int, str, types.ModuleType, types.NoneType)
+    return name in OF_TORCH or isinstance(value, plain) or hasattr(torch._C._VariableFunctions, name)
+
+
+def is_known(module: str) -> bool:
+    """Say whether the judge has a module itself, and so what is in it: PyTorch, the course, what these import."""
+    return module in sys.modules and module.split(".")[0] in MODULES.union(EXACT)
+
+
+def origin_of(module: str, name: str) -> str:
+    """Return where a known module has a function or class from, '' where nobody can say."""
+    value = vars(sys.modules[module]).get(name) if is_known(module) else None
+    return f"{value.__module__}.{value.__name__}" if isinstance(value, type | types.FunctionType) else ""
+
+
+def module_in(module: str, name: str) -> str:
+    """Return the module that a name in another one is or may be, '' where it is none."""
+    if not is_known(module):
+        return name if name in OTHERS else f"{module}.{name}"
+    found = vars(sys.modules[module]).get(name)
+    if name in vars(sys.modules[module]) and not isinstance(found, types.ModuleType):
+        return ""
+    return getattr(found, "__name__", f"{module}.{name}")
