@@ -1,6 +1,7 @@
 """Fingerprints: what they notice, and how students get them: smaller, and recognized as before."""
 
 import json
+import resource
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.authoring.lesson_package import package_of
+from autograder.grading.sandbox.codec import pack_outcome, unpack_outcome
 from autograder.judging.compact import compact, expanded
 from autograder.judging.compare import contract
 from autograder.judging.fingerprint import fingerprint, same
@@ -100,6 +102,15 @@ def test_a_tensor_without_numbers_has_a_print_too() -> None:
     assert not same(prints(torch.zeros(2, device="meta")), prints(torch.zeros(2)))
     assert prints(torch.eye(2).to_sparse())["leaves"][""] == {"other": "sparse tensor"}
     assert prints({})["leaves"][""] == {"other": "empty dict"}
+
+
+def test_a_tensor_that_is_too_large_to_be_sent_has_the_print_that_a_sent_one_gets() -> None:
+    """One of 16 million entries, which a wrong Jacobian has for long rows, took the judge 900 MB."""
+    tensor = torch.ones(4000, 4000)
+    sent = unpack_outcome(pack_outcome(Returned((tensor,))))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert fingerprint(Returned((tensor,)))["leaves"] == fingerprint(sent)["leaves"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 * 2**10
 
 
 def test_the_name_of_a_class_or_function_is_no_part_of_an_error() -> None:

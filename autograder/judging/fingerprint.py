@@ -22,11 +22,13 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from .values import Leaf, Lost, Other, Outcome, Raised, Returned, plain
+from .values import Leaf, Lost, Other, Outcome, Raised, Returned, entries_of, plain
 
 PRODUCTS = 4
 DECIMALS = 8
 USUAL_ENTRIES = 2**17
+MOST_ENTRIES = 500_000  # of a tensor: no more reach the judge from a submission, and each takes 60 bytes here
+TOO_LARGE = f"tensor beyond {MOST_ENTRIES:,} entries"
 TOLERANCES = {"float64": 1e-4, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 SAME_PRODUCT = 1e-6  # products of tables of 0 and 1, but for the order of summation
 EXACT = 1e-9  # whole numbers are counted or moved, not calculated
@@ -75,6 +77,8 @@ def outcome_fingerprint(outcome: Outcome) -> Fingerprint:
 def leaf_fingerprint(leaf: Leaf) -> Fingerprint:
     """Return one leaf's fingerprint."""
     value = leaf.value
+    if isinstance(value, Tensor) and entries_of(value) > MOST_ENTRIES:
+        return {"other": TOO_LARGE}
     if isinstance(value, Tensor):
         return tensor_fingerprint(value) | ({"array": True} if leaf.array else {})
     if isinstance(value, Other):

@@ -132,6 +132,12 @@ def has_numbers(tensor: Tensor) -> bool:
         return tensor.layout == torch.strided and not tensor.is_meta and not tensor.is_quantized
 
 
+def entries_of(tensor: Tensor) -> int:
+    """Count a tensor's entries, whatever a subclass says."""
+    with torch._C.DisableTorchFunctionSubclass():
+        return tensor.numel()
+
+
 def kind_of_tensor(tensor: Tensor) -> str:
     """Name a tensor that has no numbers of its own."""
     return "tensor on the device meta" if tensor.is_meta else "sparse tensor"

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from ...errors import SandboxError
 from ...judging.black_box import Answer, Arguments
+from ...judging.fingerprint import MOST_ENTRIES, TOO_LARGE
 from ...judging.operators import MOST_NAMES
 from ...judging.settings import CHANGED_SETTINGS
 from ...judging.values import Lost, Other, Outcome, Raised, Returned, has_numbers, numbers_of, plain
@@ -28,7 +29,6 @@ from ..untrusted import parse_json
 DEEPEST = 16
 MOST_VALUES = 4000
 MOST_TENSORS = 400
-MOST_ENTRIES = 500_000  # of all tensors together
 MOST_CHARACTERS = 100_000  # of all texts together
 LONGEST_NAME = 80
 LONGEST_TEXT = 10_000
@@ -218,7 +218,7 @@ class ValueAllowance:
 
     values: int = MOST_VALUES
     tensors: int = MOST_TENSORS
-    entries: int = MOST_ENTRIES
+    entries: int = MOST_ENTRIES  # of all tensors together
     characters: int = MOST_CHARACTERS
 
     def text(self, text: str, longest: int) -> str:
@@ -299,7 +299,7 @@ def can_travel(dtype: torch.dtype) -> bool:
 
 def too_much(left: ValueAllowance) -> str:
     """Name a tensor that is not taken."""
-    return f"tensor beyond {MOST_ENTRIES:,} entries" if left.entries < 0 else f"tensor beyond {MOST_TENSORS} of them"
+    return TOO_LARGE if left.entries < 0 else f"tensor beyond {MOST_TENSORS} of them"
 
 
 def judgeable(tensor: Tensor, left: ValueAllowance) -> Tensor | Other:
