@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
-from autograder.classroom.exports import CanvasExport, GradesExport, MoodleExport, export_grades
+from autograder.classroom.exports import CanvasExport, GradesExport, MoodleExport, canvas_ids, export_grades
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.paths import Course
 
@@ -36,6 +36,11 @@ def test_canvas_finds_its_columns_and_the_points_possible(reported: Course, full
     assert (ada["ID"], ada["SIS Login ID"]) == ("101", "right_101")
     assert float(ada[LESSON]) == full
     assert all(not value.startswith("=") for row in rows for value in row.values())
+
+
+def test_a_name_that_ends_in_another_ones_number_gets_nobodys_canvas_id() -> None:
+    assert canvas_ids({"doe_55": None, "x_55": None, "ann_7": ""}) == {"doe_55": "", "x_55": "", "ann_7": "7"}
+    assert canvas_ids({"doe": "55", "x_55": None}) == {"doe": "55", "x_55": ""}
 
 
 def test_moodle_finds_its_columns(reported: Course) -> None:

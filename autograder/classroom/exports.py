@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -85,13 +86,14 @@ class CanvasExport(Table):
 
     def rows(self, gradebook: Any, lessons: list[Any]) -> Iterator[Record]:
         """Yield the points possible, then one row per student."""
-        everyones = scores_by_student_and_lesson(gradebook)
+        everyones, class_ = scores_by_student_and_lesson(gradebook), students(self, gradebook)
+        ids = canvas_ids({s.id: s.lms_user_id for s in gradebook.db.execute(select(api.Student.__table__))})
         yield [POINTS_POSSIBLE, "", "", "", "", *(a.max_score for a in lessons)]
-        for student in students(self, gradebook):
+        for student in class_:
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
             yield [
                 name,
-                student.lms_user_id or trailing_number(student.id),
+                ids[student.id],
                 "",
                 student.id,
                 "",
@@ -172,6 +174,17 @@ def status_of(standing: SubmissionScore | None) -> str:
     if not standing.is_graded:
         return NOT_GRADED
     return WAITS if standing.needs_manual_grade else COMPLETE
+
+
+def canvas_ids(entered: Mapping[str, str | None]) -> Mapping[str, str]:
+    """Return students' IDs at Canvas; '' where two of them would have one, because a name may end in any number.
+
+    Args:
+        entered: by student, the ID that a person has entered, if any. That one always counts.
+    """
+    found = {student: own or trailing_number(student) for student, own in entered.items()}
+    claims = Counter(found.values())
+    return {student: number if entered[student] or claims[number] == 1 else "" for student, number in found.items()}
 
 
 def trailing_number(student: str) -> str:
