@@ -1,6 +1,7 @@
 """An endless loop costs about one timeout, not one per check; an answer that loops now and then keeps its points."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,20 @@ def test_who_loops_in_one_check_keeps_the_points_of_the_others(package, right, n
     found = outcomes(submitted(package, {**right, "attend": CHOOSY.replace("NAMES", repr([names[place]]))}))
     assert [name for name, outcome in found.items() if isinstance(outcome, Lost)] == [names[place]]
     assert all(isinstance(outcome, Returned) for name, outcome in found.items() if name != names[place])
+
+
+def test_what_runs_again_with_demonstrations_has_the_time_that_is_left(package, right, monkeypatch) -> None:
+    had, real = [], running.open_session
+
+    def open_session(files, checks, limits, **options):
+        had.append(limits.total_seconds)
+        return real(files, checks, limits, **options)
+
+    monkeypatch.setattr(running, "open_session", open_session)
+    given = submitted(package, {**right, "attend": "print(no_such_name)\nwhile True: pass"})
+    outcomes(replace(given, limits=Limits(cell_seconds=2.0, total_seconds=60.0)))
+    assert had[0] == 60
+    assert had[1] <= 58
 
 
 def test_other_exercises_have_all_their_time(package, right) -> None:

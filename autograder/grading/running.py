@@ -60,15 +60,16 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
     """
-    demonstrations = submission.lesson.demonstrations
+    demonstrations, seconds = submission.lesson.demonstrations, submission.limits.total_seconds
     needed = submission.demonstrations or not demonstrations or needs_demonstrations(notebook, submission.lesson)
     for skip in ((),) if needed else (demonstrations, ()):
-        with session_for(submission) as session, closing(boxes_for(submission)) as boxes:
+        with session_for(submission, seconds) as session, closing(boxes_for(submission)) as boxes:
             copies = run_cells(notebook, submission.lesson, session, skip)
             runner = CheckRunner(submission, copies, boxes)
             outcomes = runner.run_visible()
             every = [outcome for of_exercise in outcomes.values() for outcome in of_exercise.values()]
-            if skip and any(isinstance(outcome, Raised) and outcome.kind in NOT_DEFINED for outcome in every):
+            seconds = int(session.seconds_left)  # both runs together have the time of a submission
+            if skip and seconds and any(isinstance(each, Raised) and each.kind in NOT_DEFINED for each in every):
                 continue
             hidden = runner.run_hidden()
             both = {name: visible | hidden[name] for name, visible in outcomes.items()}
@@ -85,9 +86,9 @@ def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping
             yield f"look at {exercise}: a call that it made ended the process of the lesson's black boxes"
 
 
-def session_for(submission: Submission) -> Any:
-    """Open a fresh process for a submission."""
-    lesson, limits = submission.lesson, submission.limits
+def session_for(submission: Submission, seconds: float) -> Any:
+    """Open a fresh process for a submission that has so many seconds left."""
+    lesson, limits = submission.lesson, replace(submission.limits, total_seconds=seconds)
     return open_session(lesson.files, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
 
 

@@ -50,6 +50,11 @@ class SubmissionBudget:
         """Return what a request may use that has so many seconds, of what all cells and checks may use together."""
         return TimeAllowance(min(seconds, self._left.computing), min(seconds, self._left.asleep))
 
+    @property
+    def seconds_left(self) -> float:
+        """How long cells and checks may still compute, or sleep where less is left of that."""
+        return min(self._left.computing, self._left.asleep)
+
     def charge(self, used: TimeAllowance) -> None:
         """Take note of what a request has used."""
         self._left = TimeAllowance(self._left.computing - used.computing, self._left.asleep - used.asleep)
@@ -122,6 +127,11 @@ class SandboxSession:
             raise
         finally:
             self._budget.charge(meter.used())
+
+    @property
+    def seconds_left(self) -> float:
+        """What is left of the time that the submission's cells and checks may take together."""
+        return self._budget.seconds_left
 
     def close(self) -> None:
         """Let the process end."""
