@@ -23,6 +23,7 @@ from autograder.errors import CourseError
 from autograder.paths import Course
 from autograder.student import telling
 
+from .accounts import accounts, acting_as, needs_accounts
 from .board_hub import TEACHER, Running, running, server_of, user
 from .conftest import LESSON, OVER_QUERIES
 from .handing_in import configure
@@ -207,6 +208,40 @@ def test_an_account_that_holds_many_connections_keeps_nobody_out(board: Running,
             one.connect(str(board.socket))
         assert [one.recv(1) for one in sockets[3:]] == [b"", b""]
         assert board.tell(BOB, a_try()).status_code == 200
+
+
+def hold(board: Running, number: int) -> list[socket.socket]:
+    """Open connections over the network, and send nothing through them."""
+    place = urlsplit(board.address)
+    return [socket.create_connection((place.hostname, place.port), timeout=30) for _ in range(number)]
+
+
+@pytest.fixture
+def crowded(course: Course, tmp_path, monkeypatch) -> Iterator[Running]:
+    """A board that has room for eight connections."""
+    monkeypatch.setattr(board_server, "MOST", 8)
+    with running(course, tmp_path, ["bob"]) as found:
+        yield found
+
+
+def test_who_holds_all_connections_makes_room_for_the_next(crowded: Running) -> None:
+    sockets = hold(crowded, 20)
+    assert crowded.tell(BOB, a_try()).status_code == 200
+    for one in sockets:
+        one.close()
+
+
+@needs_accounts
+def test_nobody_else_loses_a_connection_for_it(crowded: Running) -> None:
+    with accounts("mallory") as (mallory,):
+        (own,) = hold(crowded, 1)
+        with acting_as(mallory):
+            sockets = hold(crowded, 30)
+        path = urlsplit(crowded.address).path
+        own.sendall(f"GET {path}tries HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+        assert own.recv(100).startswith(b"HTTP/1.1 403")
+        for one in (own, *sockets):
+            one.close()
 
 
 def test_a_body_is_not_read_before_its_sender_is_known(board: Running) -> None:

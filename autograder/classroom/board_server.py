@@ -1,4 +1,4 @@
-"""How the board is reached: a few connections of each account at a time, so that nobody keeps the others out."""
+"""How the board is reached: whoever holds many connections makes room, so that nobody keeps the others out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import asyncio
 import resource
 import socket
 import struct
+import sys
+from collections import defaultdict
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,43 +21,74 @@ from tornado.web import Application
 MOST_BYTES = 2**19  # of one request whose sender is known: fifty tries with code
 NO_BODY = 2**10  # of any other
 MOST_OF_AN_ACCOUNT, MOST = 50, 5000  # connections at a time
-PROXY = -1  # what comes through the hub is no account's
+UNKNOWN = -1  # whose a connection is that does not come from this computer
 CREDENTIALS = "3i"  # process, user and group, as the kernel gives them
+LOCAL_CONNECTIONS = Path("/proc/net/tcp")
 
 
 class BoundedServer(HTTPServer):
-    """Closes a connection at once where its account has many, or all together have half of what a process may open.
+    """Holds half as many connections as a process may open: where no more can be opened, Tornado would log without end.
 
-    Where no more can be opened, Tornado would write that to the log without end.
+    Through the socket in the file system, an account has a few. Through an address, a hub's proxy speaks for many, so
+    there is a bound for all together; when it is reached, the account that holds most loses the older half of them.
     """
 
     def initialize(self, *given: Any, **named: Any) -> None:
         """Take what Tornado's server takes."""
         super().initialize(*given, **named)
-        self._accounts: dict[IOStream, int] = {}
+        self._held: dict[IOStream, tuple[int, tuple[Any, ...]]] = {}  # the account, and the address; the oldest first
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._most = MOST if files == resource.RLIM_INFINITY else min(MOST, files // 2)
 
     def handle_stream(self, stream: IOStream, address: tuple[Any, ...]) -> None:
         """Answer a connection, or close it."""
         account = account_of(stream)
-        others = list(self._accounts.values())
-        if len(others) >= self._most or (account != PROXY and others.count(account) >= MOST_OF_AN_ACCOUNT):
+        if account != UNKNOWN and [held for held, _ in self._held.values()].count(account) >= MOST_OF_AN_ACCOUNT:
             stream.close()
             return
-        self._accounts[stream] = account
+        if len(self._held) >= self._most:
+            self._make_room()
+        self._held[stream] = account, address
         super().handle_stream(stream, address)
+
+    def _make_room(self) -> None:
+        """Close the older half of what one account holds, the one that holds most."""
+        users, held_by = users_of_local_connections(), defaultdict[int, list[IOStream]](list)
+        for stream, (account, address) in self._held.items():
+            held_by[users.get(address[:2], UNKNOWN) if account == UNKNOWN else account].append(stream)
+        streams = max(held_by.values(), key=len)
+        for stream in streams[: len(streams) // 2 + 1]:
+            del self._held[stream]
+            stream.close()
 
     def on_close(self, server_conn: Any) -> None:
         """Forget a connection."""
-        self._accounts.pop(server_conn.stream, None)
+        self._held.pop(server_conn.stream, None)
         super().on_close(server_conn)
 
 
+def users_of_local_connections() -> dict[tuple[Any, ...], int]:
+    """Return the user ids of this computer's connections over IPv4, by their own address and port.
+
+    Reading them takes milliseconds, which is why it is done only when there is no room.
+    """
+    try:
+        rows = [line.split() for line in LOCAL_CONNECTIONS.read_text(encoding="ascii").splitlines()[1:]]
+    except OSError:  # not Linux
+        return {}
+    return {address_in(row[1]): int(row[7]) for row in rows}
+
+
+def address_in(text: str) -> tuple[str, int]:
+    """Return an address and a port as the kernel writes them: 0100007F:2775."""
+    address, port = text.split(":")
+    return socket.inet_ntoa(int(address, 16).to_bytes(4, sys.byteorder)), int(port, 16)
+
+
 def account_of(stream: IOStream) -> int:
-    """Return the user id at the other end of a socket in the file system; -1 where the kernel does not tell."""
+    """Return the user id at the other end of a socket in the file system; -1 for any other connection."""
     if stream.socket.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
-        return PROXY
+        return UNKNOWN
     told = stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(CREDENTIALS))
     return int(struct.unpack(CREDENTIALS, told)[1])
 
