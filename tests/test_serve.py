@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -343,6 +344,88 @@ def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: HandInS
     reader.look()
     reader.start()
     assert running(reader)[0] == ("ann", "03_scaling")
+
+
+def test_nobody_waits_for_the_second_long_one_of_somebody_else(reader: HandInService, exchange: Path) -> None:
+    reader._jobs, reader._had = 2, dict.fromkeys(("mallory", "malet"), (300.0, time.monotonic()))
+    for student in ("mallory", "malet"):
+        hand_in(exchange, student, "{}")
+    reader.look()
+    reader.start()
+    assert len(running(reader)) == 1
+    for student in ("ann", "zoe"):
+        hand_in(exchange, student, "{}")
+    reader.look()
+    reader.start()
+    assert [student for student, _ in running(reader)][1:] == ["ann", "zoe"]
+
+
+def test_what_somebody_has_had_is_noted_and_forgotten(reader: HandInService, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.grade", lambda _: time.sleep(0.05) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        reader._grade("mallory", None)
+    assert 0.05 <= reader._had_lately("mallory") < 60
+    now = time.monotonic()
+    reader._had = {"ann": (300.0, now), "mallory": (300.0, now - 3600)}
+    assert [reader._had_much(student) for student in ("ann", "mallory", "zoe")] == [True, False, False]
+
+
+def test_work_that_a_look_could_not_read_is_read_at_the_next(reader: HandInService, exchange, monkeypatch) -> None:
+    real, failures = CollectPlainFiles.arrivals, iter([True])
+
+    def arrivals(*given):
+        if next(failures, False):
+            raise CourseError("The exchange is away.")
+        return real(*given)
+
+    monkeypatch.setattr(CollectPlainFiles, "arrivals", arrivals)
+    monkeypatch.setattr("autograder.classroom.deliveries.FRESH_SECONDS", -1.0)
+    hand_in(exchange, "ann", "{}")
+    with pytest.raises(CourseError):
+        reader.look()
+    reader.look()
+    assert reader.waiting == 1
+
+
+@pytest.mark.parametrize(
+    "step", ["attempt_writer.AttemptWriter.attempts_of", "exchange.CollectPlainFiles._inbound", "serve.grading_settings"]
+)
+def test_no_work_is_lost_where_something_is_away_when_its_turn_comes(
+    reader: HandInService, exchange, monkeypatch, step: str
+) -> None:
+    hand_in(exchange, "ann", "{}")
+    reader.look()
+    with monkeypatch.context() as patched:
+        patched.setattr(f"autograder.classroom.{step}", away)
+        with pytest.raises(CourseError):
+            reader.start()
+    assert reader.waiting == 1
+    reader.start()
+    assert running(reader) == [("ann", LESSON)]
+
+
+def away(*_given: object, **_options: object) -> None:
+    raise CourseError("It is away.")
+
+
+def test_no_work_is_lost_where_nothing_can_be_written_down(service, exchange, notebooks, monkeypatch) -> None:
+    secret = hand_in(exchange, "ada", "{")
+    with monkeypatch.context() as patched:
+        patched.setattr("autograder.classroom.attempt_writer.write_attempts", away)
+        with pytest.raises(CourseError):
+            service.run()
+    assert service.service.waiting == 1
+    service.run()
+    assert "cannot be read as a notebook" in feedback(exchange, secret)
+
+
+def test_a_record_that_is_damaged_while_it_runs_stops_nobody(service, exchange, notebooks) -> None:
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    service.course.attempts_of(service.lesson, "ada").write_text("[{")
+    hand_in(exchange, "ada", notebooks["nothing"]), hand_in(exchange, "bob", notebooks["nothing"])
+    service.run()
+    assert [a.status for name in ("ada", "bob") for a in service.attempts(name)].count(GRADED) >= 2
 
 
 def test_folders_without_end_cost_little_and_are_forgotten(reader: HandInService, exchange: Path, monkeypatch) -> None:

@@ -102,7 +102,7 @@ class AttemptWriter:
 
     def attempts_of(self, lesson: Lesson, student: str) -> list[Attempt]:
         """Return a student's attempts, after a note of what was graded before this service was used."""
-        attempts = read_attempts(self._course, lesson, student)
+        attempts = self._noted(lesson, self._course.attempts_of(lesson, student))
         record = {} if attempts else read_notebook_record(self._course.graded_notebook(lesson, student), RECORD)
         if not record:
             return attempts
@@ -201,13 +201,13 @@ class AttemptWriter:
         for name, student in sorted(self.withheld):
             lesson, rules = self._course.lesson(name), rules_now(self._course, name)
             if rules.explains_hidden(now_utc()):
-                self.withheld.discard((name, student))
                 self._explain(lesson, student, rules)
+                self.withheld.discard((name, student))
                 return True
         return False
 
     def _explain(self, lesson: Lesson, student: str, rules: Rules) -> None:
-        attempts = read_attempts(self._course, lesson, student)
+        attempts = self._noted(lesson, self._course.attempts_of(lesson, student))
         for attempt in attempts:
             if attempt == counting(attempts, rules.counts == BEST):
                 self._pages.release(self._course, lesson, student, rules)

@@ -74,9 +74,7 @@ class Exchange:
             changed, now = self._exchange.inbound.stat().st_mtime, time.monotonic()
         except OSError:  # no lesson is released, or there is no exchange here
             return
-        if changed != self._changed:
-            self._changed, self._noticed = changed, now
-        elif now > self._noticed + FRESH_SECONDS:
+        if changed == self._changed and now > self._noticed + FRESH_SECONDS:
             return
         if now > self._counted_from + LINES_SECONDS:
             self._counted_from = now
@@ -86,12 +84,12 @@ class Exchange:
         self._owners = {name: owner for name, owner in self._owners.items() if name in names}
         waiting = names.difference(self._seen, known)
         chosen = set(self._some_of_each(waiting))
-        if chosen != waiting:
-            self._noticed = now
-        self._seen |= chosen
         for lesson in self._course.lessons():
             if new := {name for name in chosen if f"+{lesson.name}+" in name}:
-                yield from self._new_of(lesson, names - new, say)
+                yield from self._new_of(lesson, new, say)
+        self._seen |= chosen  # only now: what could not be looked at now is looked at again
+        if changed != self._changed or chosen != waiting:
+            self._changed, self._noticed = changed, now
 
     def _some_of_each(self, names: Collection[str]) -> Iterator[str]:
         """Yield some folders of each account."""
@@ -105,11 +103,10 @@ class Exchange:
             if taken[owner] <= MOST_AT_ONCE:
                 yield name
 
-    def _new_of(self, lesson: Lesson, others: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
-        deliveries, report = self._exchange.arrivals(lesson, others, self._refused)
+    def _new_of(self, lesson: Lesson, names: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
+        deliveries, report = self._exchange.arrivals(lesson, names, self._refused)
         for line in report.left_out:
             say(f"left out   {line}")
-        self._seen |= {delivery.folder for delivery in deliveries}
         for delivery in deliveries:
             yield self._delivered(lesson, delivery)
 

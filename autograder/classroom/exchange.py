@@ -104,7 +104,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         report, by_student = CollectionReport(), dict[str, list[Delivery]]()
         due = self._due(lesson) if self.before_duedate else None
         with self._inbound() as inbound:
-            for delivery in self._deliveries(inbound, lesson, report, (), Counter()):
+            for delivery in self._deliveries(inbound, lesson, report, None, Counter()):
                 own = [*by_student.get(delivery.student, []), delivery]
                 by_student[delivery.student] = ordered_deliveries(own, due)[:MOST_TRIED]
             for student, deliveries in sorted(by_student.items()):
@@ -112,18 +112,18 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         return report
 
     def arrivals(
-        self, lesson: Lesson, known: Collection[str], refused: Counter[int]
+        self, lesson: Lesson, names: Collection[str], refused: Counter[int]
     ) -> tuple[list[Delivery], CollectionReport]:
-        """Return the folders that are not known yet, in the order of their arrival, and a report about the others.
+        """Return some folders, in the order of their arrival, and a report about those that are not in order.
 
         Args:
             lesson: which lesson.
-            known: the folders' names that are.
+            names: the folders' names.
             refused: how many were refused before, by account: few lines are written about each. It is counted on.
         """
         report = CollectionReport()
         with self._inbound() as inbound:
-            deliveries = list(self._deliveries(inbound, lesson, report, known, refused))
+            deliveries = list(self._deliveries(inbound, lesson, report, names, refused))
         return sorted(deliveries, key=lambda delivery: delivery.arrived), report
 
     def files_of(self, lesson: Lesson, delivery: Delivery) -> dict[str, bytes]:
@@ -168,15 +168,20 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             raise CourseError(f"{path} belongs to {account(owner)}: ask an administrator to remove it")
 
     def _deliveries(
-        self, inbound: int, lesson: Lesson, report: CollectionReport, known: Collection[str], refused: Counter[int]
+        self,
+        inbound: int,
+        lesson: Lesson,
+        report: CollectionReport,
+        chosen: Collection[str] | None,
+        refused: Counter[int],
     ) -> Iterator[Delivery]:
-        """Yield a lesson's folders whose names and owners are in order, unless they are known; report the others."""
+        """Yield a lesson's folders, all or some, whose names and owners are in order; report the others."""
         students = self.coursedir.student_id or "*"
         pattern = re.compile(rf"(?P<student>.+)\+{re.escape(lesson.name)}\+(?P<time>.*?)(\+[\w-]{{6,}})?", re.DOTALL)
         with os.scandir(inbound) as entries:
             for entry in entries:
                 words = re.fullmatch(pattern, entry.name)
-                if not words or entry.name in known or not fnmatchcase(words["student"], students):
+                if not words or (chosen is not None and entry.name not in chosen) or not fnmatchcase(words["student"], students):
                     continue
                 try:
                     with readable():

@@ -30,6 +30,7 @@ from ..errors import (
 )
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
+from ..grading.submission import Submission
 from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .deliveries import Delivered, Exchange, Inbox, next_turn
@@ -38,6 +39,8 @@ from .rules import BEST, Rules, now_utc, rules_now
 from .run import grading_settings, workers
 
 TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
+LONG_SECONDS = 60.0  # of a worker's time, lately: who has had more waits for all others, and leaves them one worker
+HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
 RETRY_SECONDS = 10.0  # between two tries to use the gradebook or the configuration
@@ -111,6 +114,7 @@ class HandInService:
         self._running: dict[Future[str], Work] = {}
         self._tries = Counter[str]()
         self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, datetime]()
+        self._had = dict[str, tuple[float, float]]()  # seconds of workers' time, by student, and as of when
         self._looked_for_due = 0.0
         self.finished = 0
         self._known = set[str]()
@@ -160,47 +164,75 @@ class HandInService:
         """Begin to grade what may be graded now, one of each student's at a time, fairly."""
         busy = {work.delivered.student for work in self._running.values()}
         rules = {name: rules_now(self.course, name) for name in {name for name, _ in self._waiting}}
-        for who in sorted(self._waiting, key=self._since):
+        for who in sorted(self._waiting, key=self._turn):
             if len(self._running) > self._jobs:
                 return
-            if who[1] not in busy and (chosen := self._choose(who, rules[who[0]])):
-                self._begin(chosen, rules[who[0]])
+            if who[1] in busy or (self._had_much(who[1]) and not self._leaves_a_worker()):
+                continue
+            if chosen := self._choose(who, rules[who[0]]):
+                try:
+                    self._begin(chosen, rules[who[0]])
+                except Exception:
+                    self._wait_for(chosen)
+                    raise
                 self._began[who[1]] = now_utc()
                 busy.add(who[1])
+
+    def _turn(self, who: LessonOfStudent) -> tuple[bool, datetime]:
+        """Return what decides about turns: who has had much comes later, and who waits for longer comes first."""
+        return self._had_much(who[1]), self._since(who)
 
     def _since(self, who: LessonOfStudent) -> datetime:
         """Return since when a student waits: since the work arrived, or since a while after the last turn."""
         arrived, began = self._waiting[who][0].arrived, self._began.get(who[1])
         return max(arrived, began + TURN) if began else arrived
 
+    def _leaves_a_worker(self) -> bool:
+        """Say whether one more of those who have had much leaves a worker to the others, where there are several."""
+        much = sum(self._had_much(work.delivered.student) for work in self._running.values())
+        return much < max(1, self._jobs - 1)
+
+    def _had_much(self, student: str) -> bool:
+        """Say whether a student's submissions have kept workers busy for long, lately."""
+        return self._had_lately(student) > LONG_SECONDS
+
+    def _had_lately(self, student: str) -> float:
+        seconds, then = self._had.get(student, (0.0, 0.0))
+        return float(seconds * 0.5 ** ((time.monotonic() - then) / HALF_LIFE))
+
+    def _grade(self, student: str, submission: Submission) -> str:
+        """Grade, as a worker; note how long its student has kept it."""
+        began = time.monotonic()
+        try:
+            return grade(submission)
+        finally:
+            now = time.monotonic()
+            self._had[student] = self._had_lately(student) + now - began, now
+
     def _choose(self, who: LessonOfStudent, rules: Rules) -> Delivered | None:
         """Take from what a student has handed in what is to be graded now; leave out what never will be."""
         lesson, student = self.course.lesson(who[0]), who[1]
-        turn = next_turn(self._waiting.pop(who), self._writer.attempts_of(lesson, student), rules, now_utc())
-        if turn.waiting:
-            self._waiting[who] = list(turn.waiting)
+        turn = next_turn(self._waiting[who], self._writer.attempts_of(lesson, student), rules, now_utc())
         if turn.left_out:
             self._writer.leave_out(lesson, student, turn.left_out)
+        del self._waiting[who]
+        if turn.waiting:
+            self._waiting[who] = list(turn.waiting)
         return turn.chosen
 
     def _begin(self, delivered: Delivered, rules: Rules) -> None:
         """Read what was handed in and have it graded. What cannot be read yet waits a little."""
-        lesson = delivered.lesson
         try:
             files = delivered.read()
+            settings = grading_settings(self.course, self._options, self._jobs, None)
+            submission = settings.submission(files[delivered.lesson.notebook_name], package_of(delivered.lesson))
         except SubmissionError as error:
             if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._wait_for(delivered)
             else:
                 self._writer.refuse_unread(delivered, error)
             return
-        try:
-            settings = grading_settings(self.course, self._options, self._jobs, None)
-            submission = settings.submission(files[lesson.notebook_name], package_of(lesson))
-        except Exception:
-            self._wait_for(delivered)
-            raise
-        self._running[self._pool.submit(grade, submission)] = Work(delivered, files, rules)
+        self._running[self._pool.submit(self._grade, delivered.student, submission)] = Work(delivered, files, rules)
 
     def _wait_for(self, delivered: Delivered) -> None:
         """Let an attempt wait for its turn."""
@@ -220,17 +252,21 @@ class HandInService:
             rules_now(self.course, self._running[future].delivered.lesson.name)  # raises while it cannot be used
             work = self._running.pop(future)
             try:
-                self._writer.write(work, future.result())
-                self.finished += 1
-            except NoSandboxError:
-                raise
-            except GradebookError:
+                self._write_down(work, future)
+            except Exception:
                 self._wait_for(work.delivered)
                 raise
-            except (ScarcityError, OSError) as error:
-                self._again(work, error)
-            except Exception as error:  # one student's trouble is nobody else's
-                self._writer.refuse(work, error)
+
+    def _write_down(self, work: Work, future: Future[str]) -> None:
+        try:
+            self._writer.write(work, future.result())
+            self.finished += 1
+        except (NoSandboxError, GradebookError):
+            raise
+        except (ScarcityError, OSError) as error:
+            self._again(work, error)
+        except Exception as error:  # one student's trouble is nobody else's
+            self._writer.refuse(work, error)
 
     def _again(self, work: Work, error: Exception) -> None:
         """Grade it once more: the computer was at fault. After some tries, a person has to look."""
