@@ -14,7 +14,7 @@ from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, uplo
 from autograder.classroom.collect import collect
 from autograder.classroom.submissions import is_marked_late, timestamp_of
 from autograder.errors import CourseError
-from autograder.grading.cells import BUDGET
+from autograder.grading.cells import BUDGET, CLEARED
 from autograder.paths import Course
 
 from .conftest import LESSON
@@ -345,7 +345,7 @@ def test_a_file_that_is_too_large_to_be_read_is_left_out(scratch: Course, tmp_pa
         path.write_bytes(content)
     students, left_out = collected(scratch, path)
     assert students == []
-    assert left_out[0].endswith("larger than 5 MB: ask for it again, without its outputs")
+    assert left_out[0].endswith(f"larger than 5 MB: {CLEARED}")
 
 
 def test_what_a_class_hands_in_is_not_held_in_memory(scratch: Course, tmp_path: Path, notebook: bytes) -> None:

@@ -14,7 +14,7 @@ from autograder.classroom.attempts import Attempt, about, changes, counting, wri
 from autograder.classroom.deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, next_turn
 from autograder.classroom.feedback_page import times_of
 from autograder.classroom.gradebook import open_gradebook
-from autograder.classroom.releasing import notice_page
+from autograder.classroom.notices import notice_page
 from autograder.classroom.report import exercises_of, html_of, make_report
 from autograder.classroom.rules import FREE, Rules, duration, rules_of
 from autograder.classroom.run import register

@@ -23,7 +23,8 @@ from autograder.classroom import exchange as exchange_module
 from autograder.classroom import run
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, read_attempts
 from autograder.classroom.commands import COMMANDS
-from autograder.classroom.exchange import CollectPlainFiles
+from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
+from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.releasing import Pages
 from autograder.classroom.rules import rules_of
@@ -31,6 +32,7 @@ from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
 from autograder.errors import CourseError
+from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
 from . import handing_in
@@ -161,6 +163,40 @@ def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, 
     assert bob.needs_person
 
 
+TOO_LARGE = "x" * (BUDGET.bytes + 1)
+
+
+def test_who_hands_in_too_much_is_told_what_to_do(service, exchange, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
+    secret = hand_in(exchange, "bob", TOO_LARGE)
+    service.run()
+    assert "larger than 5 MB" in feedback(exchange, secret)
+    assert "Clear Outputs of All Cells" in feedback(exchange, secret)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"), [(TOO_LARGE, "", "5 MB"), ("{}", "2099-01-01 00:00:00 UTC", "future")]
+)
+def test_who_is_left_out_when_a_teacher_collects_is_told_why(service, exchange, content, name: str, words: str) -> None:
+    secret = hand_in(exchange, "bob", content)
+    (folder,) = service.service.exchange.inbound.iterdir()
+    if name:
+        folder.rename(folder.with_name(f"bob+{LESSON}+{name}"))
+    report = collect_from_exchange(service.course, service.lesson)
+    assert len(report.left_out) == 1
+    assert words in feedback(exchange, secret)
+
+
+def test_who_was_collected_and_cannot_be_graded_has_a_page_that_says_so(service, exchange) -> None:
+    hand_in(exchange, "bob", "{")
+    collect_from_exchange(service.course, service.lesson)
+    grade_lesson(service.course, service.lesson, options=UNSAFE)
+    assert make_feedback(service.course, service.lesson).pages
+    page = service.course.feedback_page(service.lesson, "bob")
+    assert "has to be handed in again" in page.read_text()
+    assert {"submission_secret.txt", "timestamp.txt"} <= {path.name for path in page.parent.iterdir()}
+
+
 def test_an_empty_secret_stops_nobody(service, exchange, notebooks, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.SETTLED_SECONDS", -1.0)
     hand_in(exchange, "mallory", notebooks["right"], secret="")
@@ -270,8 +306,6 @@ def test_nobody_is_late_because_a_teacher_fills_the_inbox_late(service, notebook
 
 
 def test_what_was_collected_by_hand_is_not_graded_again(service, exchange, notebooks) -> None:
-    from autograder.classroom.exchange import collect_from_exchange
-
     hand_in(exchange, "ada", notebooks["right"])
     collect_from_exchange(service.course, service.lesson)
     grade_lesson(service.course, service.lesson, options=UNSAFE)
@@ -387,9 +421,10 @@ def test_work_that_a_look_could_not_read_is_read_at_the_next(reader: HandInServi
     assert reader.waiting == 1
 
 
-@pytest.mark.parametrize(
-    "step", ["attempt_writer.AttemptWriter.attempts_of", "exchange.CollectPlainFiles._inbound", "serve.grading_settings"]
-)
+STEPS = ["attempt_writer.AttemptWriter.attempts_of", "exchange.CollectPlainFiles._inbound", "serve.grading_settings"]
+
+
+@pytest.mark.parametrize("step", STEPS)
 def test_no_work_is_lost_where_something_is_away_when_its_turn_comes(
     reader: HandInService, exchange, monkeypatch, step: str
 ) -> None:
@@ -518,6 +553,16 @@ def test_while_the_gradebook_cannot_be_used_work_waits_and_is_not_refused(
         service.service.work()
     assert [a.status for a in service.attempts("ada")] == [GRADED]
     assert sum("database is locked" in line for line in service.said) == 4
+
+
+def test_who_has_no_page_because_it_takes_too_long_is_told(service, exchange, notebooks, monkeypatch) -> None:
+    def slow(*given):
+        raise CourseError(TOO_SLOW)
+
+    monkeypatch.setattr("autograder.classroom.releasing.make_page", slow)
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    service.run()
+    assert "It was graded, and no page could be made: the page takes longer" in feedback(exchange, secret)
 
 
 def test_a_page_that_the_disk_has_no_room_for_takes_nobodys_points(service, exchange, notebooks, monkeypatch) -> None:

@@ -177,7 +177,7 @@ def test_a_result_that_cannot_be_read_is_left(sharded: Course, text: str) -> Non
 @needs_sandbox
 def test_a_submission_that_cannot_be_graded_is_named_with_the_reason(sharded: Course, hand_in) -> None:
     hand_in(sharded, "zoe", {}).write_text("{")
-    assert "cannot be read as a notebook: ask for it again" in merged(sharded)
+    assert "cannot be read as a notebook: it has to be handed in again" in merged(sharded)
 
 
 @needs_sandbox

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -32,13 +31,22 @@ from .attempts import (
     read_attempts,
     write_attempts,
 )
-from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files, files_beside
+from .deliveries import COLLECTED, COLLECTED_BEFORE, Delivered, Files
 from .exchange import CollectPlainFiles
 from .gradebook import ensure_registered, open_gradebook
-from .releasing import Pages, apart_from, forget
+from .notices import apart_from, forget
+from .releasing import Pages
 from .rules import BEST, Rules, late_penalty, now_utc, rules_now
 from .run import is_current
-from .submissions import LATE, TIMESTAMP, changing_submissions, store_submission, submission_digest, time_in
+from .submissions import (
+    LATE,
+    TIMESTAMP,
+    changing_submissions,
+    files_beside,
+    store_submission,
+    submission_digest,
+    time_in,
+)
 from .writer import GradebookWriter, read_notebook_record, write_notebook
 
 EARLIER = "It was graded with an earlier version of the lesson."
@@ -118,14 +126,14 @@ class AttemptWriter:
         for delivered, why in left_out[-MOST_NOTICES:]:
             self._say(f"{escaped(student)}  {lesson.name}  left out  {why}")
             if why != COLLECTED_BEFORE:
-                with suppress(SubmissionError):
-                    self._pages.release_notice(lesson, student, delivered.read(), why)
+                self._pages.release_notice(lesson, student, delivered.way_back(), why)
         new = (Attempt(each.name, each.arrived.isoformat(), LEFT_OUT, why) for each, why in left_out)
         write_attempts(self._course, lesson, student, *new)
 
     def refuse_unread(self, delivered: Delivered, error: SubmissionError) -> None:
-        """Record that what arrived cannot be read."""
+        """Record that what arrived cannot be read, and tell its student."""
         attempt = Attempt(delivered.name, delivered.arrived.isoformat(), REFUSED, one_line(str(error)))
+        self._pages.release_notice(delivered.lesson, delivered.student, delivered.way_back(), str(error))
         write_attempts(self._course, delivered.lesson, delivered.student, attempt)
         self._say(f"left out   {escaped(delivered.name)}: {error}")
 

@@ -18,7 +18,7 @@ from .attempts import Attempt, graded_attempts
 from .collect import collect
 from .exchange import CollectPlainFiles, Delivery
 from .rules import Rules, duration, now_utc
-from .submissions import LATE, OWNER, SECRET, TIMESTAMP, submission_digest, timestamp_of
+from .submissions import files_beside, submission_digest, timestamp_of
 
 Files = Mapping[str, bytes]
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
@@ -40,6 +40,7 @@ class Delivered:
         name: what tells it from all others.
         arrived: when, UTC.
         read: returns the files to keep, by name; raises SubmissionError where they cannot be taken.
+        way_back: returns those by which a page finds its student; none where there are none.
         seen: when it was first seen, by this computer's clock, which the exchange's may differ from.
     """
 
@@ -48,6 +49,7 @@ class Delivered:
     name: str
     arrived: datetime
     read: Callable[[], Files]
+    way_back: Callable[[], Files] = dict
     seen: float = field(default_factory=time.monotonic)
 
 
@@ -112,7 +114,8 @@ class Exchange:
 
     def _delivered(self, lesson: Lesson, delivery: Delivery) -> Delivered:
         read = partial(self._exchange.files_of, lesson, delivery)
-        return Delivered(lesson, delivery.student, delivery.folder, delivery.arrived, read)
+        way_back = partial(self._exchange.way_back, delivery.folder, delivery.owner)
+        return Delivered(lesson, delivery.student, delivery.folder, delivery.arrived, read, way_back)
 
 
 class Inbox:
@@ -196,13 +199,6 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     why = f"You handed in again within {within} of an attempt: the last one of these is graded."
     later = tuple(each for each in new if each.arrived > ends)
     return Turn(chosen, (*left_out, *((each, why) for each in replaced)), later)
-
-
-def files_beside(course: Course, lesson: Lesson, student: str) -> dict[str, bytes]:
-    """Return a submission that was collected, with what is known of when."""
-    folder = course.submission(lesson, student).parent
-    names = (lesson.notebook_name, TIMESTAMP, LATE, SECRET, OWNER)
-    return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
 
 
 def files_in(folder: Path) -> Iterator[tuple[str, int, int]]:

@@ -29,6 +29,7 @@ from ..errors import CourseError, SubmissionError, escaped, one_line
 from ..grading.cells import BUDGET
 from ..paths import Course, Lesson
 from .archives import CollectionReport
+from .notices import release_notice
 from .plain_files import file_kind, listing, open_folder, read_plain
 from .rules import now_utc
 from .submissions import (
@@ -131,6 +132,19 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         with self._inbound() as inbound, readable():
             return self._read(inbound, lesson, delivery, CollectionReport())
 
+    def way_back(self, folder: str, owner: int) -> dict[str, bytes]:
+        """Return the files by which a page about a folder finds its student; none where there are none."""
+        try:
+            with self._inbound() as inbound, readable(), open_folder(inbound, (folder,)) as descriptor:
+                return {SECRET: secret_in(descriptor, owner), TIMESTAMP: now_utc().strftime(WRITTEN).encode()}
+        except (FileNotFoundError, SubmissionError):
+            return {}
+
+    def tell(self, lesson: Lesson, student: str, folder: str, owner: int, why: str) -> None:
+        """Tell a student why a folder was left out. Where that cannot be, the report alone says so."""
+        with suppress(CourseError, OSError):
+            release_notice(self._course, lesson, student, self.way_back(folder, owner), why, self.release)
+
     def release(self, lesson: Lesson, student: str, pages: Path) -> None:
         """Have nbgrader release one student's feedback.
 
@@ -181,7 +195,9 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
         with os.scandir(inbound) as entries:
             for entry in entries:
                 words = re.fullmatch(pattern, entry.name)
-                if not words or (chosen is not None and entry.name not in chosen) or not fnmatchcase(words["student"], students):
+                if not words or not fnmatchcase(words["student"], students):
+                    continue
+                if chosen is not None and entry.name not in chosen:
                     continue
                 try:
                     with readable():
@@ -194,6 +210,8 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                     refused[owner] += 1
                     if refused[owner] <= MOST_LINES:
                         report.left_out.append(f"{escaped(entry.name)}: {error}")
+                        if not is_odd(words["student"]) and self._is_of(owner, words["student"]):
+                            self.tell(lesson, words["student"], entry.name, owner, str(error))
                     elif refused[owner] == MOST_LINES + 1:
                         report.left_out.append(f"more folders of {account(owner)}, for such reasons")
 
@@ -205,13 +223,17 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
             raise SubmissionError(f"is {kind}, not a folder")
         if is_odd(student):
             raise SubmissionError(ODD_ID)
-        if self.check_owner and status.st_uid != uid_of(student):
+        if not self._is_of(status.st_uid, student):
             raise SubmissionError(f"named after {student}, and belongs to {account(status.st_uid)}")
         if handed_in is None:
             raise SubmissionError("there is no time in its name")
         if handed_in > now_utc() + TOLERANCE:
-            raise SubmissionError("its time is in the future")
+            raise SubmissionError("its time is in the future, by the clock of the computer that it was handed in from")
         return Delivery(entry.name, student, handed_in, changed_at(status), status.st_uid)
+
+    def _is_of(self, owner: int, student: str) -> bool:
+        """Say whether what belongs to an account counts as a student's."""
+        return not self.check_owner or owner == uid_of(student)
 
     def _due(self, lesson: Lesson) -> datetime.datetime | None:
         with suppress(MissingEntry), Gradebook(self.coursedir.db_url, self.coursedir.course_id) as gradebook:
@@ -234,6 +256,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 continue
             except SubmissionError as error:
                 report.left_out.append(f"{escaped(delivery.folder)}: {error}")
+                self.tell(lesson, student, delivery.folder, delivery.owner, str(error))
                 continue
             with changing_submissions(self._course):
                 store_submission(self._course, lesson, student, files)

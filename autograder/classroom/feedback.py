@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from ..authoring.lesson_package import package_of
 from ..authoring.nbgrader_course import open_nbgrader, raise_on_failure
 from ..errors import CourseError, command, escaped, one_line
 from ..paths import Course, Lesson, replace_text
+from .notices import write_notice
 from .sanitize import without_scripts
-from .submissions import ODD_ID, is_odd
+from .submissions import ODD_ID, files_beside, is_odd, refusal_of
 
 PAGE_SECONDS = 30.0  # a page takes one or two
 TOO_SLOW = f"the page takes longer than {PAGE_SECONDS:g} seconds to make: look at the notebook's text"
@@ -39,9 +41,17 @@ class Feedback:
 
 
 def make_feedback(course: Course, lesson: Lesson) -> Feedback:
-    """Make the feedback page of every graded submission; one that cannot be made stops no other."""
+    """Make the feedback page of every graded submission; one that cannot be made stops no other.
+
+    Who has handed in nothing that can be graded has a page that says why.
+    """
     pages, failed = [], {}
-    for student in sorted(folder.parent.name for folder in course.autograded.glob(f"*/{lesson.name}")):
+    graded = sorted(folder.parent.name for folder in course.autograded.glob(f"*/{lesson.name}"))
+    for student in course.students(lesson):
+        if student not in graded and (why := refusal_of(course, lesson, student, package_of(lesson))):
+            beside = files_beside(course, lesson, student)
+            pages.append(lesson.shown(write_notice(course, lesson, student, beside, why)))
+    for student in graded:
         page = course.feedback_page(lesson, student)
         try:
             if is_odd(student):

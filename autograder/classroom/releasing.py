@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
-from dataclasses import replace
-from html import escape
 
 from ..errors import CourseError, escaped, one_line
-from ..paths import Course, Lesson, replace_bytes
+from ..paths import Course, Lesson
 from .attempts import FULL, OPEN
 from .deliveries import Files
 from .exchange import CollectPlainFiles
 from .feedback import PAGE_SECONDS, at_most, make_page
+from .notices import GRADED, release_notice
 from .rules import Rules, now_utc
-from .sanitize import IN_HEAD
-from .submissions import SECRET, TIMESTAMP
-
-NOTICE_STYLE = "<style>:root { color-scheme: light dark; } body { font: 16px/1.5 system-ui, sans-serif; }</style>"
+from .submissions import SECRET, files_beside
 
 
 class Pages:
@@ -41,42 +36,18 @@ class Pages:
             self._hand_out(target, lesson, student)
         except (CourseError, OSError) as error:
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {one_line(str(error))}")
+            self.release_notice(lesson, student, files_beside(target, lesson, student), f"{GRADED}{error}")
             return FULL
         return FULL if rules.explains_hidden(now_utc()) else OPEN
 
     def release_notice(self, lesson: Lesson, student: str, files: Files, why: str) -> None:
         """Release a page that says why there is no feedback."""
-        apart = apart_from(self._course, lesson, student)
-        page = apart.feedback_page(lesson, student)
         try:
-            page.parent.mkdir(parents=True, exist_ok=True)
-            replace_bytes(page, notice_page(lesson, why).encode())
-            for name in {SECRET, TIMESTAMP} & files.keys():
-                replace_bytes(page.with_name(name), files[name])
-            self._hand_out(apart, lesson, student)
+            release_notice(self._course, lesson, student, files, why, self._exchange.release)
         except (CourseError, OSError) as error:
             self._say(f"{escaped(student)}  {lesson.name}  not told why: {one_line(str(error))}")
-        forget(apart)
 
     def _hand_out(self, target: Course, lesson: Lesson, student: str) -> None:
         """Have nbgrader release a page, where the work came through the exchange."""
         if target.feedback_page(lesson, student).with_name(SECRET).is_file():
             self._exchange.release(lesson, student, target.feedback)
-
-
-def notice_page(lesson: Lesson, why: str) -> str:
-    """Return a page that says why there is no feedback."""
-    head = f'<meta charset="utf-8"><title>{escape(lesson.name)}</title>{IN_HEAD}{NOTICE_STYLE}'
-    words = escape(f"An attempt was not graded. {why[:1].upper()}{why[1:]}")
-    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><p>{words}</p></body></html>'
-
-
-def apart_from(course: Course, lesson: Lesson, student: str) -> Course:
-    """Return the course as it is for one attempt that does not count."""
-    return replace(course, attempt=f"{student}/{lesson.name}")
-
-
-def forget(course: Course) -> None:
-    """Remove what was needed to grade one attempt apart."""
-    if course.attempt:
-        shutil.rmtree(course.attempts / course.attempt, ignore_errors=True)

@@ -64,6 +64,13 @@ def store_submission(course: Course, lesson: Lesson, student: str, files: Mappin
         new.rename(target)
 
 
+def files_beside(course: Course, lesson: Lesson, student: str) -> dict[str, bytes]:
+    """Return a submission that was collected, with what is known of when."""
+    folder = course.submission(lesson, student).parent
+    names = (lesson.notebook_name, TIMESTAMP, LATE, SECRET, OWNER)
+    return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
+
+
 @contextmanager
 def changing_submissions(course: Course) -> Iterator[None]:
     """Let one process at a time replace a submission, or write down what came of one. The system ends the lock."""

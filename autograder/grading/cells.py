@@ -39,8 +39,9 @@ class NotebookBudget:
 
 
 BUDGET = NotebookBudget()
-NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: ask for it again, without its outputs"
-TOO_MANY_VALUES = "made of too many values: ask for it again, without its outputs"
+CLEARED = "with its outputs cleared (menu Edit, Clear Outputs of All Cells) and saved, it can be handed in again"
+NOTEBOOK_TOO_LARGE = f"larger than {BUDGET.bytes // 2**20} MB: {CLEARED}"
+TOO_MANY_VALUES = f"made of too many values: {CLEARED}"
 SHOWN = 2000  # characters of a cell that is left out
 KINDS = ("code", "markdown", "raw")
 CELL_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -147,7 +148,7 @@ def read_cells(content: bytes, package: LessonPackage) -> list[Cell]:
     except TooManyValuesError as error:
         raise SubmissionError(f"{file} is {TOO_MANY_VALUES}") from error
     except ValueError as error:
-        raise SubmissionError(f"{file} cannot be read as a notebook: ask for it again") from error
+        raise SubmissionError(f"{file} cannot be read as a notebook: it has to be handed in again") from error
     if len(cells) > BUDGET.cells:
         raise SubmissionError(f"{file} has {len(cells)} cells; at most {BUDGET.cells} are read")
     return [cell for raw in cells if (cell := read_cell(raw, package))]
