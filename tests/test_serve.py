@@ -153,6 +153,18 @@ def test_hidden_checks_are_counted_until_nobody_can_hand_in_any_more(service, ex
     assert service.attempts("ada")[0].released == "full"
 
 
+def test_hidden_checks_are_explained_at_once_and_beside_work_that_takes_long(service, exchange, notebooks) -> None:
+    secrets = [hand_in(exchange, student, notebooks["fragile"]) for student in ("ada", "bob")]
+    service.run()
+    configure(service.course, "c.HandIn.due = '2026-01-01'\n")
+    began, service.service._looked_for_due = time.monotonic(), 0.0
+    service.service.finish(END_SECONDS)  # waits for nothing where there is a page to make
+    service.service._running[Future()] = None
+    service.service.finish(END_SECONDS)
+    assert time.monotonic() - began < END_SECONDS
+    assert all("infinity over infinity" in feedback(exchange, secret) for secret in secrets)
+
+
 def test_what_cannot_be_graded_is_told_to_its_student_and_stops_nobody(service, exchange, notebooks) -> None:
     broken, good = hand_in(exchange, "bob", "{"), hand_in(exchange, "ada", notebooks["right"])
     service.run()

@@ -30,13 +30,17 @@ class Pages:
             student: whose.
             rules: the lesson's.
         """
+        made = False
         try:
             with at_most(PAGE_SECONDS):
                 make_page(target, lesson, student)
+            made = True
             self._hand_out(target, lesson, student)
         except (CourseError, OSError) as error:
-            self._say(f"{escaped(student)}  {lesson.name}  no feedback: {one_line(str(error))}")
-            self.release_notice(lesson, student, files_beside(target, lesson, student), f"{GRADED}{error}")
+            why = one_line(str(error))
+            self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
+            if not made:
+                self.release_notice(lesson, student, files_beside(target, lesson, student), f"{GRADED}{why}")
             return FULL
         return FULL if rules.explains_hidden(now_utc()) else OPEN
 

@@ -244,11 +244,11 @@ class HandInService:
         Args:
             seconds: how long to wait, where nothing is graded yet.
         """
+        if self._explain_what_is_due():
+            seconds = 0.0
         if not self._running:
-            self._explain_what_is_due()
             time.sleep(seconds)
-            return
-        for future in wait(self._running, seconds, FIRST_COMPLETED).done:
+        for future in wait(self._running, seconds, FIRST_COMPLETED).done if self._running else ():
             rules_now(self.course, self._running[future].delivered.lesson.name)  # raises while it cannot be used
             work = self._running.pop(future)
             try:
@@ -279,9 +279,14 @@ class HandInService:
         self._wait_for(delivered)
         time.sleep(TICK)
 
-    def _explain_what_is_due(self) -> None:
-        """Look now and then for feedback that may explain hidden checks by now; at once again where there was some."""
+    def _explain_what_is_due(self) -> bool:
+        """Release one page that may explain hidden checks by now; say whether there was one.
+
+        Looks for such pages now and then, and at once again where there was one.
+        """
         if not self._writer.withheld or time.monotonic() < self._looked_for_due + AFTER_DUE_SECONDS:
-            return
-        if not self._writer.explain_one_that_is_due():
-            self._looked_for_due = time.monotonic()
+            return False
+        if self._writer.explain_one_that_is_due():
+            return True
+        self._looked_for_due = time.monotonic()
+        return False
