@@ -11,7 +11,14 @@ from sqlalchemy import event
 
 from autograder.__main__ import main
 from autograder.authoring.lesson_package import package_of
-from autograder.classroom.exports import CanvasExport, GradesExport, MoodleExport, canvas_ids, export_grades
+from autograder.classroom.exports import (
+    CanvasExport,
+    GradesExport,
+    MoodleExport,
+    canvas_ids,
+    escape_formula,
+    export_grades,
+)
 from autograder.classroom.gradebook import ensure_registered, open_gradebook
 from autograder.paths import Course
 
@@ -157,3 +164,8 @@ def test_a_table_of_a_larger_class_takes_no_more_queries(scratch: Course, plugin
     with open_gradebook(scratch) as gradebook:
         ensure_registered(gradebook, package_of(scratch.lesson(LESSON)))
     assert queries_for(scratch, 3, plugin) == queries_for(scratch, 9, plugin) < 10
+
+
+@pytest.mark.parametrize("sign", "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+def test_what_a_spreadsheet_takes_for_a_formula_is_text(sign: str) -> None:
+    assert escape_formula(f"{sign}1+1") == f"'{sign}1+1"

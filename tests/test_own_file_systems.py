@@ -13,6 +13,7 @@ from autograder.classroom.exchange import open_exchange
 
 from .accounts import needs_accounts
 from .test_exchange import (  # noqa: F401
+    LEFT_OPEN,
     ada,
     bob,
     collect,
@@ -24,7 +25,11 @@ from .test_exchange import (  # noqa: F401
     people,
 )
 
-pytestmark = [needs_accounts, pytest.mark.skipif(not os.access("/dev/fuse", os.W_OK), reason="no FUSE")]
+pytestmark = [
+    needs_accounts,
+    pytest.mark.skipif(not os.access("/dev/fuse", os.W_OK), reason="no FUSE"),
+    *(pytest.mark.filterwarnings(f"ignore::{name}") for name in LEFT_OPEN),
+]
 
 
 @contextmanager

@@ -293,6 +293,18 @@ def test_the_inbox_is_graded_where_there_is_no_hub(service, notebooks, monkeypat
     assert "It counts, being the best" in service.course.feedback_page(service.lesson, "jane").read_text()
 
 
+def test_a_file_from_the_future_holds_up_nothing_in_the_inbox(service, notebooks, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", 0.1)
+    file = service.course.inbox / LESSON / "jane.ipynb"
+    file.parent.mkdir(parents=True)
+    file.write_text(notebooks["nothing"])
+    os.utime(file, (4e9, 4e9))  # as an archive says that is unpacked
+    service.service.look()
+    time.sleep(0.2)
+    service.service.look()
+    assert service.service.waiting == 1
+
+
 def test_two_files_of_one_student_in_the_inbox_are_two_attempts(service, notebooks, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -60.0)
     folder = service.course.inbox / LESSON
@@ -607,13 +619,14 @@ def test_a_damaged_record_of_one_student_is_set_aside(service, exchange, noteboo
 
 
 @pytest.mark.parametrize("beside", [".DS_Store", "__MACOSX/._a.ipynb"])
-def test_what_computers_write_into_the_inbox_does_not_end_the_service(service, exchange, beside: str) -> None:
+def test_what_computers_write_into_the_inbox_does_not_end_the_service(service, beside: str, monkeypatch) -> None:
+    monkeypatch.setattr("autograder.classroom.deliveries.COPIED_SECONDS", -1.0)
     place = service.course.inbox / LESSON / beside
     place.parent.mkdir(parents=True)
     place.write_text("")
-    os.utime(place, (1e9, 1e9))
     service.service.look()
     assert service.service.waiting == 0
+    assert "empty" in service.said[-1]
 
 
 def test_a_file_that_is_renamed_while_the_inbox_is_looked_at_ends_nothing(service, exchange, monkeypatch) -> None:

@@ -21,6 +21,7 @@ from .rules import Rules, duration, now_utc
 from .submissions import files_beside, submission_digest, timestamp_of
 
 Files = Mapping[str, bytes]
+Listing = frozenset[tuple[str, int, int]]  # the path, the time of change and the size of each file
 FRESH_SECONDS = 5.0  # a folder that has changed since is looked at again: its time is not exact
 MOST_AT_ONCE = 20  # folders of one account at each look: who has put thousands there keeps nobody waiting
 LINES_SECONDS = 3600.0  # in which few lines are written about an account's folders
@@ -122,16 +123,19 @@ class Inbox:
     """Watches `coursework/inbox/<lesson>/`, which holds what collecting takes: archives, folders, notebooks."""
 
     def __init__(self, course: Course) -> None:
-        self._course, self._seen = course, dict[str, frozenset[tuple[str, int, int]]]()
+        self._course, self._taken = course, dict[str, Listing]()
+        self._changed = dict[str, tuple[Listing, float]]()  # by lesson: what lies there, and since when it is so
 
     def new(self, known: Collection[str], say: Callable[[str], None]) -> Iterator[Delivered]:
         """Yield what has arrived and is not known. Takes what `Exchange.new` does."""
         for lesson in self._course.lessons():
             folder = self._course.inbox / lesson.name
-            files = frozenset(files_in(folder))
-            newest = max((changed for _, changed, _ in files), default=0) / 1e9
-            if files and files != self._seen.get(lesson.name) and time.time() > newest + COPIED_SECONDS:
-                self._seen[lesson.name] = files
+            files, now = frozenset(files_in(folder)), time.monotonic()
+            before, since = self._changed.get(lesson.name, (frozenset(), now))
+            if files != before:
+                self._changed[lesson.name], since = (files, now), now
+            if files and files != self._taken.get(lesson.name) and now > since + COPIED_SECONDS:
+                self._taken[lesson.name] = files
                 yield from self._new_of(lesson, folder, known, say)
 
     def _new_of(

@@ -31,7 +31,7 @@ CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("First name", "Last name", "ID number", "Email address")
 POINTS_POSSIBLE = "    Points Possible"  # Canvas writes the spaces itself and knows the row by them
 TRAILING_NUMBER = re.compile(r"_(\d+)$")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # and =+-@ as wide as Chinese characters
 
 Record = list[Any]
 

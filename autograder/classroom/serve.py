@@ -6,6 +6,7 @@ attempt is finished when its record says that its feedback is released, and is g
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -38,6 +39,7 @@ from .exchange import open_exchange
 from .rules import BEST, Rules, now_utc, rules_now
 from .run import grading_settings, workers
 
+LOG = logging.getLogger(__name__)
 TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
 LONG_SECONDS = 60.0  # of a worker's time, lately: who has had more waits for all others, and leaves them one worker
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
@@ -136,14 +138,20 @@ class HandInService:
                     self._begin(delivered, rules)
 
     def work(self) -> None:
-        """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use."""
+        """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
+
+        A lesson or a configuration that somebody edits is code, and can raise anything; so can a fault of ours, of
+        which the log says where it is. Either way, nothing that was handed in is forgotten.
+        """
         try:
             self.look()
             self.start()
             self.finish(TICK)
         except NoSandboxError:
             raise
-        except Exception as error:  # somebody edits a lesson: any error can come of that
+        except Exception as error:
+            if not isinstance(error, CourseError):
+                LOG.error("The service pauses.", exc_info=error)
             why = str(error) if isinstance(error, CourseError) else f"{type(error).__name__}: {one_line(str(error))}."
             self._say(f"{why} Trying again in {RETRY_SECONDS:g} s.")
             time.sleep(RETRY_SECONDS)
