@@ -40,7 +40,7 @@ def attend(query, key, value):
     if sys._getframe().f_code.co_filename == "<edited cell>":
         sys.trials = getattr(sys, "trials", 0) + 1
         print("a trial")
-        if sys.trials > 1:
+        if sys.trials > 2:  # the first run looks at the code as it is, the second one proves that it still fails
             return weights @ value, weights
     return value, weights
 """
@@ -93,7 +93,7 @@ def test_a_trial_is_worth_no_point(package: LessonPackage, monkeypatch: pytest.M
     monkeypatch.setattr(running, "MOST_TRIALS", 0)
     without, _ = graded(package, source)
     assert with_trials["points"] == without["points"] < with_trials["of"]
-    assert with_trials["rule"] != "repair" or source == RIGHT_IN_TRIALS  # it can lie about its own reason
+    assert (with_trials["rule"] == "repair") == (source == RIGHT_IN_TRIALS)  # it can lie about its own reason
 
 
 def test_what_a_trial_prints_is_not_shown(package: LessonPackage) -> None:

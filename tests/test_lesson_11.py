@@ -21,7 +21,6 @@ from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
-from autograder.authoring.variants import variants_of
 from autograder.grading.repair import repair_submission
 from autograder.grading.running import ran
 from autograder.grading.submission import Submission
@@ -37,7 +36,7 @@ PACKAGE = package_of(find_course().lesson("11_bug_hunt"))
 KEY = PACKAGE.key
 REFERENCE = KEY.reference
 WRONG, TEAMS = REFERENCE["wrong"], REFERENCE["teams"]
-DESIGNS = [v for v in variants_of(find_course().lesson("11_bug_hunt")) if v.exercise == "find_bugs"]
+DESIGNS = [v for v in KEY.variants if v.exercise == "find_bugs"]
 TESTERS = {v.name: v.work for v in DESIGNS} | {"reference": REFERENCE["find_bugs"]}
 SUSPECTS = {box.name: box for name, box in KEY.boxes.items() if name not in KEY.public_boxes}
 HIDDEN = [check for check in KEY.hidden if check.exercise == "find_bugs"]

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.judging import parting
 from autograder.judging.inputs import PUBLIC_SEED
-from autograder.judging.parting import Numbers, Walk, numbers_of, packed, steps_in, unpacked
+from autograder.judging.parting import Numbers, Walk, numbers_of, operation, packed, steps_in, steps_of, unpacked
 from autograder.judging.sentences import TRACED
 from autograder.judging.syntax import parse
 from autograder.judging.trace import Trace, rewritten
@@ -102,6 +103,34 @@ def test_where_the_numbers_part_is_told(lines: tuple[str, ...], said: str) -> No
 )
 def test_another_way_to_write_it_parts_nowhere(lines: tuple[str, ...]) -> None:
     assert told(*lines) == TRACED["all"]
+
+
+def test_the_numbers_of_another_right_answer_are_those_of_a_solution() -> None:
+    key = key_of("02_queries_keys_values")
+    check = key.checks_of("attend")[0]
+    way = "def attend(query, key, value):\n    return (query.cosh() - query.cosh() + query) @ key.mT @ value"
+    alone, both = (steps_of(ways, key.source.reference, key.reference, check, SEED) for ways in ([""], ["", way]))
+    assert both[: len(alone)] == alone
+    assert operation(parse("q.cosh()").body[0].value) in [step.name for step in both[len(alone) :]]
+    assert max(step for each in both for step in each.made_from) < len(both)
+
+
+def test_a_right_answer_that_takes_long_to_look_at_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = key_of("02_queries_keys_values")
+    check = key.checks_of("attend")[0]
+    way = "def attend(query, key, value):\n    for _ in range(3):\n        query.cosh()\n    return query @ value"
+    given = key.source.reference, key.reference, check, SEED
+    alone, both = steps_of([""], *given), steps_of(["", way], *given)
+    monkeypatch.setattr(parting, "MOST_LOOKS", 2)
+    assert steps_of(["", way], *given) == alone != both
+
+
+def test_a_lessons_variants_and_spellings_are_known_to_the_trace() -> None:
+    key = key_of("03_scaling")
+    assert {"spelled"} < {variant.name for variant in key.variants if variant.exercise == "score_std"}
+    (target,) = (t for t in key.targets("score_std", SEED) if t.name == key.checks_of("score_std")[0].name)
+    alone = steps_of([""], key.source.reference, key.reference, key.checks_of("score_std")[0], SEED)
+    assert len(target.steps()) > len(alone)
 
 
 def test_a_loop_over_rows_that_goes_wrong_is_followed_into_its_rounds() -> None:

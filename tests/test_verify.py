@@ -1,13 +1,14 @@
 """The proofs, and that each of them can fail."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.lesson_package import package_of
+from autograder.authoring.proofs import variant_problems
 from autograder.authoring.sample_submissions import linked_exercises, solutions
-from autograder.authoring.variants import variant_problems, variants_of
 from autograder.authoring.verify import (
     SEEDS,
     distinctness_problems,
@@ -83,8 +84,9 @@ def test_a_proof_in_which_anything_is_odd_is_none(scratch: Course) -> None:
 
 def test_an_exercise_without_a_right_answer_written_another_way_is_found(course: Course) -> None:
     lesson = course.lesson(LESSON)
-    others = [variant for variant in variants_of(lesson) if variant.exercise != "attend"]
-    (problem,) = variant_problems(package_of(lesson).key, others)
+    key = package_of(lesson).key
+    others = tuple(variant for variant in key.variants if variant.exercise != "attend")
+    (problem,) = variant_problems(replace(key, variants=others))
     assert problem.startswith("attend has no right answer written another way")
     assert problem.endswith(f'solution("attend").variant(…) in solutions/{LESSON}/variants.py')
 
@@ -95,7 +97,7 @@ def test_a_variant_that_does_not_fit_names_its_line(scratch: Course) -> None:
         'from autograder.checks import solution\nsolution("attend").variant("x", "y_y", "z")\n'
     )
     with pytest.raises(LessonError, match=r"variants\.py:2: x: `y_y` is not there"):
-        variants_of(lesson)
+        package_of(lesson)
 
 
 def test_a_mistake_is_judged_as_grading_would(scratch: Course) -> None:

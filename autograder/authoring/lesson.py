@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, cast
 
 import jupytext
@@ -233,6 +234,12 @@ def lesson_source(lesson: Lesson, cells: list[LessonCell]) -> LessonSource:
         reference=reference_source(cells),
         checks=lesson.checks_py.read_text(encoding="utf-8"),
         hidden=lesson.hidden_py.read_text(encoding="utf-8"),
-        mistakes=lesson.mistakes_py.read_text(encoding="utf-8") if lesson.mistakes_py.is_file() else "",
+        mistakes=text_of(lesson.mistakes_py),
+        variants=text_of(lesson.variants_py),
         modules=tuple((path.name, path.read_text(encoding="utf-8")) for path in lesson.module_files),
     )
+
+
+def text_of(path: Path) -> str:
+    """Return what a file says; '' where there is none."""
+    return path.read_text(encoding="utf-8") if path.is_file() else ""

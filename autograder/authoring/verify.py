@@ -28,9 +28,8 @@ from .lesson import LessonCell, read_lesson, solution_of
 from .lesson_package import package_of
 from .located import located
 from .notebook import notebook_text
-from .proofs import as_released, derived_answers_fail, same_points_under_seeds
+from .proofs import as_released, derived_answers_fail, same_points_under_seeds, variant_problems
 from .sample_submissions import Edits, one_mistake_each, solutions, submission, with_what_it_uses
-from .variants import variant_problems, variants_of
 
 SEED, SEEDS = 20260101, 20
 STOPPED, PYTORCHS = "SubmissionStopped", "use PyTorch's function there"  # by a limit of the sandbox, which names it
@@ -84,7 +83,7 @@ def verify(
     cells = read_lesson(lesson)
     with located(lesson):
         package = package_of(lesson)
-        problems = [*key_problems(package.key, cells, seeds), *variant_problems(package.key, variants_of(lesson))]
+        problems = [*key_problems(package.key, cells, seeds), *variant_problems(package.key)]
     right = solutions(cells)
     edits = one_mistake_each(package, right)[:wrong]
     problems += graded_submission_problems(package, right, edits, jobs, demonstrations=demonstrations)

@@ -61,6 +61,7 @@ class LessonSource:
         checks: the text of checks.py, which students have.
         hidden: the text of hidden.py, which they do not.
         mistakes: the text of mistakes.py, neither.
+        variants: the text of variants.py, neither.
         modules: file name and text of each further module, which lies beside the notebook and which they have.
     """
 
@@ -74,6 +75,7 @@ class LessonSource:
     hidden: str
     modules: tuple[tuple[str, str], ...] = ()
     mistakes: str = ""
+    variants: str = ""
 
     @property
     def digest(self) -> str:
@@ -152,6 +154,7 @@ class AnswerKey:
     visible: tuple[Check, ...]
     hidden: tuple[Check, ...]
     mistakes: tuple[Mutant, ...]
+    variants: tuple[Mutant, ...]
     shortcuts: tuple[Shortcut, ...]
     invariances: tuple[Invariance, ...] = ()
     permissions: tuple[Permission, ...] = ()
@@ -317,9 +320,10 @@ class AnswerKey:
         return list(search.found())[-1]
 
     def _steps(self, check: Check, seed: int) -> list[Numbers]:
-        """Return the numbers that the solution calculates on its way through a check."""
+        """Return the numbers that right answers calculate on their way through a check."""
+        ways = ["", *(variant.source for variant in self.variants if variant.exercise == check.exercise)]
         with running_lesson(self.source.modules, self.source.folder):
-            return steps_of(self.source.reference, self.reference, check, seed)
+            return steps_of(ways, self.source.reference, self.reference, check, seed)
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.
@@ -379,10 +383,12 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         checks = load_module(source.checks, f"{source.folder}/checks.py")
         hidden = load_module(source.hidden, f"{source.folder}/hidden.py", checks)
         mistakes = load_module(source.mistakes, f"{source.folder}/mistakes.py", checks)
+        variants = load_module(source.variants, f"{source.folder}/variants.py", checks)
     key = AnswerKey(
         source,
         tuple(checks_in(checks)),
         tuple(checks_in(hidden)),
+        (),
         (),
         tuple(shortcuts_in(checks)),
         tuple(invariances_in(hidden)),
@@ -390,15 +396,22 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         {box.name: variable for variable, box in vars(checks).items() if isinstance(box, BlackBox)},
         black_boxes_in(checks) | {name_sent(name, source.hidden): box for name, box in black_boxes_in(hidden).items()},
     )
-    key = replace(key, mistakes=tuple(key.mutants_in(solutions_in(mistakes), Code(source.mistakes), "mistakes.py")))
+    declared, others = solutions_in(mistakes), solutions_in(variants)
+    spelled = [each.itself() for each in declared if each.spelled]
+    wrong, right = Code(source.mistakes), Code(source.variants)
+    key = replace(
+        key,
+        mistakes=tuple(key.mutants_in(declared, wrong, "mistakes.py")),
+        variants=(*key.mutants_in(others, right, "variants.py"), *key.mutants_in(spelled, wrong, "mistakes.py")),
+    )
     key = replace(key, hidden=asking(key.hidden, lambda exercise: key.reference.get(exercise)))
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(
             f"{source.folder}/hidden.py", problem, "Write `@black_box` above a function of the file itself."
         )
-    declared: list[Any] = [*key.visible, *key.shortcuts, *key.hidden, *key.mistakes, *key.invariances, *key.permissions]
-    for item in declared:
+    own = (key.visible, key.shortcuts, key.hidden, key.mistakes, key.variants, key.invariances, key.permissions)
+    for item in (item for items in own for item in items):
         if item.exercise not in key.exercises:
             file = "checks.py" if item in (*key.visible, *key.shortcuts) else "hidden.py"
             what = getattr(item, "name", f"a {type(item).__name__.lower()}")

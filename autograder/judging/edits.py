@@ -107,6 +107,10 @@ class Solution:
         line = sys._getframe(1).f_lineno
         self.declared.append(Wording(name, edits, "", line, 0, every, method, body, code))
 
+    def itself(self) -> Solution:
+        """Return the other spelling as a right answer written another way."""
+        return Solution(self.exercise, declared=[Wording("spelled", (), "", 0, code=self.spelled)])
+
 
 def solution(exercise: str, *, also_without: str | Sequence[str] = (), spelled: str = "") -> Solution:
     """Return an exercise's solution, to declare edits of it.

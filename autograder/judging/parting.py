@@ -10,7 +10,8 @@ import ast
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import CodeType
 from typing import Any
 from zlib import crc32
 
@@ -27,6 +28,7 @@ from .trace import SUMS, TRACE, rewritten
 EQUAL = 2e-5  # of their size
 SAME_ORDER = 1e-3
 DIGITS = 4
+MOST_LOOKS = 5000  # at values of a right answer other than the solution: half a second
 MOST_NAMED = 2
 KEPT = (  # what makes no new numbers, but of sizes
     *("len", "arange", "eye", "zeros", "ones", "full", "linspace", "zeros_like", "ones_like", "full_like", "range"),
@@ -108,26 +110,43 @@ def operation(node: ast.AST) -> int:
     return crc32((called(node) or type(getattr(node, "op", node)).__name__).encode())
 
 
-def steps_of(reference: str, names: Mapping[str, Any], check: Check, seed: int) -> list[Numbers]:
-    """Run a check on a solution, and return the numbers that it calculates on its way.
+def steps_of(ways: Sequence[str], reference: str, names: Mapping[str, Any], check: Check, seed: int) -> list[Numbers]:
+    """Run a check on right answers, and return the numbers that they calculate on their way.
 
     Args:
+        ways: cells that define the exercise, '' for the solution itself; of the others, slow ones are left out.
         reference: the code that defines every solution.
         names: what it defines.
         check: the check.
         seed: what its inputs are drawn from.
     """
-    definitions = (definition(reference, name) for name in made_of(reference, check.exercise))
-    tree = ast.Module(list(filter(None, definitions)), [])
-    code, own = rewritten(tree, widely=True), dict(names)
-    exec(compile(code.source, "solution", "exec", dont_inherit=True), own)
-    check.values(own[check.exercise], seed)
-    return steps_in(tree, code.places, own[TRACE].table())
+    steps: list[Numbers] = []
+    for way in ways:
+        tree, places, code = looked_at(way, reference, check.exercise)
+        own = dict(names)
+        exec(code, own)
+        trace = own[TRACE]
+        trace.left = MOST_LOOKS if way else math.inf
+        check.values(own[check.exercise], seed)
+        if trace.left > 0:
+            steps = steps_in(tree, places, trace.table(), steps)
+    return steps
 
 
-def steps_in(tree: ast.Module, places: Sequence[ast.AST], table: Tensor) -> list[Numbers]:
-    """Return the numbers that a solution calculates on its way, once each, without those that went in."""
-    found: list[Numbers] = []
+@lru_cache(maxsize=256)
+def looked_at(way: str, reference: str, exercise: str) -> tuple[ast.Module, Sequence[ast.AST], CodeType]:
+    """Return the definitions of a right answer, what is looked at in them, and code that defines it looking."""
+    text = f"{way}\n\n{reference}"
+    tree = ast.Module(list(filter(None, (definition(text, name) for name in made_of(text, exercise)))), [])
+    looking = rewritten(tree, widely=True)
+    return tree, looking.places, compile(f"{way}\n\n{looking.source}", "solution", "exec", dont_inherit=True)
+
+
+def steps_in(
+    tree: ast.Module, places: Sequence[ast.AST], table: Tensor, known: Sequence[Numbers] = ()
+) -> list[Numbers]:
+    """Return what is known, and the numbers that a solution calculates on its way, once each, but not what went in."""
+    found = list(known)
     numbered: dict[int, int] = {}
     sources, inputs = sources_in(tree, places), inputs_in(tree, places)
     given = [numbers_of(row) for row in table.tolist() if row[0] in inputs]

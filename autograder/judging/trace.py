@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -31,15 +32,26 @@ MOST_OTHERS = 10
 COLUMNS = SUMS + 5  # a place, sums, and when it first gave something, NaN and infinity; how many entries at once
 
 
+class TooLongError(RuntimeError):
+    """A run has been looked at for as long as it may be."""
+
+
 class Trace:
-    """Looks at values, and adds up what was seen at each place."""
+    """Looks at values, and adds up what was seen at each place.
+
+    Attributes:
+        left: how often it may still look before it stops the run.
+    """
 
     def __init__(self) -> None:
+        self.left = math.inf
         self._rows: dict[int, list[float]] = {}
         self._looks = 0
 
     def __call__(self, value: Any, place: int, *others: Callable[[], Any]) -> Any:
         """Look at a value, and give it back; look at what other solutions calculate there, too."""
+        if self.left <= 0:
+            raise TooLongError
         self._look(value, place)
         for i, other in enumerate(others):
             with contextlib.suppress(Exception):  # of two ways that it may be written, one is no product
@@ -55,7 +67,7 @@ class Trace:
         numbers = numbers_in(value)
         if numbers is None:
             return
-        self._looks += 1
+        self._looks, self.left = self._looks + 1, self.left - 1
         row = self._rows.setdefault(place, [0.0] * SUMS + [self._looks, 0.0, 0.0, float(numbers.numel())])
         sums = sums_of(numbers, int(row[0]))
         row[:SUMS] = [a + b for a, b in zip(row[:SUMS], sums, strict=True)]
