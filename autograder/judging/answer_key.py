@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cache, lru_cache, partial
-from typing import Any, TypeVar
+from typing import Any
 
 from torch import Tensor
 
@@ -26,10 +26,11 @@ from .check import (
     names_used,
 )
 from .compact import home_data
+from .computed import AnswerCache, MistakeFingerprints, once
 from .edits import EditError, Solution, solutions_in, sources_of
-from .fingerprint import Fingerprint, fingerprint
+from .fingerprint import fingerprint
 from .inputs import PUBLIC_SEED
-from .modules import LESSON_CODE, running_lesson
+from .modules import running_lesson
 from .mutant import Mutant
 from .names import names_in
 from .observations import calls_in
@@ -43,8 +44,6 @@ from .verdict import Verdict, judge
 
 RunOnCheck = Callable[[str, Check, int], Outcome]
 MOST_TARGETS = 100
-Key = TypeVar("Key")
-Computed = TypeVar("Computed")
 
 
 @dataclass(frozen=True)
@@ -87,60 +86,6 @@ class LessonSource:
 def digest_of(source: LessonSource) -> str:
     """Return a checksum of a lesson's texts."""
     return hashlib.sha256(repr(astuple(source)).encode()).hexdigest()
-
-
-class MistakeFingerprints(Mapping[str, Fingerprint]):
-    """What each known mistake gives in a check, computed when it is asked for: most answers are right.
-
-    Args:
-        check: the check.
-        mistakes: returns the exercise's, when they are asked for.
-        seed: what the check's inputs are drawn from.
-    """
-
-    def __init__(self, check: Check, mistakes: Callable[[], Sequence[Mutant]], seed: int) -> None:
-        self._check, self._seed, self._mistakes = check, seed, mistakes
-        self._works: dict[str, dict[str, Any]] = {}
-        self._known: dict[str, Fingerprint] = {}
-
-    def works(self) -> dict[str, Any]:
-        """Return each mistake's function or class by name."""
-        return once(self._works, "", lambda: {mistake.name: mistake.work for mistake in self._mistakes()})
-
-    def __getitem__(self, name: str) -> Fingerprint:
-        """Return the fingerprint of one mistake's answer."""
-        return once(self._known, name, lambda: self._fingerprint(self.works()[name]))
-
-    def _fingerprint(self, work: Any) -> Fingerprint:
-        return fingerprint(self._check.summarize(self._check.values(work, self._seed)))
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the mistakes' names."""
-        return iter(self.works())
-
-    def __len__(self) -> int:
-        """Return how many mistakes are known."""
-        return len(self.works())
-
-
-class AnswerCache:
-    """What an answer key has computed already; threads share it under one lock, that of the lessons' code."""
-
-    def __init__(self) -> None:
-        self.reference: dict[str, dict[str, Any]] = {}
-        self.targets: dict[tuple[str, int], list[Target]] = {}
-        self.words: dict[str, frozenset[str]] = {}
-
-
-def once(computed: dict[Key, Computed], key: Key, compute: Callable[[], Computed], most: int = 0) -> Computed:
-    """Return a value from a cache, computed by one thread alone where it is missing; `most` empties a full cache."""
-    with LESSON_CODE:
-        if key not in computed:
-            value = compute()
-            if most and len(computed) >= most:
-                computed.clear()
-            computed[key] = value
-        return computed[key]
 
 
 @dataclass(frozen=True)
@@ -405,6 +350,13 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
         variants=(*key.mutants_in(others, right, "variants.py"), *key.mutants_in(spelled, wrong, "mistakes.py")),
     )
     key = replace(key, hidden=asking(key.hidden, lambda exercise: key.reference.get(exercise)))
+    refuse_misplaced(key)
+    return key
+
+
+def refuse_misplaced(key: AnswerKey) -> None:
+    """Raise LessonError for the first thing in a lesson's files that belongs to no exercise, or to no function."""
+    source = key.source
     if misplaced(source.hidden):
         problem = "black_box is not above a function."
         raise LessonError(
@@ -417,4 +369,3 @@ def load_answer_key(source: LessonSource) -> AnswerKey:
             what = getattr(item, "name", f"a {type(item).__name__.lower()}")
             problem = f"{what} belongs to {item.exercise!r}, which is not an exercise."
             raise LessonError(f"{source.folder}/{file}", problem, f"Exercises: {', '.join(key.exercises)}.")
-    return key
