@@ -15,9 +15,11 @@ from autograder.judging.case import Case, Explanation, Found
 from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
+from autograder.judging.trial import Trials
 from autograder.judging.values import Lost, Raised, Returned
 from autograder.judging.verdict import judge
 
+from .answer_keys import SEED, key_of
 from .conftest import LESSON, needs_sandbox
 
 RIGHT = Returned(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -125,6 +127,44 @@ def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
     proof = "Without `.mT` in line 2, every check passes."
     verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: Found(proof))
     assert verdict.failure.message == f"It lies on its side. {proof}"
+
+
+FLOAT32_AND_ONE_PLACE_LEFT = """
+def induction_score(weights, period):
+    total, count = torch.zeros(weights.size(1)), 0
+    for b, p in enumerate(period.tolist()):
+        for i in range(p, weights.size(-1)):
+            total, count = total + weights[b, :, i, i - p].float(), count + 1
+    return total / count
+"""
+SCALED_AND_ALONG_ANOTHER_AXIS = """
+def attend(query, key, value):
+    weights = (query @ key.mT / query.size(-1) ** 0.5).softmax(dim=-2)
+    return weights @ value, weights
+"""
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "cell", "rule", "mistake"),
+    [
+        (
+            *("09_train_and_look_inside", "induction_score", FLOAT32_AND_ONE_PLACE_LEFT),
+            *("known_mistake_in_another_form", "the_occurrence_itself"),
+        ),
+        (
+            *("02_queries_keys_values", "attend", SCALED_AND_ALONG_ANOTHER_AXIS),
+            *("known_mistake_after_an_edit", "scaled"),
+        ),
+    ],
+)
+def test_of_two_mistakes_both_are_told(lesson: str, exercise: str, cell: str, rule: str, mistake: str) -> None:
+    key = key_of(lesson)
+    names = {**key.reference, exercise: key.define(cell, exercise)}
+    outcomes = [check.values(names[exercise], SEED) for check in key.checks_of(exercise)]
+    failure = key.verdict(exercise, SEED, outcomes, cell, Trials(names, exercise, 20.0).run).failure
+    assert (failure.rule, failure.mistake) == (rule, mistake)
+    assert key.messages(exercise)[mistake] in failure.message
+    assert f"{failure.message} {failure.detail}".startswith("Line 3, ") or "float32" in failure.detail
 
 
 def test_a_mistake_that_gets_wrong_what_is_right_explains_no_part() -> None:

@@ -19,12 +19,16 @@ class Found:
         trace: up to where the numbers are those of a solution.
         strange: an expression that makes other numbers of what went in.
         special: where NaN appears first.
+        edit: an edit after which the code gives the values of a known mistake.
+        mistake: that mistake's name.
     """
 
     repair: str = ""
     trace: str = ""
     strange: str = ""
     special: str = ""
+    edit: str = ""
+    mistake: str = ""
 
 
 @dataclass(frozen=True)

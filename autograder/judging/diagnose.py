@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from .authors_words import PRAISE, SENTENCES, of_one_part, told, with_proof
+from .authors_words import PRAISE, SENTENCES, of_one_part, proof, told, with_proof
 from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
 from .compare import Picture, as_heading, contract, differing, first_difference, label_in, setting_left_changed
@@ -30,8 +30,8 @@ from .recognize import (
 from .relations import Known, Relation, relation_of, wrong_order
 from .sentences import ANSWERS, PROVED, TRACED
 from .sizes import form_of, is_far_too_large
-from .target import Target
-from .values import Leaf, Lost, Outcome, Raised, Returned
+from .target import Target, shows_its_own_numbers
+from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
 HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
@@ -156,6 +156,39 @@ def known_mistake_among_others(case: Case) -> Explanation | None:
     return replace(found, message=" ".join(filter(None, [found.message, unread(case)])))
 
 
+def known_mistake_in_another_form(case: Case) -> Explanation | None:
+    """In the dtypes and shapes that were asked for, the values would be a known mistake's: two things are wrong."""
+    outcomes = [in_form_of(o, t.right) for t, o in zip(case.targets, case.outcomes, strict=True)]
+    failed = [i for i, (t, o) in enumerate(zip(case.targets, outcomes, strict=True)) if not t.accepts(o)]
+    if outcomes[case.first] is case.outcome or not failed or proof(case):
+        return None
+    again = replace(case, outcomes=outcomes, first=failed[0])
+    name = next((n for n in mutants_that_fit(again, AUTHORS) if has_own_numbers(again, n)), None)
+    if name is None or again.target.hidden != case.target.hidden:
+        return None
+    trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right)
+    unseen = f"{case.messages[name]} {ANSWERS['trouble unseen'].format(trouble=trouble)}"
+    return replace(named(case, name), unseen=unseen)
+
+
+def known_mistake_after_an_edit(case: Case) -> Explanation | None:
+    """An edit of the student's own code gives a known mistake's values on every check: two things are wrong."""
+    found = case.search()
+    if not found.mistake or proof(case) or PRAISE.search(case.messages[found.mistake]):
+        return None
+    edit = found.edit[0].upper() + found.edit[1:]
+    return replace(
+        named(case, found.mistake),
+        message=f"{ANSWERS['second'].format(edit=edit)} {case.messages[found.mistake]}",
+    )
+
+
+def has_own_numbers(case: Case, mistake: str) -> bool:
+    """Say whether no other mistake gives a known mistake's values, and its author's words praise nothing."""
+    own = shows_its_own_numbers(case.target.mistakes[mistake], case.target.right, case.target.tolerance)
+    return own and not PRAISE.search(case.messages[mistake])
+
+
 def known_mistake_in_part(case: Case) -> Explanation | None:
     """A known mistake gives some of several wrong results."""
     name = mutant_in_part(case)
@@ -261,6 +294,8 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     too_large,
     known_mistake,
     known_mistake_among_others,
+    known_mistake_in_another_form,
+    known_mistake_after_an_edit,
     repair,
     changed_in_place,
     known_mistake_in_part,

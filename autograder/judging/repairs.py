@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from .case import Found
 from .compare import label_in
@@ -19,10 +20,11 @@ from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
 from .parting import Walk
 from .progress import gained
+from .recognize import is_like
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .syntax import called
-from .target import Target
+from .target import Target, shows_its_own_numbers
 from .trace import rewritten
 from .trial import NO_TIME_LEFT, definitions_in
 from .values import Outcome, Raised, Returned
@@ -110,10 +112,12 @@ class Reach:
     Args:
         passed: how many checks pass; 0 where the first failed one still fails.
         gained: which of its values are right then and were not before, by path.
+        mistake: a known mistake that it is.
     """
 
     passed: int = 0
     gained: tuple[str, ...] = ()
+    mistake: str = ""
 
     @property
     def form(self) -> str:
@@ -162,12 +166,16 @@ class Search:
         self._left_to_read, self._nodes = MOST_READ, sum(1 for _ in ast.walk(self._tree))
         self._seen: set[str] = set()
         self._over = False
+        self._second: dict[str, str] = {}
 
     def found(self) -> Iterator[Found]:
         """Yield what a student reads about the code that was run, each better than the one before it."""
         walked = self._walked()
         yield walked
-        yield from (replace(walked, repair=repair.sentence) for repair in self.repairs())
+        for repair in self.repairs():
+            walked = replace(walked, repair=repair.sentence, **self._second)
+            yield walked
+        yield replace(walked, **self._second)
 
     def _walked(self) -> Found:
         """Run the first failed check on the code as it is, and look at each of its expressions."""
@@ -259,6 +267,8 @@ class Search:
             if reach.passed == every and not self._confirm(source):
                 continue
             complete = edit.size if reach.passed == every and complete is None else complete
+            if reach.mistake and not self._second and is_small(edit) and edit.change:  # less code fails in its own way
+                self._second = {"edit": clause(edit), "mistake": reach.mistake}
             if reach.passed or reach.gained:
                 yield edit, reach
 
@@ -276,9 +286,32 @@ class Search:
                 return Reach()
             right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
-                return Reach(gained=gained(self._targets[i], self._before, outcome))
+                mistake = "" if self._second else self._mistake(source, outcome)
+                return Reach(gained=gained(self._targets[i], self._before, outcome), mistake=mistake)
             passed += right
         return Reach(passed)
+
+    def _mistake(self, source: str, outcome: Outcome) -> str:
+        """Name a known mistake whose values these are, on every check that it fails; '' where there is none."""
+        first, mine = self._targets[self._order[0]], fingerprint(outcome)
+        for name, known in self._telling.items():
+            pairs = ((self._targets[i], i) for i in self._order[1:])
+            if is_like(mine, known, first) and all(is_given(t, name, self._run(source, i)) for t, i in pairs):
+                return name
+        return ""
+
+    @cached_property
+    def _telling(self) -> Mapping[str, Fingerprint]:
+        """The known mistakes that give numbers of their own in the first failed check, and not the student's."""
+        first, before = self._targets[self._order[0]], fingerprint(self._before)
+        own = {n: k for n, k in first.mistakes.items() if shows_its_own_numbers(k, first.right, first.tolerance)}
+        return {name: known for name, known in own.items() if not is_like(before, known, first)}
+
+
+def is_given(target: Target, mistake: str, outcome: Outcome) -> bool:
+    """Say whether an outcome is what a known mistake gives."""
+    known = target.mistakes.get(mistake)
+    return is_like(fingerprint(outcome), known, target) if known and target.is_wrong(known) else target.accepts(outcome)
 
 
 def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
