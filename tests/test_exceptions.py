@@ -1,7 +1,9 @@
 """The commonest errors, raised by PyTorch itself, and what a student reads about them."""
 
+import copy
 import linecache
 import math
+import random
 from collections.abc import Callable
 from contextlib import contextmanager
 
@@ -42,6 +44,39 @@ def unpacked() -> None:
 
 ERRORS = [
     ("matrix product", lambda: A @ B),
+    ("in place", lambda: torch.ones(3, dtype=torch.long).mul_(0.5)),
+    ("line up", lambda: torch.einsum("ij,jk->ik", A, B)),
+    ("bool minus", lambda: -(A > 0)),
+    ("fill a shape", lambda: A.unflatten(1, (3, 2))),
+    ("fill a shape", lambda: A.reshape(-1, -1)),
+    ("cut", lambda: A.split([1, 1])),
+    ("cut", lambda: A.topk(9)),
+    ("axes listed", lambda: A.repeat(2)),
+    ("axes listed", lambda: A.expand(3)),
+    ("axes listed", lambda: A.gather(1, torch.zeros(3, dtype=torch.long))),
+    ("nothing to draw", lambda: torch.multinomial(torch.tensor([-1.0, 1.0]), 1)),
+    ("nothing to draw", lambda: torch.randint(6, 6, (2,))),
+    ("nothing to draw", lambda: random.sample(range(2), 3)),
+    ("positions", lambda: A.gather(1, torch.zeros(3, 1))),
+    ("positions", lambda: F.one_hot(torch.tensor([1.0]))),
+    ("positions", lambda: F.embedding(torch.tensor([1.0]), A)),
+    ("index", lambda: F.one_hot(torch.tensor([5]), 3)),
+    ("whole numbers", lambda: torch.ones(2, dtype=torch.long).std()),
+    ("whole tensor", lambda: torch.cat(A, B)),
+    ("one for many", lambda: len(A.sum())),
+    ("one for many", lambda: list(A.sum())),
+    ("one for many", lambda: A.sum()[0]),
+    ("one for many", lambda: list(A.size(0))),
+    ("ragged", lambda: torch.tensor([[1], [1, 2]])),
+    ("from one number", lambda: (LEARNING * 2).backward()),
+    ("deepcopy", lambda: copy.deepcopy(LEARNING * 2)),
+    ("math", lambda: math.log(0)),
+    ("math", lambda: math.exp(1e4)),
+    ("key", lambda: {[1]: 2}),
+    ("not written", lambda: exec("A.shape[0] = 3", {"A": A})),
+    ("kinds", lambda: [1, 2] / 2),
+    ("kinds", lambda: (1, 2) + 3),
+    ("kinds", lambda: [1, 2] @ A),
     ("line up", lambda: A + torch.ones(3, 5)),
     ("in place", lambda: V.add_(A)),
     ("learned", lambda: LEARNING.add_(1)),
@@ -230,7 +265,14 @@ def test_a_message_has_at_most_three_lines() -> None:
 
 
 def test_every_pattern_has_a_sentence_and_every_sentence_a_pattern() -> None:
-    assert {name for name, _ in exceptions.PATTERNS} == ERROR_WORDS.keys() - {"own raise"}
+    assert {name for name, _ in exceptions.PATTERNS} == ERROR_WORDS.keys() - {"own raise", "own assert"}
+
+
+@pytest.mark.parametrize(
+    ("where", "name"), [("raise ValueError(d)", "own raise"), ("assert d % 2", "own assert"), ("f(d)", "")]
+)
+def test_what_the_students_own_code_refuses_is_told_as_its_own(where: str, name: str) -> None:
+    assert meaning(Raised("AssertionError", "d is odd", where))[0] == name
 
 
 def test_an_exercise_whose_cell_did_not_run_is_told_so() -> None:

@@ -16,6 +16,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("matrix product", r"first two dimensions of batch2|size mismatch|inconsistent tensor size|vector and vector"),
     ("in place", r"doesn't match the broadcast shape|more than one element of the written-to tensor"),
     ("in place", r"non-broadcastable output operand|(?:array|destination) is read-only|Cannot cast ufunc"),
+    ("in place", r"can't be cast to the desired output type"),
+    ("line up", r"does not broadcast with previously seen|to match target batch_size|expected input with shape"),
     ("line up", r"must match the size of tensor|could not be broadcast together|could not broadcast input array"),
     ("learned", r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation"),
     ("parameter", r"cannot assign '.*' as parameter '(\w+)'"),
@@ -23,6 +25,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("overwritten", r"modified by an inplace operation"),
     ("no gradient", r"does not require grad|Can't call numpy\(\) on Tensor that requires grad"),
     ("bool minus", r"with (?:a bool tensor|two bool tensors) is not supported|for -: 'bool'|boolean subtract"),
+    ("bool minus", r"Negation, the `-` operator, on a bool tensor"),
     ("two dtypes", r"same dtype|expected scalar type|source and destination dtypes match"),
     ("no super", r"before Module\.__init__\(\) call|has no attribute '_modules'"),
     ("unpack", r"(?:not enough|too many) values to unpack"),
@@ -40,9 +43,19 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("not whole", r"argument 'size' .* not float|must be int, not float|slice indices must be integers"),
     ("arange", r"bound inconsistent with step sign"),
     ("arguments in C", r"failed to unpack|must be tuple of ints|invalid combination of arguments"),
-    ("index", r"out of bounds|index out of range"),
+    ("cut", r"sum exactly to|exceeds dimension size|index k out of range|maximum size for tensor at dimension"),
+    ("axes listed", r"number of sizes provided|of repeat dims can not|have the same number of dimensions as (?:in|se)"),
+    (
+        "nothing to draw",
+        r"multinomial distribution|probability tensor|n_sample > prob_dist|'from' to be less than 'to'",
+    ),
+    ("nothing to draw", r"empty range for rand|Sample larger than|choose from an empty sequence"),
+    ("positions", r"int32/int64 for index|index tensor of type LongTensor|scalar types: Long|dtype to be Long"),
+    ("positions", r"only integers, slices .* are valid indices"),
+    ("index", r"out of bounds|index out of range|values must be smaller than num_classes|from empty list"),
     ("state dict", r"Error\(s\) in loading state_dict"),
     ("view", r"view size is not compatible with input tensor's size and stride"),
+    ("fill a shape", r"multiply up to the size of dim|only one dimension can be inferred|-1 can be any value"),
     ("fill a shape", r"is invalid for input of size|cannot reshape array of size"),
     ("assigned", r"must match the existing size|shape mismatch"),
     ("mixed libraries", r"not numpy\.ndarray|'numpy\.ndarray' and 'Tensor'|'Tensor' and 'numpy\.ndarray'"),
@@ -51,6 +64,14 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("whole tensor", r"only integer scalar arrays can be converted|must be real number, not Tensor"),
     ("whole tensor", r"only one element tensors|cannot be converted to (?:a s|S)calar"),
     ("whole tensor", r"only tensors? (?:with one element|can be)|only (?:0-dimensional|length-1|size-1) arrays"),
+    ("whole tensor", r"must be tuple of Tensors, not Tensor"),
+    ("one for many", r"of a 0-d(?:im)? tensor|over a 0-d tensor|has no len\(\)|object is not iterable|non-iterable"),
+    ("ragged", r"expected sequence of length"),
+    ("from one number", r"implicitly created only for scalar"),
+    ("deepcopy", r"support the deepcopy protocol"),
+    ("math", r"math (?:domain|range) error|Numerical result out of range|expected a (?:positive|nonnegative) input"),
+    ("key", r"unhashable type"),
+    ("not written", r"does not support item assignment"),
     ("truth", r"Boolean value of Tensor|truth value of an array"),
     ("einsum", r"subscripts in the equation|einstein sum subscripts|operand has more dimensions than subscripts"),
     ("one axis", r"only supported on matrices"),
@@ -61,6 +82,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("not in it", r"^ValueError: .*(?:is not in (?:list|deque)|x not in (?:tuple|list))|substring not found"),
     ("no key", r"^KeyError: "),
     ("joined", r"expected Tensor as element \d+ in argument 0, but got"),
+    ("whole numbers", r"only support floating point and complex dtypes"),
     ("whole numbers", r"floating point or complex dtype\. Got|not implemented for '(?:Long|Int|Bool|Byte|Short)'"),
     ("boolean mask", r"operator\.invert\) is only implemented|only supports boolean masks|expected BoolTensor"),
     ("boolean mask", r"mask tensor can|'tensors used as indices|bitwise_not|ufunc '(?:invert|bitwise_\w+)' not"),
@@ -74,6 +96,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("no file", r"FileNotFoundError|ModuleNotFoundError"),
     ("zero", r"ZeroDivisionError"),
     ("recursion", r"RecursionError"),
+    ("kinds", r"unsupported operand type|can only concatenate|not supported between instances|sequence by non-int"),
+    ("kinds", r"must be a string or a real number|invalid literal for|expected str instance|Unknown format code"),
     ("no attribute", r"has no attribute '"),
 )
 
@@ -81,8 +105,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
 def meaning(error: Raised) -> tuple[str, str]:
     """Return what an error means and what to do about it, by its id and in words; twice '' where nothing is known."""
     said = f"{error.kind}: {error.text}"
-    own = error.where.startswith("raise ") and error.kind != "NotImplementedError"
-    name = "own raise" if own else next((name for name, pattern in PATTERNS if re.search(pattern, said)), "")
+    name = next((f"own {word}" for word in ("raise", "assert") if error.where.startswith(f"{word} ")), "")
+    if error.kind == "NotImplementedError" or not name:
+        name = next((name for name, pattern in PATTERNS if re.search(pattern, said)), "")
     return name, ERRORS[name] if name else ""
 
 

@@ -156,6 +156,7 @@ ANY_VALUE = re.compile(r"with (?:a \w+ number|one more factor)")  # any mistake 
 # what an error means: `exceptions`
 ERRORS: Mapping[str, str] = {
     "own raise": "Your own `raise` was reached: its condition is true for inputs that the exercise allows.",
+    "own assert": "Your own `assert` was reached: its condition is false for inputs that the exercise allows.",
     "stub": "The line `raise NotImplementedError()` is still reached. Your code goes in its place.",
     "is none": "Something on that line is None: an optional argument, or the result of a function without `return`.",
     "matrix product": "A matrix product needs as many columns on the left as rows on the right: the last axis of the "
@@ -237,6 +238,21 @@ ERRORS: Mapping[str, str] = {
     "recursion": "The function calls itself without end.",
     "no attribute": "That object, or module, has nothing of that name. What type does it have there, an array or a "
     "tensor?",
+    "cut": "Entries were asked for that the axis does not have, or not all that it has. How long is it in this check?",
+    "axes listed": "Another number of axes was named there than the tensor has.",
+    "nothing to draw": "Nothing can be drawn there: the range is empty, as its upper end is left out, or fewer things "
+    "are there than draws, or a probability is negative, infinite or NaN.",
+    "positions": "Positions are whole numbers: a tensor that indexes, or names a class, is of dtype long.",
+    "one for many": "A single number came where several belong: it has no length and no entries to go through.",
+    "ragged": "The lists in that list differ in length, and a tensor's rows are all of one length.",
+    "from one number": "`backward` starts from a single number, and here there are several. Sum them first.",
+    "deepcopy": "copy.deepcopy does not copy what was calculated under autograd. clone() copies a tensor.",
+    "math": "`math` stops with an error where torch gives infinity or NaN: a logarithm of 0, a root of a negative "
+    "number, a result too large for a float.",
+    "key": "A list cannot be a dictionary's key, or in a set, because it can change. A tuple can.",
+    "not written": "That cannot be written into: tuples, shapes and texts stay as they are. A list or a tensor can be.",
+    "kinds": "Things of two kinds met that do not go together, such as a list and a number, or a number and a text. A "
+    "tensor in place of a list can be calculated with.",
     "dtype argument": "A number was passed where a dtype belongs. np.zeros and its like take a shape as one argument, "
     "a tuple.",
     "mixed libraries": "A tensor met a NumPy array. Stay with one of the two; torch.from_numpy makes a tensor of an "
