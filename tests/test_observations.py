@@ -47,6 +47,12 @@ def test_beside_a_repair_nothing_else_is_said() -> None:
         ("def f(n, generator):\n    return random.randint(0, n)", "`random.randint(0, n)` draws, but not from"),
         ("def f(n, generator):\n    return torch.rand(n, generator=generator)", ""),
         ("def f(n):\n    return torch.rand(n)", ""),
+        ("def f(x, generator):\n    return x.uniform_(0, 1)", "`x.uniform_(0, 1)` draws, but not from the `generator`"),
+        (
+            "def f(n, seed):\n    g = torch.Generator().manual_seed(seed)\n    return torch.rand(n, generator=g), "
+            "torch.randn(n)",
+            "`torch.randn(n)` draws, but not from `g`.",
+        ),
         ("def f(n):\n    for i in n:\n        g = torch.Generator()", "`torch.Generator()` stands in a loop"),
         (
             "def f(n):\n    g = torch.Generator().manual_seed(0)\n    for i in n:\n        torch.rand(i, generator=g)",

@@ -118,12 +118,24 @@ def asked_for_nan(node: ast.AST) -> ast.AST:
 
 
 def other_draws(source: str) -> Iterator[str]:
-    """Yield a sentence about random numbers that do not come from the generator that was passed in."""
+    """Yield a sentence about random numbers that do not come from the generator that was passed in, or was made."""
     for function in parts_of(source):
-        if isinstance(function, ast.FunctionDef) and GENERATOR in parameters_of(function):
-            calls = [part for part in ast.walk(function) if isinstance(part, ast.Call)]
-            found = [call for call in calls if draws_elsewhere(call)]
-            yield from (OBSERVED["other draw"].format(code=in_one_line(ast.unparse(call))) for call in found[:1])
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        inner = list(ast.walk(function))
+        given = GENERATOR in parameters_of(function)
+        made = (part for part in inner if isinstance(part, ast.Assign) and is_generator(part.value))
+        name = (
+            GENERATOR if given else next((t.id for part in made for t in part.targets if isinstance(t, ast.Name)), "")
+        )
+        calls = [part for part in inner if name and isinstance(part, ast.Call) and draws_elsewhere(part)]
+        words = OBSERVED["other draw" if given else "own generator"]
+        yield from (words.format(code=in_one_line(ast.unparse(call)), name=name) for call in calls[:1])
+
+
+def is_generator(node: ast.expr) -> bool:
+    """Say whether an expression makes a generator, and seeds it or not."""
+    return any(called(part) == "Generator" for part in ast.walk(node)) and called(node) in ("Generator", "manual_seed")
 
 
 def draws_elsewhere(call: ast.Call) -> bool:

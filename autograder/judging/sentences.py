@@ -64,6 +64,7 @@ OBSERVED: Mapping[str, str] = {
     "unread ones": "Nothing in your code reads the arguments `{names}`.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
     "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
+    "own generator": "`{code}` draws, but not from `{name}`.",
     "seed in loop": "`{code}` stands in a loop, so every round draws the same numbers again.",
     "yield without gradients": "`yield` stands inside `{code}`, so gradients are off for all that runs in the block.",
     "nan from": "NaN appears first in {nan}.",

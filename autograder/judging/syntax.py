@@ -16,7 +16,10 @@ PARSING = threading.RLock()  # Python's parser counts how deep it is for all thr
 WANTED: WeakKeyDictionary[ast.stmt, frozenset[str]] = WeakKeyDictionary()
 
 # PyTorch's functions that draw random numbers
-DRAW = ("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like")
+DRAW = (
+    *("rand", "randn", "randint", "randperm", "multinomial", "normal", "bernoulli", "rand_like", "randn_like"),
+    *("normal_", "uniform_", "random_", "bernoulli_", "exponential_", "randint_like"),
+)
 
 Definition = ast.FunctionDef | ast.ClassDef
 Path = tuple[str, ...]  # a module's whole name, then the names that lead on from it
