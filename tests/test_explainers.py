@@ -167,6 +167,27 @@ def test_of_two_mistakes_both_are_told(lesson: str, exercise: str, cell: str, ru
     assert f"{failure.message} {failure.detail}".startswith("Line 3, ") or "float32" in failure.detail
 
 
+WITHOUT_A_MINUS_OFF_THE_DIAGONAL = """
+def softmax_jacobian(weights):
+    n = weights.size(-1)
+    table = torch.zeros(*weights.shape, n, dtype=weights.dtype)
+    for i in range(n):
+        for j in range(n):
+            table[..., i, j] = weights[..., i] * ((1 - weights[..., i]) if i == j else weights[..., j])
+    return table
+"""
+
+
+def test_an_edit_that_spoils_what_was_right_shows_no_second_mistake() -> None:
+    key, exercise = key_of("03_scaling"), "softmax_jacobian"
+    names = {**key.reference, exercise: key.define(WITHOUT_A_MINUS_OFF_THE_DIAGONAL, exercise)}
+    outcomes = [check.values(names[exercise], SEED) for check in key.checks_of(exercise)]
+    run = Trials(names, exercise, 20.0).run
+    assert key.verdict(exercise, SEED, outcomes, WITHOUT_A_MINUS_OFF_THE_DIAGONAL, run).failure.rule != (
+        "known_mistake_after_an_edit"
+    )
+
+
 def test_a_mistake_that_gets_wrong_what_is_right_explains_no_part() -> None:
     right = Returned({"a b": "as it should", "c d": "as it should", "e": "1.0"})
     far = Returned({"a b": "too much", "c d": "as it should", "e": "8.0"})

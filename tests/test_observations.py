@@ -9,7 +9,7 @@ from autograder.authoring.lesson_package import package_of
 from autograder.judging.case import Case, Found
 from autograder.judging.diagnose import explain, explanations
 from autograder.judging.fingerprint import fingerprint
-from autograder.judging.observations import arguments_in_effect, calls_in, observed, unread_parameters
+from autograder.judging.observations import arguments_in_effect, axes_in_front, calls_in, observed, unread_parameters
 from autograder.judging.sentences import OBSERVED
 from autograder.judging.target import Target
 from autograder.judging.values import Outcome, Returned
@@ -68,6 +68,20 @@ def test_beside_a_repair_nothing_else_is_said() -> None:
 def test_code_is_read(code: str, seen: str) -> None:
     assert observed(code).startswith(seen)
     assert bool(observed(code)) == bool(seen)
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        ("return x / x.sum(axis=1).reshape(-1, 1)", "`x.sum(axis=1)` in line 2 and `x.sum(axis=1).reshape(-1, 1)` in"),
+        ("return [y @ z for y, z in zip(x, w)]", "`zip(x, w)` in line 2: that depends"),
+        ("return x.softmax(dim=-1)", ""),
+    ],
+)
+def test_what_depends_on_the_axes_in_front_is_named(body: str, codes: str) -> None:
+    words = "".join(axes_in_front(f"def f(x, w):\n    {body}"))
+    assert words.startswith(codes)
+    assert bool(words) == bool(codes)
 
 
 @pytest.mark.parametrize("lesson", ["04_softmax", "10_efficient_attention"])

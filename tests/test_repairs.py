@@ -196,11 +196,44 @@ def attend(query, key, value, dropout=0.0):
     weights = torch.nn.functional.dropout(weights, dropout + 0.5)
     return weights @ value, weights
 """
+WITHOUT_DOTS = """
+def pairwise_dots(a, b):
+    return torch.einsum("...md,...nd->mn", a, b)
+"""
+OVERLAPPING = """
+def split_heads(x, num_heads):
+    size = x.size(-1) // num_heads
+    if size * num_heads != x.size(-1):
+        raise ValueError("no whole heads")
+    heads = torch.empty(x.size(0), num_heads, x.size(1), size, dtype=x.dtype)
+    for h in range(num_heads):
+        heads[:, h] = x[:, :, h : h + size]
+    return heads
+"""
+WITHOUT_AN_AXIS_FOR_QUERIES = """
+def attend(query, key, value):
+    weights = (query @ key.mT).softmax(dim=-1)
+    output = torch.zeros(*query.shape[:-1], value.size(-1), dtype=value.dtype)
+    for j in range(value.size(-2)):
+        output = output + weights[..., j].unsqueeze(-1) * value[..., j, :]
+    return output, weights
+"""
+ONE_DRAW_ELSEWHERE = """
+def score_std(d_k, n, generator):
+    q = torch.randn(n, d_k, generator=generator)
+    k = torch.randn(n, d_k)
+    scores = (q * k).sum(dim=-1)
+    return scores.std().item(), (scores / math.sqrt(d_k)).std().item()
+"""
 
 
 @pytest.mark.parametrize(
     ("lesson", "exercise", "cell", "said"),
     [
+        ("00_warm_up", "pairwise_dots", WITHOUT_DOTS, 'Line 3, `torch.einsum("...md,...nd->mn", a, b)`: with `...`'),
+        ("06_multi_head_attention", "split_heads", OVERLAPPING, "Line 8, `h : h + size`: with its start at a multiple"),
+        ("02_queries_keys_values", "attend", WITHOUT_AN_AXIS_FOR_QUERIES, "Line 6, "),
+        ("03_scaling", "score_std", ONE_DRAW_ELSEWHERE, "Line 4, `torch.randn(n, d_k)`: with the generator passed on"),
         ("02_queries_keys_values", "attend", WITHOUT_AN_AXIS, "Line 3, `(query @ key.mT).softmax()`: along one axis,"),
         ("01_why_attention", "additive_scores", JOINED_THE_OTHER_WAY, "Line 5, `[w_k, w_q]`: with two of its elements"),
         ("03_scaling", "scale_scores", TWICE_THE_DIMENSION, "Without `2 *` in line 3,"),

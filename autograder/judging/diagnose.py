@@ -19,7 +19,8 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .observations import observed, unread_arguments
+from .observations import axes_in_front, observed, unread_arguments
+from .progress import HOME_ROUNDING
 from .recognize import (
     AMONG_OTHERS,
     AUTHORS,
@@ -28,12 +29,11 @@ from .recognize import (
     mutants_that_fit,
 )
 from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, PROVED, TRACED
+from .sentences import ANSWERS, CHANGES, PROVED, TRACED
 from .sizes import form_of, is_far_too_large
 from .target import Target, shows_its_own_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
-HOME_ROUNDING = 2e-3
 EXACT_PICTURE = 1e-4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 
@@ -51,6 +51,8 @@ def related(target: Target, outcome: Outcome) -> Relation | None:
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
             found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance))
+            if found and found.name == "one value" and target.hidden and len(theirs) > 1:
+                continue  # which of them it is may not be said
             if found and len(theirs) > 1:
                 label = label_in(leaf.path, theirs, target.names)
                 return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
@@ -217,9 +219,15 @@ def repair(case: Case) -> Explanation | None:
     sentence = case.search().repair
     if not PROVED.search(sentence):
         return None
+    if any(CHANGES[words] in sentence for words in ("one part", "one batch")):
+        sentence = " ".join([sentence, *axes_in_front(case.source)])
     in_part = "" if ANSWERS["passes"] in sentence else unread(case)
     message = " ".join(filter(None, [cause(case), in_part, sentence]))
-    unseen = " ".join(filter(None, [ANSWERS["differs"], in_part, sentence]))
+    returned = isinstance(case.outcome, Returned) and case.target.hidden
+    trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right) if returned else ""
+    form = trouble in ("The result has another shape", "The result has another dtype")
+    differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
+    unseen = " ".join(filter(None, [differs, in_part, sentence]))
     return Explanation(message, unseen, relation="repair")
 
 

@@ -201,10 +201,11 @@ def method_added(site: Site) -> Iterator[Change]:
         return
     if isinstance(parent.op, ast.MatMult):
         yield Change(ast.Attribute(node, "mT", ast.Load()), site.code(), CHANGES["transposed"])
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Name | ast.Subscript):
         for axis in (-1, -2, 1, 0):
             call = ast.Call(ast.Attribute(node, "unsqueeze", ast.Load()), [constant(axis)], [])
-            yield Change(call, site.code(parent), CHANGES["new axis"].format(name=node.id))
+            yield Change(call, site.code(parent), CHANGES["new axis"].format(name=ast.unparse(node)))
+    if isinstance(node, ast.Name):
         root = ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
         yield Change(root, site.code(parent), CHANGES["root"].format(name=node.id))
 
@@ -292,6 +293,8 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (smaller_edits.end_moved, Size.CONSTANT),
     (wider_edits.unused_argument, Size.CONSTANT),
     (wider_edits.argument_passed, Size.CONSTANT),
+    (wider_edits.dots_returned, Size.CONSTANT),
+    (wider_edits.multiple_of_its_size, Size.CONSTANT),
     (wider_edits.new_axis_moved, Size.CONSTANT),
     (wider_edits.whole_axis, Size.CONSTANT),
     (wider_edits.copy_kept, Size.CONSTANT),

@@ -108,7 +108,17 @@ def meaning(error: Raised) -> tuple[str, str]:
     name = next((f"own {word}" for word in ("raise", "assert") if error.where.startswith(f"{word} ")), "")
     if error.kind == "NotImplementedError" or not name:
         name = next((name for name, pattern in PATTERNS if re.search(pattern, said)), "")
+    if name == "is none":
+        return name, ERRORS[name].format(what=none_on(error))
     return name, ERRORS[name] if name else ""
+
+
+def none_on(error: Raised) -> str:
+    """Return what is None on the line that stopped, as far as that is known."""
+    attribute = re.search(r"has no attribute '(\w+)'", error.text)
+    before = re.search(rf"([A-Za-z_][\w.]*)\.{attribute[1]}\b", error.where) if attribute else None
+    named = [before[1]] if before else re.findall(r"(\w+) is None", error.shapes)
+    return f"`{named[0]}`, on that line," if len(named) == 1 else "Something on that line"
 
 
 def what_happened(error: Raised) -> str:

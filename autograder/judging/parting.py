@@ -32,6 +32,7 @@ MOST_LOOKS = 5000  # at values of a right answer other than the solution: half a
 MOST_NAMED = 2
 KEPT = (  # what makes no new numbers, but of sizes
     *("len", "arange", "eye", "zeros", "ones", "full", "linspace", "zeros_like", "ones_like", "full_like", "range"),
+    *("empty", "empty_like", "new_empty"),
     *("new_zeros", "new_ones", "new_full", "new_tensor", "size", "numel", "tensor", "from_numpy", "array", "asarray"),
     *("to", "float", "double", "long", "int", "type", "astype", "detach", "clone", "copy", "numpy", "item", "tolist"),
     *("view", "reshape", "transpose", "permute", "swapaxes", "movedim", "flatten", "unflatten", "squeeze", "unsqueeze"),
@@ -317,8 +318,11 @@ class Walk:
         nan, infinite = self._first(SUMS + 2), self._first(SUMS + 3)
         if nan is None:
             return ""
-        if infinite is None:
-            return OBSERVED["nan from"].format(nan=self.named(nan))
+        came_in = any(row[SUMS + 3] for place, row in self.rows.items() if isinstance(self.places[place], ast.arg))
+        reason = NOT_A_NUMBER.get(type(getattr(self.places[nan], "op", None)), "")
+        if infinite in (None, nan) or came_in:
+            more = OBSERVED["nan by"].format(reason=reason) if reason else ""
+            return " ".join(filter(None, [OBSERVED["nan from"].format(nan=self.named(nan)), more]))
         return OBSERVED["nan after infinity"].format(nan=self.named(nan), infinite=self.named(infinite))
 
     def _first(self, column: int) -> int | None:
@@ -348,20 +352,23 @@ class Walk:
 
     def beside(self, place: int, before: Sequence[int]) -> str:
         """Say what a solution does with the same numbers."""
-        if not before and called(self.places[place]):
-            kind = "same too" if self.has(operation(self.places[place])) else "none"
-            return TRACED[kind].format(name=f"`{called(self.places[place])}`")
+        node = self.places[place]
+        name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", node)), "")
+        if not before and name:
+            kind = "same too" if self.has(operation(node)) else "none"
+            return TRACED[kind].format(name=name if called(node) or kind == "same too" else name.partition(" ")[2])
         if not before:
             return ""
         steps = {i for i, step in enumerate(self.steps) if any(self.numbers[k].is_like(step) for k in before)}
         following = [step.name for step in self.steps if steps.intersection(step.made_from)]
-        node = self.places[place]
-        name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", node)), "")
         if not following:
             return TRACED["ends"]
         if not name:
             return ""
         kind = "same" if operation(node) in following else "later" if self.has(operation(node)) else "another"
+        words = {crc32(kind.__name__.encode()): words for kind, words in OPERATIONS.items()}
+        if kind == "another" and set(following) <= words.keys():
+            return TRACED["another one"].format(steps=" or ".join(sorted({words[step] for step in following})))
         return TRACED[kind].format(name=name)
 
     def has(self, name: int) -> bool:
@@ -376,4 +383,12 @@ OPERATIONS: Mapping[type, str] = {
     ast.Div: "a quotient",
     ast.MatMult: "a matrix product",
     ast.Pow: "a power",
+}
+
+# what makes NaN of numbers that are none
+NOT_A_NUMBER: Mapping[type, str] = {
+    ast.Sub: "infinity minus infinity",
+    ast.Mult: "0 times infinity",
+    ast.Div: "0 divided by 0, or infinity by infinity",
+    ast.MatMult: "0 times infinity, or infinity minus infinity,",
 }

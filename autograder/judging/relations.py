@@ -109,9 +109,14 @@ def moved(mine: Tensor, known: Known) -> Iterator[Relation]:
 def undone(mine: Tensor, known: Known) -> Iterator[Relation]:
     """Look for results from which one more step leads to the right one."""
     if mine.dtype == torch.bool and known.print["dtype"] == "bool":
-        yield from (relation("complement") for _ in range(known.is_right(~mine)))
+        yield from (relation("complement") for _ in range(is_mixed(mine) and known.is_right(~mine)))
     elif mine.dtype != torch.bool and known.print["dtype"] != "bool":
         yield from (relation(name) for name, undo in UNDONE if known.is_right(undo(mine.double())))
+
+
+def is_mixed(mask: Tensor) -> bool:
+    """Say whether a mask has both True and False, so that being inverted is more than one wrong yes or no."""
+    return bool(mask.any()) and not bool(mask.all())
 
 
 def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:

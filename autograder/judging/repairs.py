@@ -19,7 +19,7 @@ from .fingerprint import Fingerprint, fingerprint
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
 from .parting import Walk
-from .progress import gained
+from .progress import gained, spoils
 from .recognize import is_like
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
@@ -39,6 +39,11 @@ FORMS = {  # what is gained without a value's being right; the first says most
     "shape": "the shape comes out right",
 }
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
+KINDS = """
+axis,two axes,one axis,axis kept,from axis,keyword,dtype,elements,arguments,function,transposed,other transpose,
+inverted,new axis,dots,multiple,generator"""
+# corrects one of two mistakes; whoever exchanges an operation or a comparison may as well make another
+ONE_OF_TWO = tuple(CHANGES[kind.strip()].partition("{")[0] for kind in KINDS.split(","))
 MOST_LINES = 4
 MOST_READ = 500_000  # syntax nodes of all edited cells of one answer: also those that are not run take time
 MOST_FIRST_STEPS = 3
@@ -267,7 +272,7 @@ class Search:
             if reach.passed == every and not self._confirm(source):
                 continue
             complete = edit.size if reach.passed == every and complete is None else complete
-            if reach.mistake and not self._second and is_small(edit) and edit.change:  # less code fails in its own way
+            if reach.mistake and not self._second and is_one_of_two(edit):
                 self._second = {"edit": clause(edit), "mistake": reach.mistake}
             if reach.passed or reach.gained:
                 yield edit, reach
@@ -294,6 +299,8 @@ class Search:
     def _mistake(self, source: str, outcome: Outcome) -> str:
         """Name a known mistake whose values these are, on every check that it fails; '' where there is none."""
         first, mine = self._targets[self._order[0]], fingerprint(outcome)
+        if spoils(first, self._before, outcome):
+            return ""
         for name, known in self._telling.items():
             pairs = ((self._targets[i], i) for i in self._order[1:])
             if is_like(mine, known, first) and all(is_given(t, name, self._run(source, i)) for t, i in pairs):
@@ -325,11 +332,16 @@ def is_small(edit: Edit) -> bool:
     return edit.size <= Size.OPERATION and not ANY_VALUE.search(edit.change)
 
 
+def is_one_of_two(edit: Edit) -> bool:
+    """Say whether an edit corrects a mistake of its own, so that what is left is another one."""
+    return edit.change.startswith(ONE_OF_TWO)
+
+
 def settled(edits: Sequence[Edit]) -> list[Edit]:
     """Return edits, likeliest first, without those of a name that many others can replace: it is not what matters."""
     names = Counter(edit.site for edit in edits if edit.size is Size.NAME)
     kept = [edit for edit in edits if names[edit.site] < MANY_NAMES]
-    return sorted(kept, key=lambda edit: (edit.size, len(edit.writes), len(edit.piece)))
+    return sorted(kept, key=lambda edit: (edit.size, edit.change not in DEFINITE, len(edit.writes), len(edit.piece)))
 
 
 def line_of(outcome: Outcome, cell: str) -> int:

@@ -64,11 +64,13 @@ OBSERVED: Mapping[str, str] = {
     "unread ones": "Nothing in your code reads the arguments `{names}`.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
     "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
+    "axes in front": "{codes}: that depends on how many axes are in front.",
     "own generator": "`{code}` draws, but not from `{name}`.",
     "seed in loop": "`{code}` stands in a loop, so every round draws the same numbers again.",
     "yield without gradients": "`yield` stands inside `{code}`, so gradients are off for all that runs in the block.",
     "nan from": "NaN appears first in {nan}.",
     "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
+    "nan by": "There, {reason} is NaN.",
     "nan alone": "`{code}` is true for NaN alone: any other wrong number passes.",
 }
 
@@ -79,6 +81,7 @@ TRACED: Mapping[str, str] = {
     "same": " A solution has {name} there too, with something else in it.",
     "later": " A solution has {name} later: another step comes before it.",
     "another": " A solution goes on from there with another step.",
+    "another one": " A solution goes on from there with {steps}.",
     "ends": " A solution ends there.",
     "same too": " A solution has {name} too, with something else in it.",
     "none": " A solution has no {name}.",
@@ -125,6 +128,8 @@ CHANGES: Mapping[str, str] = {
     "inverted": "inverted",
     "transposed": "transposed",
     "new axis": "with a new axis for `{name}`",
+    "multiple": "with its start at a multiple of the size of a piece",
+    "dots": "with `...` in what it returns, too",
     "root": "with the root of `{name}`",
     "raised for returned": "raised instead of returned",
     "raised": "raised",
@@ -159,7 +164,8 @@ ERRORS: Mapping[str, str] = {
     "own raise": "Your own `raise` was reached: its condition is true for inputs that the exercise allows.",
     "own assert": "Your own `assert` was reached: its condition is false for inputs that the exercise allows.",
     "stub": "The line `raise NotImplementedError()` is still reached. Your code goes in its place.",
-    "is none": "Something on that line is None: an optional argument, or the result of a function without `return`.",
+    "is none": "{what} is None. Where it may be, ask `is None` before it is used; a function without `return` gives "
+    "None, too.",
     "matrix product": "A matrix product needs as many columns on the left as rows on the right: the last axis of the "
     "left one is as long as the second-to-last of the right one. What shape does each have?",
     "line up": "Two tensors do not line up. Shapes are compared from the right, and only an axis of size 1 stretches.",

@@ -129,8 +129,9 @@ def other_number(site: Site) -> Iterator[Change]:
         yield Change(ast.Constant(not node.value), site.code(expression_around(site)), CHANGES["setting"])
     value = number_of(node)
     if value is not None:
-        exponent = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow) and isinstance(value, int)
-        for other in [*other_values(value), *([0.5, -0.5] if exponent and node is site.parent.right else [])]:
+        power = site.parent if isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, ast.Pow) else None
+        roots = [0.5, -0.5] if isinstance(value, int) and power is not None and power.right is node else []
+        for other in (*other_values(value), *roots):
             yield Change(constant(other), site.code(expression_around(site)), words_for_number(site, value, other))
     if value == 0 and isinstance(site.parent, ast.Subscript | ast.Tuple):
         for name in sorted(names_of_loops(site)):

@@ -77,6 +77,27 @@ def whole_axis(site: Site) -> Iterator[Change]:
             yield Change(with_fields(node, slice=changed), site.code(), CHANGES["whole axis"], alike="whole axis")
 
 
+def multiple_of_its_size(site: Site) -> Iterator[Change]:
+    """`x[h : h + d]` becomes `x[h * d : h * d + d]`."""
+    node = site.node
+    if not isinstance(node, ast.Slice) or not isinstance(node.upper, ast.BinOp) or node.lower is None:
+        return
+    if isinstance(node.upper.op, ast.Add) and ast.dump(node.upper.left) == ast.dump(node.lower):
+        size = node.upper.right
+        start = ast.BinOp(node.lower, ast.Mult(), size)
+        cut = with_fields(node, lower=start, upper=ast.BinOp(start, ast.Add(), size))
+        yield Change(cut, site.code(), CHANGES["multiple"])
+
+
+def dots_returned(site: Site) -> Iterator[Change]:
+    """`einsum("...md,...nd->mn", …)` becomes `einsum("...md,...nd->...mn", …)`."""
+    node = site.node
+    text = node.value if isinstance(node, ast.Constant) and called(site.parent) == "einsum" else None
+    if isinstance(text, str) and "..." in text and "->" in text and "..." not in text.partition("->")[2]:
+        before, _, after = text.partition("->")
+        yield Change(ast.Constant(f"{before}->...{after.strip()}"), site.code(site.parent), CHANGES["dots"])
+
+
 def new_axis_moved(site: Site) -> Iterator[Change]:
     """`x[i, None]` becomes `x[None, i]`, `x[:, None]` becomes `x[None]`, `x[:, :, None]` or `x[..., None]`."""
     node = site.node

@@ -125,8 +125,8 @@ attend.mutant("softmax_again_before_mixing", "weights @ value", "weights.softmax
 attend.mutant("softmax_over_queries", "dim=-1", "dim=-2", hint=2, says=SHARED["softmax over queries"])
 attend.mutant("softmax_over_axis_0", "dim=-1", "dim=0", hint=2, says="`dim=0` is the queries of one sentence, and "
     "the batch as soon as there is one. Count from the end: the keys are -1.")
-attend.mutant("softmax_over_axis_1", "dim=-1", "dim=1", hint=2, says="`dim=1` is right for one sentence, but with a "
-    "batch and heads in front, axis 1 is the heads. Count from the end.")
+attend.mutant("softmax_over_axis_1", "dim=-1", "dim=1", hint=2, says="Axis 1 is right for one sentence, but with a "
+    "batch and heads in front it is the heads. Count from the end: -1. Without a dim, softmax picks axis 0 or 1 itself.")
 attend.mutant("no_softmax", "(query @ key.mT).softmax(dim=-1)", "query @ key.mT", hint=2,
     says="The second result is the scores: some are negative, and rows do not sum to 1. Softmax is missing.")
 attend.mutant("scores_returned", "(query @ key.mT).softmax(dim=-1)", "query @ key.mT", "weights @ value",
