@@ -349,3 +349,23 @@ def pattern(differs: Tensor) -> str:
         if size > 2 and bool((some == every).all()) and int((~some).sum()) == 1:
             return f" All differ but {name} {int((~some).nonzero())}."
     return ""
+
+
+def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
+    """Name the kind of difference between two results, without a number."""
+    ours, theirs = mine["leaves"], right.get("leaves", {})
+    pairs = [(ours[path], theirs[path]) for path in theirs if path in ours]
+    if len(pairs) != len(theirs) or len(ours) != len(theirs):
+        return "The result has another structure"
+    for what, words in (
+        ("array", "another type, a tensor for an array or the reverse"),
+        ("shape", "another shape"),
+        ("dtype", "another dtype"),
+        ("nan", "NaN in it"),
+        ("infinite", "infinity in it"),
+    ):
+        if any(a.get(what) != b.get(what) for a, b in pairs):
+            return f"The result has {words}"
+    if mine.get("changed") and not right.get("changed"):
+        return "An input was changed in place"
+    return "A global setting was left changed" if setting_left_changed(mine, right) else "The result differs"

@@ -15,7 +15,7 @@ from torch import Tensor
 from .authors_words import PRAISE, SENTENCES, of_one_part, proof, told, with_proof
 from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
-from .compare import Picture, as_heading, contract, differing, first_difference, label_in, setting_left_changed
+from .compare import Picture, as_heading, contract, differing, first_difference, kind_of_trouble, label_in
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
@@ -87,26 +87,6 @@ def what_came_out(target: Target, outcome: Outcome, path: str = "") -> tuple[str
     leaf, right, differs = found
     assert isinstance(leaf.value, Tensor)
     return first_difference(label_in(leaf.path, target.right["leaves"], target.names), leaf.value, right, differs)
-
-
-def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
-    """Name the kind of difference between two results, without a number."""
-    ours, theirs = mine["leaves"], right.get("leaves", {})
-    pairs = [(ours[path], theirs[path]) for path in theirs if path in ours]
-    if len(pairs) != len(theirs) or len(ours) != len(theirs):
-        return "The result has another structure"
-    for what, words in (
-        ("array", "another type, a tensor for an array or the reverse"),
-        ("shape", "another shape"),
-        ("dtype", "another dtype"),
-        ("nan", "NaN in it"),
-        ("infinite", "infinity in it"),
-    ):
-        if any(a.get(what) != b.get(what) for a, b in pairs):
-            return f"The result has {words}"
-    if mine.get("changed") and not right.get("changed"):
-        return "An input was changed in place"
-    return "A global setting was left changed" if setting_left_changed(mine, right) else "The result differs"
 
 
 def unknown_key(target: Target, outcome: Outcome) -> str:
