@@ -46,6 +46,7 @@ def told(*lines: str, steps: list[Numbers] = STEPS) -> str:
     return "".join(Walk(tree, places, table, steps, source).found())
 
 
+OR_WHAT_GOES_IN = " The slip is there, or in what goes in."
 AFTER_SCALING = "Up to `scores / 2` in line 3 these are numbers of a solution; line 4, "
 
 
@@ -54,7 +55,8 @@ AFTER_SCALING = "Up to `scores / 2` in line 3 these are numbers of a solution; l
     [
         (
             ("scores = q @ k.mT", "scores = scores / 2", "return scores.softmax(dim=0) @ v"),
-            f"{AFTER_SCALING}`scores.softmax(dim=0)`, makes others.{TRACED['same'].format(name='`softmax`')}",
+            f"{AFTER_SCALING}`scores.softmax(dim=0)`, makes others.{OR_WHAT_GOES_IN}"
+            f"{TRACED['same'].format(name='`softmax`')}",
         ),
         (
             ("scores = k @ q.mT", "scores = scores / 2", "return scores.exp().softmax(dim=0).mT @ v"),
@@ -63,21 +65,21 @@ AFTER_SCALING = "Up to `scores / 2` in line 3 these are numbers of a solution; l
         (
             ("scores = q @ k.mT", "weights = scores.softmax(dim=-1)", "return weights @ v"),
             "Up to `q @ k.mT` in line 2 these are numbers of a solution; line 3, `scores.softmax(dim=-1)`, makes "
-            f"others.{TRACED['later'].format(name='`softmax`')}",
+            f"others.{OR_WHAT_GOES_IN}{TRACED['later'].format(name='`softmax`')}",
         ),
         (
             ("scores = q @ k.mT", "scores = scores / 4", "return scores.softmax(dim=-1) @ v"),
             "Up to `q @ k.mT` in line 2 these are numbers of a solution; line 3, `scores / 4`, makes others."
-            f"{TRACED['same'].format(name='a quotient')}",
+            f"{OR_WHAT_GOES_IN}{TRACED['same'].format(name='a quotient')}",
         ),
         (
             ("w = (q @ k.mT / 2).softmax(dim=-1)", "return (w @ v).tanh()"),
-            f"Up to `w @ v` in line 3 these are numbers of a solution; line 3, `(w @ v).tanh()`, makes others."
-            f"{TRACED['ends']}",
+            "Up to `w @ v` in line 3 these are numbers of a solution; line 3, `(w @ v).tanh()`, makes others.",
         ),
         (
             ("return (q.cosh() @ k.mT).softmax(dim=-1) @ v",),
-            f"Line 2, `q.cosh()`, makes numbers that a solution does not have.{TRACED['none'].format(name='`cosh`')}",
+            f"Line 2, `q.cosh()`, makes numbers that a solution does not have.{OR_WHAT_GOES_IN}"
+            f"{TRACED['none'].format(name='`cosh`')}",
         ),
     ],
 )
@@ -141,8 +143,25 @@ def test_a_loop_over_rows_that_goes_wrong_is_followed_into_its_rounds() -> None:
     assert "line 3, `w.cumsum(0)`, makes others" in words
 
 
-def test_random_numbers_are_never_called_others() -> None:
-    assert told("return torch.randn(5, 3)") == ""
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("return torch.randn(5, 3)",),
+        ("x = torch.randn(5, 3)", "return x.tanh()"),
+        ("return torch.dropout(q @ k.mT, 0.5, True) @ v",),
+    ],
+)
+def test_random_numbers_and_what_is_made_of_them_are_never_called_others(lines: tuple[str, ...]) -> None:
+    assert told(*lines) == ""
+
+
+def test_a_parameter_is_not_how_far_it_is_right() -> None:
+    words = told("def inner(scale: float = 2.5):", "    return (q @ k.mT * scale).cumsum(0) @ v", "return inner(2.5)")
+    assert "scale: float" not in words
+
+
+def test_no_function_of_ones_own_is_looked_for_in_a_solution() -> None:
+    assert "`mix`" not in told("def mix(x):", "    return x.cosh()", "return mix(q) @ k.mT @ v").split("makes")[-1]
 
 
 def test_a_student_gets_a_few_rounded_numbers_that_tell_the_same() -> None:

@@ -37,7 +37,7 @@ KEPT = (  # what makes no new numbers, but of sizes
     *("to", "float", "double", "long", "int", "type", "astype", "detach", "clone", "copy", "numpy", "item", "tolist"),
     *("view", "reshape", "transpose", "permute", "swapaxes", "movedim", "flatten", "unflatten", "squeeze", "unsqueeze"),
     *("expand", "expand_as", "contiguous", "repeat", "repeat_interleave", "tile", "cat", "concatenate", "stack", "zip"),
-    *("chunk", "split", "unbind", "list", "tuple", "enumerate", "diag_embed", "flip", "roll"),
+    *("chunk", "split", "unbind", "list", "tuple", "enumerate", "diag_embed", "flip", "roll", "getattr"),
 )
 
 
@@ -286,6 +286,16 @@ class Walk:
         return min(first, key=lambda place: self.rows[place][SUMS + 1], default=None)
 
     @cached_property
+    def by_chance(self) -> set[int]:
+        """The places whose numbers a solution need not have: what is drawn, and what a given function gives."""
+        given = {a.arg for node in ast.walk(self.tree) if isinstance(node, ast.arguments) for a in node.args}
+        return {
+            place
+            for place in self.rows.keys() - self.known
+            if (name := called(self.places[place])) in given or name in DRAW or name.startswith("drop")
+        }
+
+    @cached_property
     def leading_back(self) -> set[int]:
         """The places that numbers of a solution are made from."""
         return set[int]().union(*map(self.sources_of, self.known))
@@ -305,11 +315,12 @@ class Walk:
     def makes_none(self, place: int) -> bool:
         """Say whether an expression makes no new numbers, or writes what it has into a tensor."""
         node, name = self.places[place], called(self.places[place])
-        return isinstance(node, ast.Subscript | ast.arg) or name in KEPT or name.endswith("_")
+        return isinstance(node, ast.Subscript | ast.arg | ast.IfExp) or name in KEPT or name.endswith("_")
 
     def before(self, place: int | None) -> list[int]:
         """Return the last places with a solution's numbers, of all, or of those that a value is made from."""
         known = self.known if place is None else self.known & self.sources_of(place)
+        known = {k for k in known if not isinstance(self.places[k], ast.arg)}
         last = [k for k in known if not any(k in self.sources_of(other) for other in known)]
         return sorted(last, key=lambda k: self.rows[k][SUMS + 1])[-MOST_NAMED:]
 
@@ -342,8 +353,8 @@ class Walk:
         place = self.parting
         if place is None:
             return "", TRACED["all"] if self.known and self.all_known else ""
-        if called(self.places[place]) in DRAW:
-            return "", ""  # it may well be right, and after another number of draws
+        if self.by_chance & (self.sources_of(place) | {place}):
+            return "", ""  # it may well be right, and has other inputs
         before = self.before(place)
         known = " and ".join(self.named(k, line_first=False) for k in before)
         words = TRACED["parts" if known else "parts at once"].format(known=known, other=self.named(place))
@@ -353,6 +364,8 @@ class Walk:
     def beside(self, place: int, before: Sequence[int]) -> str:
         """Say what a solution does with the same numbers."""
         node = self.places[place]
+        if any(isinstance(part, ast.FunctionDef) and part.name == called(node) for part in ast.walk(self.tree)):
+            return ""  # a function of one's own
         name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", node)), "")
         if not before and name:
             kind = "same too" if self.has(operation(node)) else "none"
@@ -361,9 +374,7 @@ class Walk:
             return ""
         steps = {i for i, step in enumerate(self.steps) if any(self.numbers[k].is_like(step) for k in before)}
         following = [step.name for step in self.steps if steps.intersection(step.made_from)]
-        if not following:
-            return TRACED["ends"]
-        if not name:
+        if not following or not name:
             return ""
         kind = "same" if operation(node) in following else "later" if self.has(operation(node)) else "another"
         words = {crc32(kind.__name__.encode()): words for kind, words in OPERATIONS.items()}

@@ -76,16 +76,17 @@ OBSERVED: Mapping[str, str] = {
 
 # up to where a wrong answer's numbers are those of a solution: `parting`
 TRACED: Mapping[str, str] = {
-    "parts": "up to {known} these are numbers of a solution; {other}, makes others.",
-    "parts at once": "{other}, makes numbers that a solution does not have.",
+    "parts": "up to {known} these are numbers of a solution; {other}, makes others. The slip is there, or in what "
+    "goes in.",
+    "parts at once": "{other}, makes numbers that a solution does not have. The slip is there, or in what goes in.",
     "same": " A solution has {name} there too, with something else in it.",
     "later": " A solution has {name} later: another step comes before it.",
     "another": " A solution goes on from there with another step.",
     "another one": " A solution goes on from there with {steps}.",
-    "ends": " A solution ends there.",
     "same too": " A solution has {name} too, with something else in it.",
     "none": " A solution has no {name}.",
-    "all": "All numbers on the way are those of a solution: look at their order, their axes and what is returned.",
+    "all": "Each number on the way occurs in a solution, too: look at what is put together with what, at the axes and "
+    "at what is returned.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
