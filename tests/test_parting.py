@@ -156,12 +156,8 @@ def test_random_numbers_and_what_is_made_of_them_are_never_called_others(lines: 
 
 
 def test_a_parameter_is_not_how_far_it_is_right() -> None:
-    words = told("def inner(scale: float = 2.5):", "    return (q @ k.mT * scale).cumsum(0) @ v", "return inner(2.5)")
-    assert "scale: float" not in words
-
-
-def test_no_function_of_ones_own_is_looked_for_in_a_solution() -> None:
-    assert "`mix`" not in told("def mix(x):", "    return x.cosh()", "return mix(q) @ k.mT @ v").split("makes")[-1]
+    words = told("def inner(scores: torch.Tensor):", "    return scores.cumsum(0) @ v", "return inner(q @ k.mT)")
+    assert words.startswith("Up to `q @ k.mT` in line 4 these are")
 
 
 def test_a_student_gets_a_few_rounded_numbers_that_tell_the_same() -> None:

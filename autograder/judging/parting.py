@@ -364,8 +364,6 @@ class Walk:
     def beside(self, place: int, before: Sequence[int]) -> str:
         """Say what a solution does with the same numbers."""
         node = self.places[place]
-        if any(isinstance(part, ast.FunctionDef) and part.name == called(node) for part in ast.walk(self.tree)):
-            return ""  # a function of one's own
         name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", node)), "")
         if not before and name:
             kind = "same too" if self.has(operation(node)) else "none"
