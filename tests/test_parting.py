@@ -157,7 +157,7 @@ def test_random_numbers_and_what_is_made_of_them_are_never_called_others(lines: 
 
 def test_a_parameter_is_not_how_far_it_is_right() -> None:
     words = told("def inner(scores: torch.Tensor):", "    return scores.cumsum(0) @ v", "return inner(q @ k.mT)")
-    assert words.startswith("Up to `q @ k.mT` in line 4 these are")
+    assert words.startswith("Line 3, `scores.cumsum(0)`, makes numbers that a solution does not have.")
 
 
 def test_a_student_gets_a_few_rounded_numbers_that_tell_the_same() -> None:
