@@ -34,10 +34,19 @@ def attention(weights: Sequence[float]) -> None:
     Args:
         weights: how much each of the five states counts, from 0 to 1.
     """
-    shares = [(f"h{i}", "context", weight) for i, weight in enumerate(weights, start=1)]
+    shares = [
+        (f"h{i}", "context", weight, f"{weight:g}")
+        for i, weight in enumerate(weights, start=1)
+    ]
     plot.diagram(
         READ | {"context": (3, 1), "s1": (3, 2), "y1": (5, 1.5)},
-        [*CHAIN, *shares, ("s1", "context", 0.1), ("s1", "y1"), ("context", "y1")],
+        [
+            *CHAIN,
+            *shares,
+            ("s1", "context", 0.1, "decides the shares"),
+            ("s1", "y1"),
+            ("context", "y1"),
+        ],
         "Attention: every state is asked, some count more",
         marked=["context"],
         alt="An arrow leads from each of the states h1 to h5 to the context; the thickest comes from h3. The decoder's "
@@ -52,14 +61,14 @@ def distance() -> None:
         word: (i, 0)
         for i, word in enumerate(["the", "cat", "sat", "on", "the ", "mat"])
     }
-    states = {f"h{i}": (i, 1) for i in range(6)}
+    states = {f"h{i}": (i - 1, 1) for i in range(1, 7)}
     plot.diagram(
-        words | states | {"look": (2.5, -1.2)},
-        [(f"h{i}", f"h{i + 1}", 0.8) for i in range(5)]
-        + [(word, f"h{i}", 0.1) for i, word in enumerate(words)]
-        + [(word, "look", 0.8 if word == "the" else 0.1) for word in words],
+        words | states | {"context": (2.5, -1.2)},
+        [(f"h{i}", f"h{i + 1}", 0.8) for i in range(1, 6)]
+        + [(word, f"h{i}", 0.1) for i, word in enumerate(words, start=1)]
+        + [(word, "context", 0.8 if word == "the" else 0.1) for word in words],
         "Above: five steps from the first state to the last. Below: one from any word",
-        marked=["look"],
+        marked=["context"],
         alt="A sentence of six words. Above it is a chain of six states, so what came in first passes through "
         "five arrows. Below it is one box, which an arrow enters from every word directly.",
     )
