@@ -218,6 +218,20 @@ def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> Non
     assert what_happened(outcome).endswith("There x is (3, 4), k is (5, 4).")
 
 
+OPEN = "def scores(q, k):\n    # YOUR CODE HERE\n    raise NotImplementedError()\n"
+
+
+def test_an_exercise_that_calls_an_open_one_is_told_so_and_is_started() -> None:
+    attend = in_a_cell(f"{OPEN}def attend(q, k):\n    return scores(q, k).exp()\n", "attend")
+    outcome = capture_outcome(lambda: attend(A, B), "attend")
+    assert isinstance(outcome, Raised)
+    assert meaning(outcome)[1].startswith("`scores`, which your code calls, is still open")
+    target = Target("one", "One check.", 1, fingerprint(Returned(A)))
+    assert judge("attend", [target], [outcome], {}).started
+    own = capture_outcome(lambda: attend(A, B), "scores")
+    assert not judge("scores", [target], [own], {}).started
+
+
 def test_a_layer_that_is_not_there_is_answered_with_those_that_are() -> None:
     fill = in_a_cell("def fill(block):\n    block.linear1.bias.zero_()\n", "fill")
     block = nn.ModuleDict({"norm": nn.LayerNorm(2), "network": nn.Linear(2, 2)})

@@ -100,6 +100,13 @@ def test_what_was_not_started_gives_what_its_stub_gives(package) -> None:
     assert all(o == RELEASED_STUB for checks in found.values() for o in checks.values())
 
 
+def test_an_exercise_that_calls_one_that_is_still_open_is_told_so(package) -> None:
+    calling = "def attend(q, k, v):\n    w = attention_scores(q, k).softmax(dim=-1)\n    return w @ v, w"
+    verdict = timeless(grade(submitted(package, {"attend": calling})))["metadata"][RECORD]["verdicts"]["attend"]
+    assert (verdict["started"], verdict["points"]) == (True, 0)
+    assert verdict["told"].startswith("`attention_scores`, which your code calls, is still open")
+
+
 def test_the_record_says_what_was_graded_and_how(package, right) -> None:
     record = json.loads(grade(submitted(package, right)))["metadata"][RECORD]
     assert record["lesson"] == package.digest

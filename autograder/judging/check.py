@@ -84,7 +84,7 @@ class Check:
             torch.default_generator.manual_seed(seed)  # torch.manual_seed would prepare every kind of device
             with recording(None if isinstance(watched, ReturnRecorder) else ran):
                 before = settings_now()
-                outcome = capture_outcome(lambda: self.run(watched, draw))
+                outcome = capture_outcome(lambda: self.run(watched, draw), self.exercise)
                 settings = tuple(name for name in changed_settings(before) if name not in self.may_change)
         if isinstance(outcome, Returned):
             if ran is not None:

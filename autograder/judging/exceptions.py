@@ -12,6 +12,7 @@ LONGEST = 160  # characters of an error's own text
 # Each pattern is searched for in `kind: text`, and the first one counts; `sentences.ERRORS` has the words.
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("stub", r"^NotImplementedError: $"),
+    ("open", r"^NotImplementedError: (\w+) is still open$"),
     ("matrix product", r"matmul: Input operand|shapes \(.*\) not aligned|shapes cannot be multiplied"),
     ("matrix product", r"first two dimensions of batch2|size mismatch|inconsistent tensor size|vector and vector"),
     ("in place", r"doesn't match the broadcast shape|more than one element of the written-to tensor"),
@@ -108,6 +109,8 @@ def meaning(error: Raised) -> tuple[str, str]:
     name = next((f"own {word}" for word in ("raise", "assert") if error.where.startswith(f"{word} ")), "")
     if error.kind == "NotImplementedError" or not name:
         name = next((name for name, pattern in PATTERNS if re.search(pattern, said)), "")
+    if name == "open":
+        return name, ERRORS[name].format(name=error.text.partition(" ")[0])
     if name == "is none":
         return name, ERRORS[name].format(what=none_on(error))
     return name, ERRORS[name] if name else ""

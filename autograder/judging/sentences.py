@@ -165,6 +165,8 @@ ERRORS: Mapping[str, str] = {
     "own raise": "Your own `raise` was reached: its condition is true for inputs that the exercise allows.",
     "own assert": "Your own `assert` was reached: its condition is false for inputs that the exercise allows.",
     "stub": "The line `raise NotImplementedError()` is still reached. Your code goes in its place.",
+    "open": "`{name}`, which your code calls, is still open: its `raise NotImplementedError()` was reached. Solve it "
+    "first.",
     "is none": "{what} is None. Where it may be, ask `is None` before it is used; a function without `return` gives "
     "None, too.",
     "matrix product": "A matrix product needs as many columns on the left as rows on the right: the last axis of the "

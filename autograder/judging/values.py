@@ -175,15 +175,45 @@ def plain(tensor: Tensor) -> Tensor:
         return copy.as_subclass(Tensor)
 
 
-def capture_outcome(function: Callable[[], Any]) -> Outcome:
-    """Call a function and say what came of it. Whatever it raises becomes a value too."""
+STILL_OPEN = "{name} is still open"
+
+
+def capture_outcome(function: Callable[[], Any], name: str = "") -> Outcome:
+    """Call a function and say what came of it. Whatever it raises becomes a value too.
+
+    Args:
+        function: what to call.
+        name: the exercise that it checks; where the stub of another one is reached, the error's text says so.
+    """
     try:
         return Returned(function())
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         where, shapes = last_line(error)
-        return Raised(type(error).__name__, text_of_error(error), where, shapes)
+        other = open_elsewhere(error, name) if name else ""
+        text = STILL_OPEN.format(name=other) if other else text_of_error(error)
+        return Raised(type(error).__name__, text, where, shapes)
+
+
+def open_elsewhere(error: BaseException, name: str) -> str:
+    """Return which other function or class of the notebook an error's last line is in, where that is a stub's.
+
+    Args:
+        error: what was raised.
+        name: the exercise's.
+    """
+    inside, trace = "", error.__traceback__ if type(error) is NotImplementedError and not error.args else None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        inside = code.co_qualname.partition(".")[0] if is_of_a_cell(code.co_filename) else inside
+        trace = trace.tb_next
+    return inside if inside.isidentifier() and inside != name else ""
+
+
+def is_of_a_cell(file: str) -> bool:
+    """Say whether a file's name is that of a notebook's cell."""
+    return "ipykernel" in file or "<ipython" in file
 
 
 def text_of_error(error: BaseException) -> str:
@@ -203,7 +233,7 @@ def last_line(error: BaseException) -> tuple[str, str]:
     while trace is not None:
         frame = trace.tb_frame
         file = frame.f_code.co_filename
-        if "ipykernel" in file or "<ipython" in file:
+        if is_of_a_cell(file):
             line = linecache.getline(file, trace.tb_lineno).strip()
             found = line, shapes_on(line, frame, modules=isinstance(error, AttributeError))
         trace = trace.tb_next
