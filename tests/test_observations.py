@@ -73,8 +73,9 @@ def test_code_is_read(code: str, seen: str) -> None:
 @pytest.mark.parametrize(
     ("body", "codes"),
     [
-        ("return x / x.sum(axis=1).reshape(-1, 1)", "`x.sum(axis=1)` in line 2 and `x.sum(axis=1).reshape(-1, 1)` in"),
-        ("return [y @ z for y, z in zip(x, w)]", "`zip(x, w)` in line 2: that depends"),
+        ("return x / x.sum(axis=1)", "`x.sum(axis=1)` in line 2 counts from the front"),
+        ("return x / w.reshape(-1, 1)", "`w.reshape(-1, 1)` in line 2 joins axes in front into one"),
+        ("return [y @ z for y, z in zip(x, w)]", "`zip(x, w)` in line 2 goes through the first axis"),
         ("return x.softmax(dim=-1)", ""),
     ],
 )

@@ -160,6 +160,25 @@ def test_a_parameter_is_not_how_far_it_is_right() -> None:
     assert words.startswith("Line 3, `scores.cumsum(0)`, makes numbers that a solution does not have.")
 
 
+def test_a_step_without_which_the_same_comes_out_is_not_blamed() -> None:
+    key, exercise = key_of("01_why_attention"), "soft_lookup"
+    cell = """def soft_lookup(query, key, value, temperature=1.0):
+    scores = torch.einsum("d,nd->n", query, key)
+    scores = scores - scores.max()
+    shares = scores.exp() / scores.exp().sum()
+    return shares ** (1 / temperature) @ value"""
+    work = key.define(cell, exercise)
+    outcomes = [check.values(work, SEED) for check in key.checks_of(exercise)]
+    failure = key.verdict(exercise, SEED, outcomes, cell, Trials(key.reference, exercise, 20.0).run).failure
+    assert "`scores - scores.max()`" not in failure.message
+    assert "`scores.exp()`, makes others" in failure.message
+
+
+def test_a_tensor_of_zeros_is_no_step_of_a_solution() -> None:
+    zeros = numbers_of([0.0, *seen(torch.zeros(3, 4))[0].tolist()[1:]])
+    assert zeros.is_constant
+
+
 def test_a_student_gets_a_few_rounded_numbers_that_tell_the_same() -> None:
     given = unpacked(json.loads(json.dumps(packed(STEPS))))
     assert all(mine.is_like(theirs) for mine, theirs in zip(given, STEPS, strict=True))

@@ -218,6 +218,18 @@ def attend(query, key, value):
         output = output + weights[..., j].unsqueeze(-1) * value[..., j, :]
     return output, weights
 """
+WITHOUT_A_MINUS = """
+def softmax_jacobian(weights):
+    n = weights.size(-1)
+    table = torch.zeros(*weights.shape, n, dtype=weights.dtype)
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                table[..., i, j] = weights[..., i] * (1 - weights[..., i])
+            else:
+                table[..., i, j] = weights[..., i] * weights[..., j]
+    return table
+"""
 ONE_DRAW_ELSEWHERE = """
 def score_std(d_k, n, generator):
     q = torch.randn(n, d_k, generator=generator)
@@ -233,6 +245,12 @@ def score_std(d_k, n, generator):
         ("00_warm_up", "pairwise_dots", WITHOUT_DOTS, 'Line 3, `torch.einsum("...md,...nd->mn", a, b)`: with `...`'),
         ("06_multi_head_attention", "split_heads", OVERLAPPING, "Line 8, `h : h + size`: with its start at a multiple"),
         ("02_queries_keys_values", "attend", WITHOUT_AN_AXIS_FOR_QUERIES, "Line 6, "),
+        (
+            "03_scaling",
+            "softmax_jacobian",
+            WITHOUT_A_MINUS,
+            "Line 10, `weights[..., i] * weights[..., j]`: with the op",
+        ),
         ("03_scaling", "score_std", ONE_DRAW_ELSEWHERE, "Line 4, `torch.randn(n, d_k)`: with the generator passed on"),
         ("02_queries_keys_values", "attend", WITHOUT_AN_AXIS, "Line 3, `(query @ key.mT).softmax()`: along one axis,"),
         ("01_why_attention", "additive_scores", JOINED_THE_OTHER_WAY, "Line 5, `[w_k, w_q]`: with two of its elements"),
@@ -321,7 +339,11 @@ def test_an_edit_that_makes_the_shape_right_is_told_where_only_one_place_does() 
             ("y = (x * 1000).exp()", "s = y.sum(dim=dim, keepdim=True)", "return y / s"),
             "Infinity appears first in line 2, `(x * 1000).exp()`, and NaN in line 4, `y / s`.",
         ),
-        (("return (x - x.amax()) * 0 / 0",), "NaN appears first in line 2, `(x - x.amax()) * 0 / 0`."),
+        (
+            ("return (x - x.amax()) * 0 / 0",),
+            "NaN appears first in line 2, `(x - x.amax()) * 0 / 0`. There, 0 divided by 0, or infinity by infinity, is "
+            "NaN.",
+        ),
     ],
 )
 def test_nan_is_followed_to_where_it_comes_from(lines: tuple[str, ...], said: str) -> None:

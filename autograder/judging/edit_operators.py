@@ -210,6 +210,15 @@ def method_added(site: Site) -> Iterator[Change]:
         yield Change(root, site.code(parent), CHANGES["root"].format(name=node.id))
 
 
+def sign_added(site: Site) -> Iterator[Change]:
+    """What is assigned, returned or one of two cases becomes its negative."""
+    node, parent = site.node, site.parent
+    if isinstance(node, ast.BinOp | ast.Call | ast.Name | ast.Subscript):
+        cases = (parent.body, parent.orelse) if isinstance(parent, ast.IfExp) else (getattr(parent, "value", None),)
+        if node in cases and isinstance(parent, ast.IfExp | ast.Assign | ast.AugAssign | ast.Return):
+            yield Change(ast.UnaryOp(ast.USub(), node), site.code(), CHANGES["opposite sign"])
+
+
 def returned_or_raised(site: Site) -> Iterator[Change]:
     """`return ValueError(…)` becomes `raise ValueError(…)`; what is printed, or nothing, is returned."""
     node = site.node
@@ -261,6 +270,14 @@ def other_name(site: Site) -> Iterator[Change]:
                 yield Change(ast.Name(other, ast.Load()), site.code(expression_around(site)), words)
 
 
+def other_default(site: Site) -> Iterator[Change]:
+    """`value = query` becomes `value = key`, where all are the function's own arguments."""
+    assigned = site.parents[1] if isinstance(site.parent, ast.IfExp) else site.parent
+    target = assigned.targets[0] if isinstance(assigned, ast.Assign) else None
+    if isinstance(target, ast.Name) and target.id in site.arguments:
+        yield from (change for change in other_name(site) if getattr(change.new, "id", "") in site.arguments)
+
+
 def other_layer(site: Site) -> Iterator[Change]:
     """`self.norm1(x)` becomes `self.norm2(x)`."""
     node = site.node
@@ -291,6 +308,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (smaller_edits.keyword_shared, Size.CONSTANT),
     (smaller_edits.dtype_given, Size.CONSTANT),
     (smaller_edits.end_moved, Size.CONSTANT),
+    (other_default, Size.CONSTANT),
     (wider_edits.unused_argument, Size.CONSTANT),
     (wider_edits.argument_passed, Size.CONSTANT),
     (wider_edits.dots_returned, Size.CONSTANT),
@@ -309,6 +327,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (sibling_called, Size.OPERATION),
     (condition_inverted, Size.OPERATION),
     (method_added, Size.OPERATION),
+    (sign_added, Size.OPERATION),
     (smaller_edits.loop_shortened, Size.OPERATION),
     (wider_edits.cut_anew, Size.OPERATION),
     (statement_moved, Size.WHOLE),

@@ -148,30 +148,30 @@ def draws_elsewhere(call: ast.Call) -> bool:
 
 
 def axes_in_front(source: str) -> Iterator[str]:
-    """Yield a sentence about code that depends on how many axes are in front: an axis from the front, a joined one."""
-    found: list[tuple[int, str]] = []
+    """Yield sentences about code that depends on how many axes are in front."""
+    found: list[tuple[int, str, str]] = []
     for function in parts_of(source):
         if isinstance(function, ast.FunctionDef):
             given = {*parameters_of(function)}
             found += [place for part in ast.walk(function) for place in fixed_axes(part, given)]
-    codes = [f"`{code}` in line {line}" for line, code in sorted(dict.fromkeys(found))[:MOST_NAMED]]
-    if codes:
-        yield OBSERVED["axes in front"].format(codes=" and ".join(codes))
+    for line, kind, code in sorted(dict.fromkeys(found))[:MOST_NAMED]:
+        yield OBSERVED[kind].format(code=f"`{code}` in line {line}")
 
 
-def fixed_axes(node: ast.AST, given: set[str]) -> Iterator[tuple[int, str]]:
-    """Yield the line and the code of an axis counted from the front, of axes joined, and of a loop over the first."""
+def fixed_axes(node: ast.AST, given: set[str]) -> Iterator[tuple[int, str, str]]:
+    """Yield a line, what is fixed there and its code: an axis from the front, axes joined, a loop over the first."""
     if isinstance(node, ast.For | ast.comprehension):
         over = node.iter.args if called(node.iter) in ("zip", "enumerate") else [node.iter]  # type: ignore[attr-defined]
         if any(isinstance(part, ast.Name) and part.id in given for part in over):
-            yield node.iter.lineno, in_one_line(ast.unparse(node.iter))
+            yield node.iter.lineno, "first axis", in_one_line(ast.unparse(node.iter))
     if not isinstance(node, ast.Call):
         return
     axes = [keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")]
-    joined = called(node) in ("reshape", "view") and node.args and number_in(node.args[0]) == -1 and len(node.args) > 1
     first = node.args[-1:] if called(node) in ("sum", "mean", "softmax", "size", "transpose") else []
-    if joined or any((number_in(axis) or -1) >= 0 or number_in(axis) == 0 for axis in (*axes, *first)):
-        yield node.lineno, in_one_line(ast.unparse(node))
+    if called(node) in ("reshape", "view") and len(node.args) > 1 and number_in(node.args[0]) == -1:
+        yield node.lineno, "axes joined", in_one_line(ast.unparse(node))
+    elif any(number is not None and number >= 0 for number in map(number_in, (*axes, *first))):
+        yield node.lineno, "axis from front", in_one_line(ast.unparse(node))
 
 
 def seeds_in_loops(source: str) -> Iterator[str]:

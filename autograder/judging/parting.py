@@ -73,8 +73,9 @@ class Numbers:
 
     @property
     def is_constant(self) -> bool:
-        """Whether all are the same."""
-        return not any(self.special) and abs(abs(self.mean) - 1) < EQUAL**2
+        """Whether all are the same, or none is a number."""
+        usual = not any(self.special) and (not self.size or abs(abs(self.mean) - 1) < EQUAL**2)
+        return usual or sum(self.special) == 1
 
     def is_like(self, other: Numbers) -> bool:
         """Say whether these are the same numbers, in some order; of a table of 0 and 1 in the same one."""
@@ -175,7 +176,7 @@ def tells(numbers: Numbers, row: Sequence[float]) -> bool:
     """Say whether numbers are hardly met by chance: more than one value, or a single one."""
     if not numbers.is_constant:
         return True
-    return row[1] == 1
+    return row[1] == 1 and numbers.size > 0
 
 
 def packed(steps: Sequence[Numbers]) -> list[list[Any]]:
@@ -211,6 +212,7 @@ class Walk:
         table: what was seen.
         steps: a solution's numbers.
         text: the cell.
+        idle: places without which the same comes out: they are to blame for nothing.
     """
 
     tree: ast.Module
@@ -218,6 +220,7 @@ class Walk:
     table: Tensor
     steps: Sequence[Numbers]
     text: str = field(repr=False)
+    idle: frozenset[int] = frozenset()
 
     @cached_property
     def rows(self) -> Mapping[int, list[float]]:
@@ -281,7 +284,7 @@ class Walk:
     @cached_property
     def parting(self) -> int | None:
         """The first place whose numbers a solution has not, though it has all that they are made from."""
-        lost = (self.others or self.unknown) - self.leading_back
+        lost = (self.others or self.unknown) - self.leading_back - self.idle
         first = [place for place in lost if not self.sources_of(place) & lost]
         return min(first, key=lambda place: self.rows[place][SUMS + 1], default=None)
 
@@ -398,6 +401,6 @@ OPERATIONS: Mapping[type, str] = {
 NOT_A_NUMBER: Mapping[type, str] = {
     ast.Sub: "infinity minus infinity",
     ast.Mult: "0 times infinity",
-    ast.Div: "0 divided by 0, or infinity by infinity",
+    ast.Div: "0 divided by 0, or infinity by infinity,",
     ast.MatMult: "0 times infinity, or infinity minus infinity,",
 }

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from .case import Found
 from .compare import label_in
-from .fingerprint import Fingerprint, fingerprint
+from .fingerprint import Fingerprint, fingerprint, same
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
 from .parting import Walk
@@ -47,6 +47,7 @@ ONE_OF_TWO = tuple(CHANGES[kind.strip()].partition("{")[0] for kind in KINDS.spl
 MOST_LINES = 4
 MOST_READ = 500_000  # syntax nodes of all edited cells of one answer: also those that are not run take time
 MOST_FIRST_STEPS = 3
+MOST_IDLE = 2
 
 
 @dataclass(frozen=True)
@@ -191,9 +192,24 @@ class Search:
         if not isinstance(seen, Returned):
             return Found()
         walk = Walk(self._tree, code.places, seen.tree, target.steps(), self._cell)
+        for _ in range(MOST_IDLE):
+            if (place := walk.parting) is None or not self._is_idle(walk.places[place]):
+                break
+            walk = replace(walk, idle=walk.idle | {place})
         special = walk.first_special() if has_new_nan(fingerprint(self._before), target.right) else ""
         trace, strange = walk.found()
         return Found(trace=trace, strange=strange, special=special)
+
+    def _is_idle(self, node: ast.AST) -> bool:
+        """Say whether the first failed check gives the same without an expression, or without one side of it."""
+        before, first = fingerprint(self._before), self._order[0]
+        for edit in edits_of(self._tree, self._cell):
+            if edit.site == id(node) and not edit.change and len(edit.writes) == 1:
+                with edit.applied():
+                    after = self._run(ast.unparse(self._tree), first)
+                if isinstance(after, Returned) and same(fingerprint(after), before, self._targets[first].tolerance):
+                    return True
+        return False
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""

@@ -64,7 +64,9 @@ OBSERVED: Mapping[str, str] = {
     "unread ones": "Nothing in your code reads the arguments `{names}`.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
     "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
-    "axes in front": "{codes}: that depends on how many axes are in front.",
+    "axis from front": "{code} counts from the front, so with other axes in front it is another axis.",
+    "axes joined": "{code} joins axes in front into one. All of them have to come out again as they went in.",
+    "first axis": "{code} goes through the first axis, whatever it is.",
     "own generator": "`{code}` draws, but not from `{name}`.",
     "seed in loop": "`{code}` stands in a loop, so every round draws the same numbers again.",
     "yield without gradients": "`yield` stands inside `{code}`, so gradients are off for all that runs in the block.",
@@ -92,6 +94,7 @@ TRACED: Mapping[str, str] = {
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
 CHANGES: Mapping[str, str] = {
     "sign": "without the sign in front",
+    "opposite sign": "with the opposite sign",
     "one case": "with one of its cases always",
     "body always": "with its body done in every case",
     "other case always": "with the other case always",
@@ -208,8 +211,8 @@ ERRORS: Mapping[str, str] = {
     "Copy them one by one.",
     "view": "After a transpose the numbers no longer lie in memory in order, which `view` needs. Use `reshape` or "
     "`flatten`.",
-    "fill a shape": "The numbers do not fill the shape that was asked for. Each size has to come from what you "
-    "reshape, and from this call.",
+    "fill a shape": "The numbers do not fill the shape that was asked for: a size is another tensor's or another "
+    "call's, or another tensor was reshaped than the sizes are of.",
     "assigned": "What you assign or expand does not have the shape of what it is written to.",
     "plain number": "torch's functions take tensors, and this is a plain number. For those there are `math`, ** 0.5, "
     "and Python's own max and min.",

@@ -189,6 +189,10 @@ attention.mutant("built_in_entr", hint=3, body="return torch.special.entr(weight
 attention.mutant("small_number_added_to_weights", hint=2, body="return -(weights * (weights + 0.01).log()).sum(dim=-1)",
     says="A small number was added before the logarithm, so a row with all weight on one key no longer gives exactly "
     "0.")
+attention.mutant("tiny_number_added_to_weights", hint=2,
+    body="return -(weights * (weights + 1e-8).log()).sum(dim=-1)",
+    says="A small number was added inside the logarithm, so all values are a little off, and a row with all weight on "
+    "one key does not give exactly 0.")
 attention.mutant("weights_clamped", "torch.where(weights > 0, weights, 1.0)", "weights.clamp(min=0.001)",
     "weights * safe.log()", "safe * safe.log()", hint=3, says="Small weights were raised to a lower bound, in the "
     "product too, so rows with zeros get too large an entropy.")

@@ -419,6 +419,12 @@ attention.mutant("hidden_after_softmax", hint=3, body="""
     w = scaled(query, key, scale).softmax(dim=-1)
     return mixed(w if mask is None else w * mask, value)""",
     says="Weights were zeroed after softmax: rows sum to less than 1, and hidden keys shaped the rest.")
+attention.mutant("hidden_after_softmax_and_shared_anew", hint=3, body="""
+    w = scaled(query, key, scale).softmax(dim=-1)
+    w = w if mask is None else w * mask
+    return mixed(w / w.sum(dim=-1, keepdim=True).masked_fill(w.sum(dim=-1, keepdim=True) == 0, 1.0), value)""",
+    says="Weights were zeroed after softmax. Beside a hidden key with a much larger score all others had rounded to 0 "
+    "by then, and dividing by their sum brings none back: hide the scores before softmax.")
 attention.mutant("hidden_with_a_billion", hint=3,
     body="return mixed(hide(scaled(query, key, scale), mask, -1000000000.0).softmax(dim=-1), value)",
     says="A large negative number took the place of minus infinity: a query with nothing to look at mixes hidden "
@@ -496,6 +502,9 @@ leaks.mutant("no_tolerance", hint=3,
 leaks.mutant("change_too_small", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
     "changed[:, t] += 0.0001", says="The changes are so small that no output moves by more than the tolerance. Draw "
     "a whole new token, or add 1.")
+leaks.mutant("stretched_only", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
+    "changed[:, t] = 10 * changed[:, t] + 1", says="The token was only stretched or shifted as a whole, which an "
+    "attention that normalizes its tokens undoes, so its leaks go unnoticed. Draw a whole new token.")
 leaks.mutant("changes_pile_up", "x.clone()", "x", hint=2, says="The changes pile up: `y = x` makes no copy, so "
     "tokens changed before are still changed. Begin each round with x.clone().")
 leaks.mutant("answer_inverted", hint=3, body="return not finds_leak(attention, length, d_model)",
