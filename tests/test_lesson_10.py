@@ -14,6 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from autograder.authoring.lesson import read_lesson
 from autograder.judging.modules import importable
 from autograder.judging.shortcuts import ran_in
+from autograder.judging.values import Returned
 from autograder.paths import find_course
 
 from .answer_keys import key_of
@@ -162,7 +163,7 @@ def test_the_dtype_stays(dtype: torch.dtype) -> None:
 
 def meter_of(work: Any, block: int, q: torch.Tensor, k: torch.Tensor) -> Any:
     with importable(KEY.source.modules, KEY.source.folder):
-        meter = CHECKS["never_all_scores"].run.__globals__["Meter"](k.size(-2), {q.size(-1)})
+        meter = CHECKS["never_all_scores"].run.__globals__["Meter"](q)
     with meter:
         work(q, k, k, block)
     return meter
@@ -173,7 +174,7 @@ def test_no_tensor_is_larger_than_a_block_of_scores_or_an_input(block: int) -> N
     q, k = torch.randn(96, 4), torch.randn(128, 4)
     meter = meter_of(REFERENCE["blockwise_attention"], block, q, k)
     assert meter.largest <= max(96 * block, k.numel())
-    assert not meter.row_of_all_keys
+    assert meter_of(REFERENCE["blockwise_attention"], block, q[:1], torch.randn(1021, 4)).most_of_query < 1021
 
 
 def test_the_meter_sees_a_table_of_all_scores() -> None:
@@ -182,7 +183,7 @@ def test_the_meter_sees_a_table_of_all_scores() -> None:
 
     meter = meter_of(dense, 16, torch.randn(96, 4), torch.randn(128, 4))
     assert meter.largest == 96 * 128
-    assert meter.row_of_all_keys
+    assert meter.most_of_query >= 96 * 128
     assert meter.most_kept >= 96 * 128
 
 
@@ -220,3 +221,90 @@ def test_numbers_that_are_taken_out_one_by_one_are_seen() -> None:
 
     outcomes = [check.values(by_hand, 5, record=True) for check in KEY.checks_of("blockwise_attention")]
     assert ran_in(KEY.shortcuts, "blockwise_attention", outcomes)[0] == "item"
+
+
+ROW = "for all keys"
+BLOCK = "for a block of keys"
+ROWS = {
+    "padded, a query at a time": (
+        ROW,
+        """
+        pad = torch.nn.functional.pad
+        n, key, value = key.size(-2), pad(key, (0, 0, 0, 1)), pad(value, (0, 0, 0, 1))
+        keep = pad(torch.ones(1, n, dtype=torch.bool) if mask is None else mask, (0, 1))
+        rows = [(q @ key.mT / q.size(-1) ** 0.5).masked_fill(~keep, -torch.inf) for q in query.split(1)]
+        return torch.cat([row.softmax(-1) @ value for row in rows])""",
+    ),
+    "one key, then the others": (
+        ROW,
+        """
+        rows = [torch.cat([q @ key[:1].mT, q @ key[1:].mT], -1) for q in query.split(1)]
+        return torch.cat([row.softmax(-1) @ value for row in rows])""",
+    ),
+    "as a column": (
+        ROW,
+        """
+        columns = [key @ q.mT for q in query.split(1)]
+        return torch.cat([column.softmax(0).mT @ value for column in columns])""",
+    ),
+    "as complex numbers": (
+        ROW,
+        """
+        half = key[::2] + 1j * torch.cat([key[1::2], key[:1]])[: len(key[::2])]
+        rows = [torch.view_as_real(half @ q[0].to(half.dtype)).flatten()[: len(key)] for q in query.split(1)]
+        return torch.stack([row.softmax(-1) @ value for row in rows])""",
+    ),
+    "all blocks in one table": (
+        ROW,
+        """
+        blocks = torch.nn.functional.pad(key, (0, 0, 0, -len(key) % block)).view(-1, block, key.size(-1))
+        rows = [(blocks * q).sum(-1).flatten()[: len(key)] for q in query.split(1)]
+        return torch.stack([row.softmax(-1) @ value for row in rows])""",
+    ),
+    "a list of blocks": (
+        ROW,
+        """
+        outputs = []
+        for q in query.split(1):
+            scores = [q @ k.mT for k in key.split(block)]
+            largest = max(s.max() for s in scores)
+            e = [(s - largest).exp() for s in scores]
+            outputs.append(sum(n @ v for n, v in zip(e, value.split(block))) / sum(n.sum() for n in e))
+        return torch.cat(outputs)""",
+    ),
+    "blocks joined at the end": (
+        BLOCK,
+        """
+        parts = []
+        for k, v in zip(key.split(block), value.split(block)):
+            e = ((s := query @ k.mT) - s.amax(-1, keepdim=True)).exp()
+            parts.append((s.amax(-1), e.sum(-1), e @ v))
+        largest, total, mixed = (torch.stack(part) for part in zip(*parts))
+        factor = (largest - largest.amax(0)).exp()
+        return (factor[..., None] * mixed).sum(0) / (factor * total).sum(0)[..., None]""",
+    ),
+    "keys and mask padded, in another dtype": (
+        BLOCK,
+        """
+        pad, n = torch.nn.functional.pad, -len(key) % block
+        key, value = (pad(t.float(), (0, 0, 0, n)) for t in (key, value))
+        bias = query.new_zeros(len(key)) if mask is None else torch.where(pad(mask, (0, n)), 0.0, -1e9)
+        highest, total, output = query.new_full((len(query), 1), -1e9), 0, 0
+        for k, v, b in zip(key.split(block), value.split(block), bias.split(block)):
+            s = (query[:, None].float() * k).sum(-1) + b
+            now = torch.maximum(highest, s.amax(-1, keepdim=True))
+            new, old, highest = (s - now).exp(), (highest - now).exp(), now
+            total, output = old * total + new.sum(-1, keepdim=True), old * output + new @ v.to(new.dtype)
+        return (output / total).to(query.dtype)""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_of_all_keys_is_seen_in_any_form(name: str) -> None:
+    expected, body = ROWS[name]
+    names: dict[str, Any] = {"torch": torch}
+    exec(f"def blockwise_attention(query, key, value, block, mask=None):{body}", names)
+    outcome = CHECKS["never_all_scores"].values(names["blockwise_attention"], 5)
+    assert isinstance(outcome, Returned), outcome
+    assert outcome.tree["a row of scores"] == expected
