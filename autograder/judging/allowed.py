@@ -87,7 +87,9 @@ class CodeReader:
         names = {name: path for name, path in self._names.items() if name not in rebound}
         written = (word for node in self._own_nodes() for word in written_in(node, names) if word not in known)
         word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics, written), "")
-        return f"a cell uses `{shown_word(word)}`" if word else ""
+        if word:
+            return f"a cell uses `{shown_word(word)}`"
+        return "" if all(source.can_be_read for source in self._own) else "a cell cannot be read"
 
     def words(self, exercise: str) -> frozenset[str]:
         """Return all that an exercise's code uses beyond what is ordinary."""

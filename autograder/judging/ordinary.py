@@ -52,11 +52,11 @@ uuid call:vars zlib
 """)
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
-PIL.ImageMath dataclasses.make_dataclass enum.global_enum functools.singledispatch functools.singledispatchmethod
-functools.update_wrapper functools.wraps inspect.signature logging.config numpy.ctypeslib numpy.distutils numpy.f2py
-numpy.load numpy.testing operator.attrgetter operator.methodcaller pandas.eval pandas.read_pickle sklearn.utils
-string.Formatter timeit.repeat timeit.timeit torch.autograd.profiler_util torch.cuda.CUDAPluggableAllocator torch.load
-typing.get_type_hints unittest.mock
+PIL.ImageMath __future__.barry_as_FLUFL dataclasses.make_dataclass enum.global_enum functools.singledispatch
+functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.config
+numpy.ctypeslib numpy.distutils numpy.f2py numpy.load numpy.testing operator.attrgetter operator.methodcaller
+pandas.eval pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.profiler_util
+torch.cuda.CUDAPluggableAllocator torch.load typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
@@ -64,8 +64,8 @@ threading torch
 """)  # modules that an object from anywhere leads to, if it is a module itself
 ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
 MAGICS = frozenset({"load_ext autoreload"}) | listed("""
-autoreload bash capture conda config debug env history html javascript latex lsmagic markdown matplotlib pdb pip
-precision prun pwd sh svg time timeit who who_ls whos
+autoreload bash capture conda config debug env history html javascript latex lsmagic markdown matplotlib pdb pinfo
+pinfo2 pip precision prun psearch pwd sh svg time timeit who who_ls whos
 """)
 BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
 DESCRIBING = listed("__name__ __qualname__ __class__ __doc__ __version__ _asdict _fields _make _replace _version")

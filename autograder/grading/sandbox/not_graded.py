@@ -11,23 +11,12 @@ import torch
 
 MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "timeit", "prun", "debug", "pdb", "edit", "sx", "system", "sc")
 CELL_MAGICS = ("!", "bash", "sh", "script", "sx", "system", "perl", "ruby", "pypy", "python", "python2", "python3")
-AROUND_A_CELL = ("time", "timeit", "prun", "capture", "debug")  # without these the cell is an ordinary one
 NOBODY_TYPES = "`input` waits for somebody who types, and when graded nobody does."
 
 
 def say(what: str) -> None:
     """Say of something, as it is written in a cell, that it was left out."""
     print(f"`{what}` is not run when graded.")
-
-
-def without_magic_around(source: str) -> str:
-    """Return a cell without the magic in its first line that would time it, hide its output or step through it."""
-    lines = source.lstrip().split("\n")
-    name = lines[0].removeprefix("%%").split()[:1]
-    if not lines[0].startswith("%%") or not name or name[0] not in AROUND_A_CELL:
-        return source
-    say(lines[0])
-    return "\n".join(lines[1:])
 
 
 def why_not_here(error: BaseException | None) -> str:

@@ -12,7 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 from traitlets.config import Config
 
-from .not_graded import CELL_MAGICS, MAGICS, say, why_not_here, without_magic_around
+from ...judging.syntax import as_python, without_magic_around
+from .not_graded import CELL_MAGICS, MAGICS, say, why_not_here
 
 ShellOutput = dict[str, Any]
 TOO_MUCH: ShellOutput = {"output_type": "stream", "name": "stdout", "text": "\n[more output was left out]\n"}
@@ -97,6 +98,14 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
                 {"output_type": "error", "ename": etype.__name__, "evalue": str(evalue), "traceback": list(stb)}
             )
 
+    def transform_cell(self, raw_cell: str) -> str:
+        """Return a cell as Python: as what is read of it, whatever it has done to IPython."""
+        return as_python(raw_cell)
+
+    def var_expand(self, cmd: str, depth: int = 0, formatter: Any = None) -> str:
+        """Return a magic's words as they are: `{...}` in them would be run."""
+        return cmd
+
     async def run_code(self, code_obj: Any, result: Any = None, *, async_: bool = False) -> bool:
         """Run one statement of a cell. The next one runs whatever becomes of it: it may define an exercise.
 
@@ -139,5 +148,8 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         self.recorder, self.stopped = Recorder(most_bytes), False
         out, err = Stream(self.recorder, "stdout"), Stream(self.recorder, "stderr")
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            result = self.run_cell(without_magic_around(source), store_history=True)
+            around, cell = without_magic_around(source)
+            if around:
+                say(around)
+            result = self.run_cell(cell, store_history=True)
         return self.recorder.outputs, bool(result.success)
