@@ -2,16 +2,17 @@
 
 A record is a set of names of four kinds: a function as Python calls it (`softmax`), an operator that it ends in, with
 its namespace (`aten::_softmax`), a module between a student's code and a function (`from torch.nn.functional`), and an
-object that came back and may go on computing when nothing is recorded any more (`later::generator`).
+object that may compute when nothing is recorded: it came back (`later::generator`), or PyTorch asks it for its items.
 """
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
-from types import FrameType, NoneType
+from types import FrameType, FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ OUTERMOST = ("__main__", "reference", "checks", "hidden")  # a student's code, a
 BETWEEN = ("torch.overrides", "torch._ops")  # what is recorded goes through them
 MESSAGES = "autograder.grading."  # which sends what a black box is asked
 FOR_NUMPY = ("numpy", "__array__", "__dlpack__")  # by which a tensor's numbers leave PyTorch
-LATER = "later::"  # before the kind of a returned object that may run code when somebody looks at it
+LATER = "later::"  # before the kind of an object that may run code when nobody records it
 PLAIN = (
     *(NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
     *(torch.Tensor, torch.dtype, torch.device, np.ndarray, np.generic),
@@ -47,6 +48,7 @@ class FunctionRecorder(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note a function and the modules that call it, and call it."""
         note(self._names, getattr(func, "__name__", ""))
+        note_all(self._names, unrecorded_in((args, kwargs)))
         for module in callers(sys._getframe(1)):
             note(self._names, CALLER + module)
         return func(*args, **(kwargs or {}))
@@ -69,6 +71,7 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note an operator, and run it."""
         note(self._names, operator_name(func))
+        note_all(self._names, (LATER + kind.__name__ for kind in types if not is_plain(kind)))
         return func(*args, **(kwargs or {}))
 
 
@@ -83,7 +86,9 @@ def callers(frame: FrameType | None) -> list[str]:
     modules: list[str] = []
     while frame is not None:
         module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
-        if module.startswith(MESSAGES):
+        if module.startswith(MESSAGES) and frame.f_globals is vars(
+            sys.modules.get(module, sys)
+        ):  # and no such name only
             return []
         if not module or module in OUTERMOST or module.startswith("autograder."):
             usual = code.co_filename != FROM_TEXT or code.co_name.startswith("__")  # a dataclass's methods are usual
@@ -106,7 +111,32 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
 
 def note_later_code(names: set[str], value: Any) -> None:
     """Note what in a returned value may run code when somebody looks at it."""
-    for name in later_code_in(value):
+    note_all(names, later_code_in(value))
+
+
+def unrecorded_in(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the kinds of objects in arguments whose own methods PyTorch calls, at times with no recorder in its way."""
+    items = [*value.values()] if isinstance(value, dict) else value
+    kinds = set(map(type, items))
+    for kind in kinds:
+        if not is_plain(kind) and (issubclass(kind, torch.Tensor) or any(map(partial(is_written, kind), READ_BY))):
+            yield LATER + kind.__name__
+    if depth > DEEPEST:
+        yield LATER + "list"
+    elif any(issubclass(kind, list | tuple | dict) for kind in kinds):
+        for item in items:
+            if isinstance(item, list | tuple | dict):
+                yield from unrecorded_in(item, depth + 1)
+
+
+def is_written(kind: type, method: str) -> bool:
+    """Say whether a class has a method that is written in Python."""
+    return isinstance(getattr(kind, method, None), FunctionType)
+
+
+def note_all(names: set[str], found: Iterable[str]) -> None:
+    """Keep some names more, within limits."""
+    for name in found:
         note(names, name)
 
 
