@@ -153,7 +153,7 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
         modules: those that it may use.
     """
     parts, outside = list(ast.walk(node)), wanted_by(node)
-    names = with_renamed(parts, {name: path for name, path in names.items() if name in outside})
+    names = with_renamed(parts, {name: names[name] for name in outside if name in names})
     fields = {id(statement) for part in parts if isinstance(part, ast.ClassDef) for statement in part.body}
     followed = {id(inner) for part in parts if id(part) not in fields for inner in followed_in(part)}
     shown = {id(call.func): call for call in parts if isinstance(call, ast.Call)}

@@ -15,6 +15,9 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.abc import PathEntryFinder, SourceLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +142,7 @@ def start_submission(shell: Any, request: dict[str, Any], files: Mapping[str, Te
             path.write_bytes(content.numpy().tobytes())
             path.chmod(0o444)
         os.chdir(WORK)
-        sys.path.append(str(WORK))  # where a lesson's own modules are
+        import_nothing_written({f"{WORK}/{name}": content.numpy().tobytes() for name, content in files.items()})
         if os.fork() == 0:
             initialize()
             answer_requests(socket.socket(fileno=3), shell)
@@ -149,6 +152,54 @@ def start_submission(shell: Any, request: dict[str, Any], files: Mapping[str, Te
             os.wait()
     finally:
         os._exit(0)
+
+
+def import_nothing_written(files: Mapping[str, bytes]) -> None:
+    """Let a submission import what is installed, and the lesson's modules as they were: no file that it writes.
+
+    Args:
+        files: the lesson's, by path.
+    """
+    sys.path[:] = [path for path in sys.path if path not in ("", SCRATCH)]
+    folders = list(sys.path)
+
+    def refuse(path: str) -> WrittenFolder:
+        shown = Path(os.path.normpath(Path(path).absolute()))  # a link that is followed now may lead elsewhere later
+        if any(shown.is_relative_to(folder) for folder in folders):
+            raise ImportError  # the next hook finds what is there
+        return WrittenFolder()
+
+    sys.path_hooks.insert(0, refuse)
+    sys.path_importer_cache.clear()
+    sys.meta_path.append(LessonModules(files))
+
+
+class WrittenFolder(PathEntryFinder):
+    """A folder in which no module is found, because a submission may write there."""
+
+
+class LessonModules(SourceLoader):
+    """Finds a lesson's modules as they were handed over, whatever has become of their files.
+
+    Args:
+        files: contents by path.
+    """
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = files
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return where a module comes from, if it is one of the lesson's."""
+        file = self.get_filename(fullname)
+        return spec_from_file_location(fullname, file, loader=self) if file in self._files else None
+
+    def get_filename(self, fullname: str) -> str:
+        """Return the path of a module's file."""
+        return f"{WORK}/{fullname}.py"
+
+    def get_data(self, path: str | bytes) -> bytes:
+        """Return a file's content."""
+        return self._files[os.fsdecode(path)]
 
 
 def end_submission(first: int) -> None:
