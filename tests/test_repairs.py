@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 import torch
 
-from autograder.judging import repairs
+from autograder.judging import tried
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.inputs import PUBLIC_SEED
 from autograder.judging.neighbors import MOST_EDITS, edits_of
-from autograder.judging.repairs import MOST_READ, Repair, Search
+from autograder.judging.repairs import Repair, Search
 from autograder.judging.target import Target
 from autograder.judging.trial import NO_TIME_LEFT, Trials, definitions_in
+from autograder.judging.tried import MOST_READ
 from autograder.judging.values import Outcome, Returned
 
 from .answer_keys import key_of
@@ -435,9 +436,7 @@ def test_code_with_neighbors_without_end_is_not_read_without_end(monkeypatch) ->
     names, read = [f"a{i}" for i in range(500)], []
     text = f"def attend({', '.join(names)}):\n    return [{', '.join(names)}]"
     assert MOST_EDITS <= len(edits_of(definitions_in(text), text)) < 2 * MOST_EDITS
-    monkeypatch.setattr(
-        repairs, "arguments_in_effect", lambda tree: read.append(tree) or frozenset(names[: -len(read)])
-    )
+    monkeypatch.setattr(tried, "arguments_in_effect", lambda tree: read.append(tree) or frozenset(names[: -len(read)]))
     right, wrong = Returned(torch.ones(3)), Returned(torch.zeros(3))
     target = Target("c", "C.", 1, fingerprint(right), {}, None, right)
     assert list(Search(text, [target], [wrong], lambda source, i: wrong).repairs()) == []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cache, lru_cache, partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from torch import Tensor
 
@@ -39,11 +40,13 @@ from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .syntax import Code
 from .target import Target
+from .tried import Tried
 from .values import Outcome, Raised, Returned
 from .verdict import Verdict, judge
 
 RunOnCheck = Callable[[str, Check, int], Outcome]
 MOST_TARGETS = 100
+TRIED: WeakKeyDictionary[RunOnCheck, Tried] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,7 @@ class AnswerKey:
             seed: what the inputs were drawn from.
             outcomes: what came out of the checks, or of the first of them: of the visible ones, say.
             cell: the student's cell that defines it, where it is known.
-            run: runs a check on an edited cell, where a repair may be looked for.
+            run: runs a check on an edited cell, where a repair may be looked for. What it has shown is kept with it.
         """
         found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=False)]
         targets = self.targets(exercise, seed)[: len(found)]
@@ -261,8 +264,8 @@ class AnswerKey:
         def trace(source: str, i: int) -> Outcome:
             return run(source, checks[i], seed)
 
-        search = Search(cell, self.targets(exercise, seed)[:asked], outcomes, summarized, confirm, calls, trace)
-        return list(search.found())[-1]
+        targets, tried = self.targets(exercise, seed)[:asked], TRIED.setdefault(run, Tried(cell, calls))
+        return list(Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried).found())[-1]
 
     def _steps(self, check: Check, seed: int) -> list[Numbers]:
         """Return the numbers that right answers calculate on their way through a check."""

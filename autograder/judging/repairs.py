@@ -17,27 +17,21 @@ from .case import Found
 from .compare import label_in
 from .fingerprint import Fingerprint, fingerprint, same
 from .neighbors import Edit, edits_of
-from .observations import arguments_in_effect
 from .parting import Walk
 from .progress import gained, spoils
 from .recognize import is_like
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
-from .syntax import called
+from .sizes import is_far_too_large
 from .target import Target, shows_its_own_numbers
 from .trace import rewritten
-from .trial import NO_TIME_LEFT, definitions_in
-from .values import Outcome, Raised, Returned
+from .trial import NO_TIME_LEFT
+from .tried import FORMS, Reach, Tried
+from .values import Lost, Outcome, Raised, Returned
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
 MOST_LABELS = 3
-FORMS = {  # what is gained without a value's being right; the first says most
-    "numbers": "the numbers come out right",
-    "dtype": "the dtype comes out right",
-    "yes or no": ANSWERS["more right"],
-    "shape": "the shape comes out right",
-}
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
 KINDS = """
 axis,two axes,one axis,axis kept,from axis,keyword,dtype,elements,arguments,function,transposed,other transpose,
@@ -45,9 +39,9 @@ inverted,new axis,dots,multiple,generator"""
 # corrects one of two mistakes; whoever exchanges an operation or a comparison may as well make another
 ONE_OF_TWO = tuple(CHANGES[kind.strip()].partition("{")[0] for kind in KINDS.split(","))
 MOST_LINES = 4
-MOST_READ = 500_000  # syntax nodes of all edited cells of one answer: also those that are not run take time
 MOST_FIRST_STEPS = 3
 MOST_IDLE = 2
+TOO_LARGE = Lost(ANSWERS["too large"])
 
 
 @dataclass(frozen=True)
@@ -111,31 +105,6 @@ def in_lines(lines: Sequence[int]) -> str:
     return f"lines {', '.join(map(str, different[:-1]))} and {different[-1]}"
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How far an edited cell gets.
-
-    Args:
-        passed: how many checks pass; 0 where the first failed one still fails.
-        gained: which of its values are right then and were not before, by path.
-        mistake: a known mistake that it is.
-    """
-
-    passed: int = 0
-    gained: tuple[str, ...] = ()
-    mistake: str = ""
-
-    @property
-    def form(self) -> str:
-        """What is gained, where that is no value: a key of `FORMS`, or ''."""
-        return self.gained[0] if self.gained and self.gained[0] in FORMS else ""
-
-    @property
-    def rank(self) -> tuple[int, int]:
-        """What the best of several has most of."""
-        return self.passed, -1 - list(FORMS).index(self.form) if self.form else len(self.gained)
-
-
 class Search:
     """Looks for a repair.
 
@@ -145,8 +114,9 @@ class Search:
         outcomes: what the student's code gave.
         run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
         confirm: says whether an edited cell that passes every check does so on other inputs too.
-        needed: functions that the solution calls too: whoever leaves one out keeps the checks, and not the promise.
+        needed: functions that the solution calls too.
         trace: runs a check, by its number, on a cell in which every expression is looked at.
+        tried: what another search of the same cell has read and run, where there was one.
     """
 
     def __init__(
@@ -158,25 +128,26 @@ class Search:
         confirm: Callable[[str], bool] = lambda source: True,
         needed: Collection[str] = (),
         trace: RunEdited = lambda source, i: NO_TIME_LEFT,
+        tried: Tried | None = None,
     ) -> None:
         self._trace = trace
-        self._needed = frozenset(needed)
-        self._cell, self._targets, self._run, self._confirm = cell, targets, run, confirm
+        self._tried = tried or Tried(cell, needed)
+        self._targets, self._run, self._confirm = targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
         failed = [i for i, passed in enumerate(accepted) if not passed]
         self._passed_before = sum(accepted)
         self._order = [*failed, *(i for i, passed in enumerate(accepted) if passed)]
         self._near = line_of(outcomes[failed[0]], cell) if failed else 0
         self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
-        self._tree = definitions_in(cell)
-        self._left_to_read, self._nodes = MOST_READ, sum(1 for _ in ast.walk(self._tree))
         self._seen: set[str] = set()
         self._over = False
         self._second: dict[str, str] = {}
 
     def found(self) -> Iterator[Found]:
         """Yield what a student reads about the code that was run, each better than the one before it."""
-        walked = self._walked()
+        if self._tried.walked is None:
+            self._tried.walked = self._walked()
+        walked = self._tried.walked
         yield walked
         for repair in self.repairs():
             walked = replace(walked, repair=repair.sentence, **self._second)
@@ -185,13 +156,14 @@ class Search:
 
     def _walked(self) -> Found:
         """Run the first failed check on the code as it is, and look at each of its expressions."""
-        if not self._order or not self._tree.body:
+        tree = self._tried.tree
+        if not self._order or not tree.body:
             return Found()
-        target, code = self._targets[self._order[0]], rewritten(self._tree)
+        target, code = self._targets[self._order[0]], rewritten(tree)
         seen = self._trace(code.source, self._order[0])
         if not isinstance(seen, Returned):
             return Found()
-        walk = Walk(self._tree, code.places, seen.tree, target.steps(), self._cell)
+        walk = Walk(tree, code.places, seen.tree, target.steps(), self._tried.cell)
         for _ in range(MOST_IDLE):
             if (place := walk.parting) is None or not self._is_idle(walk.places[place]):
                 break
@@ -203,10 +175,11 @@ class Search:
     def _is_idle(self, node: ast.AST) -> bool:
         """Say whether the first failed check gives the same without an expression, or without one side of it."""
         before, first = fingerprint(self._before), self._order[0]
-        for edit in edits_of(self._tree, self._cell):
+        tree = self._tried.tree
+        for edit in edits_of(tree, self._tried.cell):
             if edit.site == id(node) and not edit.change and len(edit.writes) == 1:
                 with edit.applied():
-                    after = self._run(ast.unparse(self._tree), first)
+                    after = self._run(ast.unparse(tree), first)
                 if isinstance(after, Returned) and same(fingerprint(after), before, self._targets[first].tolerance):
                     return True
         return False
@@ -214,7 +187,7 @@ class Search:
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
         every = len(self._targets)
-        if self._reach(ast.unparse(self._tree)).passed:
+        if self._reach(ast.unparse(self._tried.tree)).passed:
             return  # what failed is not what the cell defines
         complete: list[Edit] = []
         partly: list[tuple[Edit, Reach]] = []
@@ -245,7 +218,8 @@ class Search:
             yield Repair((first,), reach.passed, every, gained=self._labels(reach.gained))
         for first, _ in partly[:MOST_FIRST_STEPS]:
             with first.applied():
-                second = settled([edit for edit, other in self._reaching() if other.passed == every and is_small(edit)])
+                passing = [edit for edit, other in self._reaching(first) if other.passed == every and is_small(edit)]
+            second = settled(passing)
             if second:
                 yield Repair((first, second[0]), every, every)
                 return
@@ -270,18 +244,13 @@ class Search:
         labels = [label_in(path, target.right["leaves"], target.names) for path in paths]
         return f"{' and '.join(labels)} {'comes' if len(labels) == 1 else 'come'} out right"
 
-    def _reaching(self) -> Iterator[tuple[Edit, Reach]]:
+    def _reaching(self, after: Edit | None = None) -> Iterator[tuple[Edit, Reach]]:
         """Yield the edits that pass the first failed check or more of it; of one size where one passes everything."""
         every, complete = len(self._targets), None
-        in_effect, calls = arguments_in_effect(self._tree), self._needed_calls()
-        for edit in edits_of(self._tree, self._cell, self._near):
-            self._left_to_read -= self._nodes
-            if self._over or self._left_to_read < 0 or (complete is not None and edit.size > complete):
+        for edit, source in self._tried.edits(self._near, after):
+            if self._over or (complete is not None and edit.size > complete):
                 return
-            with edit.applied():
-                source = ast.unparse(self._tree)
-                lost = in_effect - arguments_in_effect(self._tree) or (not edit.change and calls - self._needed_calls())
-            if source in self._seen or lost:
+            if source in self._seen:
                 continue
             self._seen.add(source)
             reach = self._reach(source)
@@ -293,24 +262,38 @@ class Search:
             if reach.passed or reach.gained:
                 yield edit, reach
 
-    def _needed_calls(self) -> frozenset[str]:
-        """Return what the cell calls and the solution calls too: no deletion may leave it out."""
-        return self._needed.intersection(map(called, ast.walk(self._tree)))
-
     def _reach(self, source: str) -> Reach:
         """Return how many checks pass; where the first failed one still fails, which of its values are right now."""
+        if source in self._tried.failed:
+            return self._tried.failed[source]
         passed = 0
         for i in self._order:
-            outcome = self._run(source, i)
+            outcome = self._outcome(source, i)
             if outcome == NO_TIME_LEFT:
                 self._over = True
                 return Reach()
             right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
-                mistake = "" if self._second else self._mistake(source, outcome)
-                return Reach(gained=gained(self._targets[i], self._before, outcome), mistake=mistake)
+                reach = Reach() if self._is_as_before(outcome) else self._missed(source, outcome)
+                if not reach.mistake:  # of which each check is asked
+                    self._tried.failed[source] = reach
+                return reach
             passed += right
         return Reach(passed)
+
+    def _is_as_before(self, outcome: Outcome) -> bool:
+        """Say whether an edit has changed nothing in what the first failed check gives, as most do."""
+        return fingerprint(outcome) == fingerprint(self._before)
+
+    def _missed(self, source: str, outcome: Outcome) -> Reach:
+        """Return what an edit has changed in the first failed check, which still fails."""
+        right = gained(self._targets[self._order[0]], self._before, outcome)
+        return Reach(gained=right, mistake="" if self._second else self._mistake(source, outcome))
+
+    def _outcome(self, source: str, i: int) -> Outcome:
+        """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
+        outcome = self._run(source, i)
+        return TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
 
     def _mistake(self, source: str, outcome: Outcome) -> str:
         """Name a known mistake whose values these are, on every check that it fails; '' where there is none."""
@@ -319,7 +302,7 @@ class Search:
             return ""
         for name, known in self._telling.items():
             pairs = ((self._targets[i], i) for i in self._order[1:])
-            if is_like(mine, known, first) and all(is_given(t, name, self._run(source, i)) for t, i in pairs):
+            if is_like(mine, known, first) and all(is_given(t, name, self._outcome(source, i)) for t, i in pairs):
                 return name
         return ""
 

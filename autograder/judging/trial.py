@@ -26,7 +26,7 @@ from .trace import TRACE
 from .values import Lost, Outcome, Raised, Returned
 
 CELL = "<edited cell>"
-SECONDS = 0.75  # of processor time, for all trials of one answer; the judge needs a third as much
+SECONDS = 0.75  # of processor time, for all trials of one answer
 LONGEST = 0.25  # seconds of processor time for one trial
 TOO_LONG = Raised("OutOfTime", "")
 NO_TIME_LEFT = Lost("No time is left for further trials.")

@@ -88,6 +88,10 @@ class SandboxSession:
         limits: how much it may use.
         ready: what is known of the process.
         budget: what it shares with its copies.
+
+    Attributes:
+        lost: why it can be asked for nothing more; '' where it can.
+        computed: seconds of processor time that it has used for requests.
     """
 
     def __init__(
@@ -97,7 +101,7 @@ class SandboxSession:
         self.pid, self.host, self.threads = ready.pid, ready.host, ready.threads
         self._budget = budget or SubmissionBudget(limits)
         self._budget.sessions.append(self)
-        self.lost = ""
+        self.lost, self.computed = "", 0.0
 
     def copy(self) -> SandboxSession | None:
         """Fork the process; return the copy, which keeps this moment's state, or None where it cannot be forked."""
@@ -247,6 +251,7 @@ class SandboxSession:
             finally:
                 used = meter.used()
                 self._budget.charge(used)
+                self.computed += used.computing
             if used.computing > allowance.computing:
                 raise TooSlowError("too slow")
             return reply
