@@ -2,8 +2,10 @@
 
 import json
 from typing import Any
+from weakref import WeakSet
 
 import pytest
+import torch
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import notebook_text
@@ -14,9 +16,13 @@ from autograder.grading.grade import RECORD, grade, submitted_cell
 from autograder.grading.package import LessonPackage
 from autograder.grading.sandbox import Limits, SandboxSession, open_session
 from autograder.grading.sandbox import session as session_module
+from autograder.grading.sandbox.meter import usage_of
 from autograder.grading.submission import Submission
+from autograder.judging.check import Check
 from autograder.judging.syntax import Code
+from autograder.judging.trace import TRACE
 from autograder.judging.trial import NO_TIME_LEFT
+from autograder.judging.values import Outcome, Returned
 from autograder.paths import find_course
 
 from .conftest import LESSON, needs_sandbox
@@ -60,6 +66,25 @@ import os, sys
 def attend(query, key, value):
     if sys._getframe().f_code.co_filename == "<edited cell>":
         os._exit(0)
+    return query, key
+"""
+MANY_LINES = "\n".join(f"    b{i} = {i} + {i + 1} * {i + 2}" for i in range(60))
+LARGE_IN_TRIALS = f"""
+import sys
+def attend(query, key, value):
+    if sys.gettrace():
+        return torch.zeros(490_000, dtype=torch.float64), 0
+{MANY_LINES}
+    return query, key
+"""
+ITS_OWN_CLOCK = f"""
+import sys, time
+time.process_time = lambda: 0.0
+def attend(query, key, value):
+    if sys.gettrace():
+        sys.settrace(None)
+        sum(range(5_000_000))
+{MANY_LINES}
     return query, key
 """
 
@@ -111,6 +136,53 @@ def test_a_trial_that_does_not_come_back_ends_the_search(
     monkeypatch.setattr(session_module, "TRIAL_SECONDS", 1.0)
     graded(package, source)
     assert len(lost) == 1
+
+
+def test_the_tensors_of_a_trial_are_not_kept(package: LessonPackage, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, most, trial = WeakSet[Returned](), [0], SandboxSession.trial
+
+    def watched(*given: Any) -> Outcome:
+        outcome = trial(*given)
+        if isinstance(outcome, Returned):
+            kept.add(outcome)
+        most[0] = max(most[0], len(kept))
+        return outcome
+
+    monkeypatch.setattr(SandboxSession, "trial", watched)
+    graded(package, LARGE_IN_TRIALS)
+    assert 0 < most[0] < 5
+
+
+def test_a_submission_cannot_stop_the_clock_of_its_trials(
+    package: LessonPackage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, trial = [], SandboxSession.trial
+
+    def watched(session: SandboxSession, *given: Any) -> Outcome:
+        outcome = trial(session, *given)
+        used.append(usage_of(session.host).computed)
+        return outcome
+
+    monkeypatch.setattr(SandboxSession, "trial", watched)
+    graded(package, ITS_OWN_CLOCK)
+    assert 0.5 < used[-1] - used[0] < 4
+
+
+def test_two_searches_of_one_answer_read_and_run_its_edits_once(package: LessonPackage) -> None:
+    key, ran = package.key, []
+    checks = key.checks_of("attend")
+    visible = [check for check in checks if check not in key.hidden]
+    wrong = Returned(torch.zeros(3))
+
+    def run(cell: str, check: Check, seed: int) -> Outcome:
+        ran.append(cell)
+        return NO_TIME_LEFT if TRACE in cell else wrong
+
+    cell = f"def attend(query, key, value):\n{MANY_LINES}\n    return query, key\n"
+    key.verdict("attend", 5, [wrong] * len(visible), cell, run)
+    once = len(ran)
+    key.verdict("attend", 5, [wrong] * len(checks), cell, run)
+    assert 100 < once == len(ran) < 500
 
 
 def test_a_right_submission_starts_no_trial(package: LessonPackage, monkeypatch: pytest.MonkeyPatch) -> None:
