@@ -218,6 +218,18 @@ def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> Non
     assert what_happened(outcome).endswith("There x is (3, 4), k is (5, 4).")
 
 
+@pytest.mark.parametrize(
+    ("stopping", "said"),
+    [
+        (lambda: exceptions.meaning(), "`meaning` was called without `error`, which it needs."),
+        (lambda: exceptions.meaning(error=0, mask=1), "`meaning` takes no argument `mask`."),
+        (lambda: exceptions.meaning(0, dim=-1), ERROR_WORDS["arguments"]),
+    ],
+)
+def test_an_argument_that_is_missing_or_not_taken_is_named(stopping: Callable[[], object], said: str) -> None:
+    assert meaning(capture_outcome(stopping))[1] == said
+
+
 OPEN = "def scores(q, k):\n    # YOUR CODE HERE\n    raise NotImplementedError()\n"
 
 

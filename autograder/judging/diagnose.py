@@ -222,7 +222,7 @@ def cause(case: Case) -> str:
 def relation(case: Case) -> Explanation | None:
     """The result is related to the right one: it is transposed, negated, one of several, and so on."""
     closest = related(case.target, case.outcome)
-    return as_relation(closest) if closest else None
+    return as_relation(closest) if closest and not case.search().special else None  # NaN elsewhere says more
 
 
 def as_relation(relation: Relation) -> Explanation:

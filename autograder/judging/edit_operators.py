@@ -131,6 +131,7 @@ ceil: floor round; isqrt: sqrt; split: chunk; chunk: split
 SIBLINGS = {name.strip(): others.split() for name, others in (entry.split(":") for entry in SIMILAR.split(";"))}
 
 
+CONFUSED = {"split": "pieces", "chunk": "pieces", "repeat_interleave": "repeated", "repeat": "repeated"}
 TOGETHER = {"stack": "stack", "cat": "cat"}  # whoever takes one for the other does so for keys and for values
 
 
@@ -145,7 +146,7 @@ def sibling_called(site: Site) -> Iterator[Change]:
     name = node.func.attr
     for other in SIBLINGS.get(name, ()):
         func = with_fields(node.func, attr=other)
-        words = CHANGES["pieces" if name in ("split", "chunk") else "function"]
+        words = CHANGES[CONFUSED.get(name, "function")]
         yield Change(ast.Call(func, node.args, node.keywords), site.code(), words, alike=TOGETHER.get(name, ""))
     if name.endswith("_") and not name.startswith("_"):
         func = with_fields(node.func, attr=name.rstrip("_"))

@@ -91,6 +91,8 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("not run", r"^NotDefined: "),
     ("not defined", r"name '\w+' is not defined|cannot access local variable"),
     ("dtype argument", r"Cannot interpret '.*' as a data type"),
+    ("argument needed", r"\w\(\) missing \d+ required [\w\- ]*arguments?: "),
+    ("argument unknown", r"\w\(\) got an unexpected keyword argument '(?!dim|axis|keepdim)\w+'"),
     ("arguments", r"missing \d+ required|unexpected keyword argument|positional arguments? but|takes no arguments"),
     ("brackets", r"object is not subscriptable|object is not callable"),
     ("not called", r"builtin_function_or_method|'method' and|and 'method'|'function' and|and 'function'"),
@@ -102,6 +104,11 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("no attribute", r"has no attribute '"),
 )
 
+ARGUMENT = {  # the function, and what is wrong with its arguments
+    "argument needed": r"(\w+)\(\) missing \d+ required [\w\- ]*arguments?: (.+)",
+    "argument unknown": r"(\w+)\(\) got an unexpected keyword argument ('\w+')",
+}
+
 
 def meaning(error: Raised) -> tuple[str, str]:
     """Return what an error means and what to do about it, by its id and in words; twice '' where nothing is known."""
@@ -111,6 +118,8 @@ def meaning(error: Raised) -> tuple[str, str]:
         name = next((name for name, pattern in PATTERNS if re.search(pattern, said)), "")
     if name == "open":
         return name, ERRORS[name].format(name=error.text.partition(" ")[0])
+    if found := re.search(ARGUMENT[name], error.text) if name in ARGUMENT else None:
+        return name, ERRORS[name].format(function=found[1], names=re.sub("[\"']", "`", found[2]))
     if name == "is none":
         return name, ERRORS[name].format(what=none_on(error))
     return name, ERRORS[name] if name else ""

@@ -156,6 +156,8 @@ CHANGES: Mapping[str, str] = {
     "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
     "one part": "called for one part at a time, with no axes in front",
     "one batch": "called with exactly one axis in front",
+    "repeated": "with another function: repeat_interleave writes each entry several times in a row, repeat and tile "
+    "write the whole again",
     "pieces": "with another function: split takes the size of a piece, chunk how many there are",
 }
 
@@ -240,6 +242,8 @@ ERRORS: Mapping[str, str] = {
     "not run": "The exercise is not defined: its cell is missing, or it stopped with an error. Run that cell by "
     "itself, and then from a fresh start all cells in order.",
     "not defined": "A name has no value at that point. Is it spelled as it was where it got one?",
+    "argument needed": "`{function}` was called without {names}, which it needs.",
+    "argument unknown": "`{function}` takes no argument {names}.",
     "arguments": "A function was called with arguments that it does not take, or without some that it needs. NumPy "
     "says axis and keepdims where PyTorch says dim and keepdim.",
     "brackets": "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "

@@ -15,6 +15,9 @@ repeating.mutant("largest_period_left_out", "length // 2 + 1", "length // 2", hi
     says="The largest period never occurs: randint leaves its upper limit out, but length // 2 is included.")
 repeating.mutant("periods_up_to_the_length", "length // 2 + 1", "length + 1", says="It stopped: a period longer than "
     "half a sequence needs more tokens than the vocabulary may have. The largest is length // 2.")
+repeating.mutant("whole_copies_only", "order.gather(1, places)",
+    "order.gather(1, places) * (torch.arange(length) < length // periods[:, None] * periods[:, None])", hint=2,
+    says="Only whole copies were written, and the end of a sequence stayed 0. Its last copy is cut off, not left out.")
 repeating.mutant("tokens_twice", "torch.rand(batch, vocab, generator=generator).argsort(dim=-1)",
     "torch.randint(vocab, (batch, length), generator=generator)", hint=2, says="Within one period, a token occurs "
     "twice, so it has two successors. Draw without replacement, as from a shuffled vocabulary.")
@@ -44,6 +47,12 @@ repeating.mutant("whole_copies_only", hint=2, body="""
 previous = solution("previous_token_score")
 previous.mutant("the_token_itself", "diagonal(offset=-1,", "diagonal(", hint=1,
     says="This is the weight on the token itself, the main diagonal. The token before is one column to the left.")
+previous.mutant("diagonal_of_the_first_axes", hint=1, body="return weights.diagonal(-1).mean(dim=(0, 1))",
+    says="Without dim1 and dim2, `diagonal` takes it from the axes 0 and 1, sequences and heads. It is needed of the "
+    "last two.")
+previous.mutant("whole_block", hint=1, body="return weights[:, :, 1:, :-1].mean(dim=(0, 2, 3))",
+    says="Two slices give a whole block of the table, every row with every column. Only the line below the main "
+    "diagonal counts.")
 previous.mutant("all_earlier_tokens", "weights.diagonal(offset=-1, dim1=-2, dim2=-1)", "weights.tril(-1).sum(dim=-1)",
     hint=1,
     says="The weight on all earlier tokens was counted, everything below the diagonal. Only the one before counts.")
