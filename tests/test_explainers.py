@@ -178,14 +178,31 @@ def softmax_jacobian(weights):
 """
 
 
-def test_an_edit_that_spoils_what_was_right_shows_no_second_mistake() -> None:
-    key, exercise = key_of("03_scaling"), "softmax_jacobian"
-    names = {**key.reference, exercise: key.define(WITHOUT_A_MINUS_OFF_THE_DIAGONAL, exercise)}
+KEYS_SCALED_IN_PLACE = """
+def decode_step(mha, x_new, cache):
+    H = mha.num_heads
+    q, k, v = (f(x_new).unflatten(-1, (H, -1)).transpose(1, 2) for f in (mha.q_proj, mha.k_proj, mha.v_proj))
+    k, v = cache.append(k, v)
+    k /= k.size(-1) ** 0.5
+    hidden = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).triu(k.size(-2) - q.size(-2) + 1)
+    weights = (q @ k.mT).masked_fill(hidden, -torch.inf).softmax(dim=-1)
+    return mha.out_proj((weights @ v).transpose(1, 2).flatten(-2))
+"""
+
+
+@pytest.mark.parametrize(
+    ("lesson", "exercise", "cell"),
+    [
+        ("03_scaling", "softmax_jacobian", WITHOUT_A_MINUS_OFF_THE_DIAGONAL),
+        ("10_efficient_attention", "decode_step", KEYS_SCALED_IN_PLACE),
+    ],
+)
+def test_an_edit_that_spoils_what_was_right_shows_no_second_mistake(lesson: str, exercise: str, cell: str) -> None:
+    key = key_of(lesson)
+    names = {**key.reference, exercise: key.define(cell, exercise)}
     outcomes = [check.values(names[exercise], SEED) for check in key.checks_of(exercise)]
-    run = Trials(names, exercise, 20.0).run
-    assert key.verdict(exercise, SEED, outcomes, WITHOUT_A_MINUS_OFF_THE_DIAGONAL, run).failure.rule != (
-        "known_mistake_after_an_edit"
-    )
+    run = Trials(names, exercise, 3.0).run
+    assert key.verdict(exercise, SEED, outcomes, cell, run).failure.rule != "known_mistake_after_an_edit"
 
 
 def test_a_mistake_that_gets_wrong_what_is_right_explains_no_part() -> None:

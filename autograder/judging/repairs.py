@@ -301,10 +301,15 @@ class Search:
         if spoils(first, self._before, outcome):
             return ""
         for name, known in self._telling.items():
-            pairs = ((self._targets[i], i) for i in self._order[1:])
-            if is_like(mine, known, first) and all(is_given(t, name, self._outcome(source, i)) for t, i in pairs):
+            if is_like(mine, known, first) and all(self._is_left(name, i, source) for i in self._order[1:]):
                 return name
         return ""
+
+    def _is_left(self, mistake: str, i: int, source: str) -> bool:
+        """Say whether a check gives what a known mistake gives, and passes still where it passed before."""
+        target, outcome = self._targets[i], self._outcome(source, i)
+        passed_before = i in self._order[len(self._order) - self._passed_before :]
+        return target.accepts(outcome) if passed_before else is_given(target, mistake, outcome)
 
     @cached_property
     def _telling(self) -> Mapping[str, Fingerprint]:

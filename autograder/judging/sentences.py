@@ -156,8 +156,8 @@ CHANGES: Mapping[str, str] = {
     "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",
     "one part": "called for one part at a time, with no axes in front",
     "one batch": "called with exactly one axis in front",
-    "repeated": "with another function: repeat_interleave writes each entry several times in a row, repeat and tile "
-    "write the whole again",
+    "repeated": "with another function (repeat_interleave writes each entry several times in a row, repeat and tile "
+    "the whole again)",
     "pieces": "with another function: split takes the size of a piece, chunk how many there are",
 }
 
