@@ -35,6 +35,7 @@ RUNS_AS = {
     "jacobian": DERIVATIVES,
     "jacrev": DERIVATIVES,
     "jacfwd": DERIVATIVES,
+    "complex": ("complex", "polar", "view_as_real", "view_as_complex", "_conj", "angle", "__complex__"),
     "NumPy": FOR_NUMPY,
     "item": ("item", "__float__", "__complex__"),
 }

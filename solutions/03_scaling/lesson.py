@@ -263,7 +263,7 @@ plot.heatmap(
 #
 # ### Exercise 3.3: the Jacobian of softmax
 #
-# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) are not allowed here, because the formula is the exercise.
+# Compute this table for any number of rows of weights at once. The input consists of weights, so softmax has already been applied. PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers, which can take their place, are not allowed here, because the formula is the exercise.
 
 # %% hints softmax_jacobian [markdown]
 # For one row of n weights the answer is an n × n table. Which part of the formula appears only on the diagonal, and which part fills the whole table?
