@@ -11,6 +11,7 @@ NO_SOFTMAX_JACOBIAN = shortcut(
     "jacobian",
     "jacrev",
     "jacfwd",
+    "complex",
     because="Write the formula yourself: the exercise is about what is inside.",
 )
 NO_SCALED_ATTEND = shortcut(

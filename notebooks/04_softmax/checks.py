@@ -1,10 +1,14 @@
 """The checks of lesson 4 that you can run yourself. Grading runs them again on new inputs, along with a few more."""
 
+from collections.abc import Iterator
+from types import NoneType
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from autograder.checks import Inputs, check, shortcut
 
@@ -99,25 +103,100 @@ def one_key_and_all_keys(attention_entropy: Any, draw: Inputs) -> Any:
     }
 
 
-class LargestExp(TorchDispatchMode):
-    """Records the largest number of entries that went into exp at once."""
+MOVING = (
+    "_to_copy",
+    "clone",
+    "constant_pad_nd",
+    "cat",
+)  # operators that compute nothing
+NOT_OF_IT = (Tensor, NoneType, int, str, torch.dtype, torch.device, Iterator)
+
+
+class Passes(TorchDispatchMode):
+    """Notes which keys are computed with: more than a piece of them at a time, or a piece again after another.
+
+    Args:
+        scores: one for each key, (n,).
+        chunk: how many keys are in a piece.
+    """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # else the first operation imports PyTorch's compiler: two seconds
 
-    def __init__(self) -> None:
+    def __init__(self, scores: Tensor, chunk: int) -> None:
         super().__init__()
-        self.most = 0
+        self.chunk, self.many = chunk, False
+        self.again: set[int] = set()
+        self._rows = {scores.untyped_storage().data_ptr(): scores}  # and its copies
+        self._here: set[int] = set()
+        self._left: set[int] = set()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        """Run an operation and inspect its result."""
+        """Run an operator, and note what it computes with."""
         result = func(*args, **(kwargs or {}))
-        if func.overloadpacket.__name__ in ("exp", "exp_", "exp2", "pow", "_softmax"):
-            self.most = max(self.most, result.numel())
+        name = func.overloadpacket.__name__
+        if name in MOVING:
+            if any(map(self.is_row, tree_leaves(args))):
+                self._rows[result.untyped_storage().data_ptr()] = result
+        elif not (func.is_view or name.startswith("new_")):
+            self.note(args)
         return result
+
+    def is_row(self, item: Any) -> bool:
+        """Say whether something is made of all scores: of more than a piece."""
+        whole = isinstance(item, Tensor) and item.numel() > self.chunk
+        return whole and item.untyped_storage().data_ptr() in self._rows
+
+    def note(self, args: Any) -> None:
+        """Note what is computed with. Beside scores, it may be a few times as large as a piece."""
+        for tensor in tree_leaves(args):
+            if not isinstance(tensor, Tensor) or not tensor.numel():
+                continue
+            if tensor.untyped_storage().data_ptr() not in self._rows:
+                self.many |= tensor.numel() > 4 * self.chunk
+                continue
+            sizes = zip(tensor.shape, tensor.stride(), strict=True)
+            start = tensor.storage_offset()
+            end = start + 1 + sum((size - 1) * step for size, step in sizes)
+            keys = set(range(start, end))
+            self.many |= len(keys) > self.chunk
+            self.again |= keys & self._left
+            if len(self._here | keys) > self.chunk:
+                self._left |= self._here - keys
+                self._here = set()
+            self._here |= keys
+
+
+class Leaving(TorchFunctionMode):
+    """Notes numbers that leave PyTorch, as tolist and NumPy take them."""
+
+    def __init__(self, passes: Passes) -> None:
+        super().__init__()
+        self.passes = passes
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """Call a function, and note the tensors whose numbers it returns."""
+        result = func(*args, **(kwargs or {}))
+        if not all(isinstance(item, NOT_OF_IT) for item in tree_leaves(result)):
+            self.passes.note(args)
+        return result
+
+
+def how_it_reads(streaming_attend: Any, draw: Inputs) -> str:
+    """Follow how it reads 150 keys in pieces of 12."""
+    scores, values = draw.normal(150), draw.normal(150, 2)
+    passes = Passes(scores, 12)
+    with passes, Leaving(passes):
+        streaming_attend(scores, values, 12)
+    if passes.many:
+        return "more than one piece at a time"
+    some = len(passes.again) > 2 * 12  # the largest score so far may be a view of one
+    return "most pieces twice" if some else "each piece once"
 
 
 def both_ways(
@@ -133,11 +212,12 @@ def both_ways(
 
 @check("streaming_attend", points=1, show=True)
 def two_pieces(streaming_attend: Any, draw: Inputs) -> Any:
-    """Six keys in two pieces of three, one piece at a time, with rising scores and with falling ones."""
+    """Six keys in two pieces of three, with rising and falling scores; and how it reads 150 keys in pieces."""
     scores, values = draw.give(2 * draw.normal(6)), draw.normal(6, 4)
-    with LargestExp() as counted:
-        results = both_ways(streaming_attend, scores, values, 3)
-    return {**results, "exp of one piece at a time": counted.most <= 3}
+    return {
+        **both_ways(streaming_attend, scores, values, 3),
+        "what it reads": how_it_reads(streaming_attend, draw),
+    }
 
 
 @check("streaming_attend", points=1, show=True, tolerance=1e-3)

@@ -355,67 +355,77 @@ def without_a_mask(blockwise_attention: Any, draw: Inputs) -> Any:
 
 
 class Meter(TorchDispatchMode):
-    """Notes how large the tensors are that PyTorch makes, and how much of them is kept at a time.
-
-    Args:
-        k_len: how many keys there are; no other axis has this size.
-        widths: the dimensions of keys and values.
+    """Notes how large the tensors are that PyTorch makes, and how much is kept at a time: of all, and of what is
+    computed from the queries.
     """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # leave the compiler out of it: importing it takes two seconds
 
-    def __init__(self, k_len: int, widths: set[int]) -> None:
+    def __init__(self, query: Tensor) -> None:
         super().__init__()
-        self.k_len, self.widths = k_len, widths
-        self.largest = self.most_kept = 0
-        self.row_of_all_keys = False
+        self.largest = self.most_kept = self.most_of_query = 0
+        self._query = reference_to(query)
         self._kept: dict[int, tuple[StorageWeakRef, int]] = {}
+        self._of_query = {self._query.cdata}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """Run an operator, and note its results."""
         result = func(*args, **(kwargs or {}))
-        inputs = [t for t in tree_leaves(args) if isinstance(t, Tensor)]
+        read = [] if func.overloadpacket.__name__.startswith("new_") else args
+        of_query = any(
+            reference_to(t).cdata in self._of_query
+            for t in tree_leaves([read, kwargs or {}])
+            if isinstance(t, Tensor)
+        )
         for tensor in tree_leaves(result):
             if isinstance(tensor, Tensor):
-                self.note(tensor, inputs)
+                self.note(tensor, of_query)
         return result
 
-    def note(self, tensor: Tensor, inputs: Sequence[Tensor]) -> None:
+    def note(self, tensor: Tensor, of_query: bool) -> None:
         """Note one tensor. A view takes no room of its own."""
-        storage = tensor.untyped_storage()
-        entries = storage.nbytes() // tensor.element_size()
+        entries = tensor.untyped_storage().nbytes() // tensor.element_size()
         self.largest = max(self.largest, min(entries, tensor.numel()))
-        self._kept = {
-            key: item for key, item in self._kept.items() if not item[0].expired()
-        }
-        reference = StorageWeakRef(storage)
+        for key in [key for key, item in self._kept.items() if item[0].expired()]:
+            del self._kept[key]
+            self._of_query.discard(key)
+        reference = reference_to(tensor)
         self._kept.setdefault(reference.cdata, (reference, entries))
-        self.most_kept = max(self.most_kept, sum(n for _, n in self._kept.values()))
-        if (
-            tensor.is_floating_point()
-            and self.k_len in tensor.shape
-            and not self.widths & set(tensor.shape)
-        ):
-            self.row_of_all_keys |= any(self.widths & set(t.shape) for t in inputs)
+        if of_query:
+            self._of_query.add(reference.cdata)
+        sizes = {key: size for key, (_, size) in self._kept.items()}
+        of_it = sum(sizes.get(key, 0) for key in self._of_query)
+        self.most_kept = max(self.most_kept, sum(sizes.values()))
+        self.most_of_query = max(self.most_of_query, of_it)
+
+
+def reference_to(tensor: Tensor) -> StorageWeakRef:
+    """Return what tells a tensor's room from others, as long as the reference exists."""
+    return StorageWeakRef(tensor.untyped_storage())
 
 
 def sizes_inside(
     blockwise_attention: Any, inputs: Sequence[Tensor], block: int, mask: Any = None
 ) -> Any:
-    """Run it on plain tables, and say how large the tensors are that are made on the way."""
+    """Run it on plain tables, and say how large the tensors are that are made on the way.
+
+    A single query shows whether its scores exist for all keys at once: they are nearly all that is computed from it.
+    """
     query, key, value = inputs
     table = len(query) * len(key)
     allowed = 2 * max(len(query) * block, key.numel(), value.numel())
-    meter = Meter(len(key), {key.size(-1), value.size(-1)})
-    with meter:
+    single = query[:1].clone()
+    with Meter(query) as meter:
         output = blockwise_attention(query, key, value, block, mask)
+    with Meter(single) as row:
+        blockwise_attention(single, key, value, block, mask)
     largest = "within the limit" if meter.largest <= allowed else "far above the limit"
     largest = "as large as all scores" if meter.largest >= table else largest
-    all_kept, all_keys = meter.most_kept >= table, meter.row_of_all_keys
+    all_kept, all_keys = meter.most_kept >= table, row.most_of_query >= len(key)
     return {
         "the output": output,
         "the largest tensor": largest,
@@ -426,7 +436,7 @@ def sizes_inside(
 
 @check("blockwise_attention", points=2)
 def never_all_scores(blockwise_attention: Any, draw: Inputs) -> Any:
-    """100 queries and 1021 keys in blocks of 16: how large the tensors on the way are."""
+    """1021 keys in blocks of 16, for 100 queries and for a single one: how large the tensors on the way are."""
     inputs = draw.normal(100, 3), draw.normal(1021, 3), draw.normal(1021, 2)
     return sizes_inside(blockwise_attention, inputs, 16)
 

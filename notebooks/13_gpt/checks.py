@@ -58,7 +58,9 @@ def as_tokens(result: Any) -> Any:
     strings = isinstance(result, list | tuple) and all(
         isinstance(t, str) for t in result
     )
-    return ", ".join(result) if strings else "no list of strings"
+    return (
+        ", ".join(t or "(empty)" for t in result) if strings else "no list of strings"
+    )
 
 
 def learned(learn_merges: Any, words: Mapping[str, int], merges: int) -> Any:
