@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 import torch
 
+from autograder.authoring.proofs import refusals
 from autograder.judging.operators import CALLER, callers, recording
 from autograder.judging.vocabulary import outside
+
+from .answer_keys import key_of
 
 
 class Row:
@@ -54,6 +57,12 @@ def questions(work: Any) -> str:
     with recording(names):
         work()
     return outside({name for name in names if not name.startswith(CALLER)}, ())
+
+
+def test_a_deep_copy_of_tensors_is_no_question() -> None:
+    key = key_of("11_bug_hunt")
+    (copying,) = (variant for variant in key.variants if variant.name == "with_deep_copies")
+    assert list(refusals(key, copying.exercise, key.define(copying.source, copying.exercise), [101])) == []
 
 
 @pytest.mark.parametrize("own", [Row, Quiet])

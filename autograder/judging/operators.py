@@ -31,6 +31,7 @@ LATER = "later::"  # before the kind of an object that may run code when nobody 
 PLAIN = (
     *(NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, range, slice),
     *(torch.Tensor, torch.dtype, torch.device, np.ndarray, np.generic),
+    *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
 )
 READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
 LIBRARIES = ("collections", "torch", "numpy")

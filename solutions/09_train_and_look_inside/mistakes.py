@@ -15,9 +15,6 @@ repeating.mutant("largest_period_left_out", "length // 2 + 1", "length // 2", hi
     says="The largest period never occurs: randint leaves its upper limit out, but length // 2 is included.")
 repeating.mutant("periods_up_to_the_length", "length // 2 + 1", "length + 1", says="It stopped: a period longer than "
     "half a sequence needs more tokens than the vocabulary may have. The largest is length // 2.")
-repeating.mutant("whole_copies_only", "order.gather(1, places)",
-    "order.gather(1, places) * (torch.arange(length) < length // periods[:, None] * periods[:, None])", hint=2,
-    says="Only whole copies were written, and the end of a sequence stayed 0. Its last copy is cut off, not left out.")
 repeating.mutant("tokens_twice", "torch.rand(batch, vocab, generator=generator).argsort(dim=-1)",
     "torch.randint(vocab, (batch, length), generator=generator)", hint=2, says="Within one period, a token occurs "
     "twice, so it has two successors. Draw without replacement, as from a shuffled vocabulary.")
