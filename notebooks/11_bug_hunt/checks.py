@@ -253,21 +253,21 @@ def one_text(answer: Any) -> str:
     return ", ".join(sorted(labels)) or "none"
 
 
-@check("find_bugs", points=1, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text, may_change=("seed",))
 def without_a_mask(find_bugs: Any, draw: Inputs) -> Any:
     """The first stage: three attentions whose bug shows without a mask, and Ada's, which is right."""
     suspects = {f"the one with {label}": box for label, box in NEED_NO_MASK.items()}
     return reported(find_bugs, draw, {**suspects, "Ada": ADA})
 
 
-@check("find_bugs", points=1, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text, may_change=("seed",))
 def one_bug_each(find_bugs: Any, draw: Inputs) -> Any:
     """The eight attentions to practice on, which have one bug each."""
     suspects = {f"the one with {label}": box for label, box in PRACTICE.items()}
     return reported(find_bugs, draw, suspects)
 
 
-@check("find_bugs", points=1, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text, may_change=("seed",))
 def five_teams(find_bugs: Any, draw: Inputs) -> Any:
     """The attentions of the five teams."""
     boxes = (ADA, BO, CLEO, DAG, EVE)

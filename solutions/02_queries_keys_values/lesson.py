@@ -348,7 +348,7 @@ output
 # Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
 
 # %%
-queries, keys = ["q1", "q2"], ["k1", "k2", "k3"]
+q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]
 plot.matrices(
     [
         ("query", q2, "scores"),
@@ -359,7 +359,7 @@ plot.matrices(
         ("= output", output, "scores"),
     ],
     "Queries score keys, softmax normalizes each row, weights mix values",
-    rows=[queries, [], queries, queries, keys, queries],
+    rows=[q_names, [], q_names, q_names, k_names, q_names],
 )
 
 # %% hints attend [markdown]

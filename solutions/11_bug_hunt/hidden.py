@@ -553,7 +553,7 @@ def numbered(boxes: Any) -> Any:
     return {f"attention {n}": box for n, box in enumerate(boxes, 1)}
 
 
-@check("find_bugs", points=2, summary=labels_as_text)
+@check("find_bugs", points=2, summary=labels_as_text, may_change=("seed",))
 def several_ways(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: attentions that are written in other ways."""
     boxes = (
@@ -568,7 +568,7 @@ def several_ways(find_bugs: Any, draw: Inputs) -> Any:
     return reported(find_bugs, draw, numbered(boxes))
 
 
-@check("find_bugs", points=1, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text, may_change=("seed",))
 def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: scores, softmax and values, in tensors of two, three and four axes."""
     boxes = (
@@ -590,7 +590,7 @@ def scores_and_values(find_bugs: Any, draw: Inputs) -> Any:
     return reported(find_bugs, draw, numbered(boxes))
 
 
-@check("find_bugs", points=2, summary=labels_as_text)
+@check("find_bugs", points=2, summary=labels_as_text, may_change=("seed",))
 def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: masks, and empty rows."""
     boxes = (
@@ -608,7 +608,7 @@ def what_masks_do(find_bugs: Any, draw: Inputs) -> Any:
     return reported(find_bugs, draw, numbered(boxes))
 
 
-@check("find_bugs", points=1, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text, may_change=("seed",))
 def beside_the_result(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: dtypes, and what else happens beside the numbers of the result."""
     boxes = (
@@ -623,7 +623,7 @@ def beside_the_result(find_bugs: Any, draw: Inputs) -> Any:
     return reported(find_bugs, draw, numbered(boxes))
 
 
-@check("find_bugs", points=1, summary=labels_as_text)
+@check("find_bugs", points=1, summary=labels_as_text, may_change=("seed",))
 def several_at_once(find_bugs: Any, draw: Inputs) -> Any:
     """Kind: several bugs in one attention."""
     boxes = (
