@@ -39,9 +39,10 @@ def page(course: Course, student: str) -> str:
     return course.feedback_page(course.lesson(LESSON), student).read_text(encoding="utf-8")
 
 
-def test_everybody_who_was_graded_has_a_page(reported: Course) -> None:
+def test_everybody_who_has_handed_in_has_a_page_be_it_one_that_says_why_nothing_was_graded(reported: Course) -> None:
     made = {path.parent.parent.name for path in reported.feedback.glob(f"*/{LESSON}/{LESSON}.html")}
-    assert made == {"=cmd_77", "fragile", "right_101", "two_mistakes", "unsolved"}
+    assert made == {"=cmd_77", "broken", "fragile", "right_101", "two_mistakes", "unsolved"}
+    assert "cannot be read" in page(reported, "broken")
 
 
 def test_a_page_names_the_mistake(reported: Course) -> None:
@@ -165,7 +166,7 @@ def test_text_that_would_take_long_to_read_is_cut(reported: Course) -> None:
     path.write_text(json.dumps(notebook), encoding="utf-8")
     made = make_feedback(reported, reported.lesson(LESSON))
     path.write_bytes(kept)
-    assert (made.failed, len(made.pages)) == ({}, 5)
+    assert (made.failed, len(made.pages)) == ({}, 6)
     assert CUT in page(reported, "fragile")
 
 
@@ -186,7 +187,7 @@ def test_a_page_that_takes_too_long_costs_its_author_the_page_alone(reported: Co
     monkeypatch.setattr(feedback, "make_page", lambda c, lesson, s: slow.get(s, real)(c, lesson, s))
     made = make_feedback(reported, reported.lesson(LESSON))
     assert made.failed == {"fragile": feedback.TOO_SLOW}
-    assert len(made.pages) == 4
+    assert len(made.pages) == 5
 
 
 def test_an_alarm_that_is_swallowed_comes_again() -> None:

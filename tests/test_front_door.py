@@ -39,7 +39,7 @@ def test_the_readme_lists_every_lesson() -> None:
 def test_the_readme_gives_each_lesson_the_time_that_the_lesson_gives() -> None:
     text = (ROOT / "README.md").read_text()
     for lesson in find_course().lessons():
-        minutes = re.findall(r"About (\d+) minutes\.", lesson.lesson_py.read_text(encoding="utf-8"))
+        minutes = re.findall(r"About (\d+) minutes", lesson.lesson_py.read_text(encoding="utf-8"))
         assert re.findall(rf"{lesson.name}\.ipynb\).*\| (\d+) min \|", text) == minutes, lesson.name
 
 
