@@ -111,7 +111,7 @@ def neighbors(body: str, head: str = "def f(x, y=None):") -> dict[str, Edit]:
         ),
         ("return x.masked_fill(y, 0)", "return x.masked_fill(~y, 0)", "y", "inverted"),
         ("return x.max(-1)", "return x.amax(-1)", "x.max(-1)", "with another function"),
-        ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", "with another function"),
+        ("return x.repeat(2)", "return x.repeat_interleave(2)", "x.repeat(2)", CHANGES["repeated"]),
         ("return x.view(2, 3)", "return x.transpose(2, 3)", "x.view(2, 3)", "with another function"),
         ("return x.T", "return x.mT", "x.T", CHANGES["other transpose"]),
         ("return x @ y", "return x @ y.mT", "y", "transposed"),

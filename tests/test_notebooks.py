@@ -53,5 +53,5 @@ def test_every_check_passed(solved) -> None:
 
 
 def test_no_output_holds_an_address_a_path_or_a_widget(solved) -> None:
-    text = str(outputs(solved))
+    text = re.sub(r"[A-Za-z0-9+/=]{500,}", "", str(outputs(solved)))  # a picture's bytes may spell anything
     assert not re.search(r"0x[0-9a-f]{6,}|/home/|/tmp/|widget-view", text)
