@@ -87,9 +87,8 @@ def callers(frame: FrameType | None) -> list[str]:
     modules: list[str] = []
     while frame is not None:
         module, code = str(frame.f_globals.get("__name__", "")), frame.f_code
-        if module.startswith(MESSAGES) and frame.f_globals is vars(
-            sys.modules.get(module, sys)
-        ):  # and no such name only
+        of_that_name = vars(sys.modules.get(module, sys))
+        if module.startswith(MESSAGES) and frame.f_globals is of_that_name:  # whoever gives itself the name is not it
             return []
         if not module or module in OUTERMOST or module.startswith("autograder."):
             usual = code.co_filename != FROM_TEXT or code.co_name.startswith("__")  # a dataclass's methods are usual

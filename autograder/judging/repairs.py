@@ -33,11 +33,12 @@ RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
 MOST_LABELS = 3
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
-KINDS = """
-axis,two axes,one axis,axis kept,from axis,keyword,dtype,elements,arguments,function,transposed,other transpose,
-inverted,new axis,dots,multiple,generator"""
 # corrects one of two mistakes; whoever exchanges an operation or a comparison may as well make another
-ONE_OF_TWO = tuple(CHANGES[kind.strip()].partition("{")[0] for kind in KINDS.split(","))
+KINDS = (
+    *("axis", "two axes", "one axis", "axis kept", "from axis", "new axis", "transposed", "other transpose"),
+    *("keyword", "dtype", "elements", "arguments", "function", "inverted", "dots", "multiple", "generator"),
+)
+ONE_OF_TWO = tuple(CHANGES[kind].partition("{")[0] for kind in KINDS)
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
 MOST_IDLE = 2
