@@ -33,6 +33,18 @@ def test_the_jacobian_agrees_with_autograd(scaling: AnswerKey) -> None:
     torch.testing.assert_close(table.sum(-1), torch.zeros(4, 6, dtype=torch.float64), atol=1e-12, rtol=0)
 
 
+def test_the_response_to_the_query_agrees_with_autograd(scaling: AnswerKey) -> None:
+    query, key, value = (torch.randn(2, size, width, dtype=torch.float64) for size, width in ((3, 4), (5, 4), (5, 6)))
+    weights = (query @ key.mT * 0.3).softmax(-1)
+    table = scaling.reference["query_jacobian"](weights, key, value, 0.3)
+
+    def output(query: torch.Tensor) -> torch.Tensor:
+        return (query @ key.mT * 0.3).softmax(-1) @ value
+
+    full = torch.autograd.functional.jacobian(output, query)  # (2, 3, 6, 2, 3, 4)
+    torch.testing.assert_close(table, torch.einsum("blvblq->blvq", full))
+
+
 @pytest.mark.parametrize("d", [16, 256])
 def test_the_measured_spread_is_the_root_of_the_width(scaling: AnswerKey, d: int) -> None:
     raw, scaled = scaling.reference["score_std"](d, 20_000, torch.Generator().manual_seed(3))

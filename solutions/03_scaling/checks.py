@@ -14,6 +14,14 @@ NO_SOFTMAX_JACOBIAN = shortcut(
     "complex",
     because="Write the formula yourself: the exercise is about what is inside.",
 )
+NO_QUERY_JACOBIAN = shortcut(
+    "query_jacobian",
+    "jacobian",
+    "jacrev",
+    "jacfwd",
+    "complex",
+    because="Write the formula yourself: the exercise is about the covariance in it.",
+)
 NO_SCALED_ATTEND = shortcut(
     "scaled_attend",
     "scaled_dot_product_attention",
@@ -123,3 +131,18 @@ def default_scale(scaled_attend: Any, draw: Inputs) -> Any:
         f"scale={scale}": scaled_attend(*inputs, scale) for scale in (None, 0.3, 0.0)
     }
     return {**results, "with heads": scaled_attend(*heads)}
+
+
+@check("query_jacobian", points=1, show=True)
+def two_queries(query_jacobian: Any, draw: Inputs) -> Any:
+    """Two queries, four keys: a table for each query; then a batch with heads."""
+    weights = draw.normal(2, 4).softmax(dim=-1)
+    heads = draw.normal(2, 3, 4, 6).softmax(dim=-1)
+    return {
+        "two queries": query_jacobian(
+            weights, draw.normal(4, 3), draw.normal(4, 5), 0.5
+        ),
+        "with heads": query_jacobian(
+            heads, draw.normal(2, 3, 6, 5), draw.normal(2, 3, 6, 7), 2.0
+        ),
+    }

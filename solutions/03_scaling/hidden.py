@@ -46,9 +46,9 @@ def weights_of_every_kind(softmax_jacobian: Any, draw: Inputs) -> Any:
     return partial(of_scores, draw.normal(2, 3, 4)), extremes
 
 
-def after_softmax(function: Any, scores: torch.Tensor) -> Any:
+def after_softmax(function: Any, scores: torch.Tensor, *others: Any) -> Any:
     """Call a function with weights, so that every variation of the scores gives rows that sum to 1."""
-    return function(scores.softmax(dim=-1))
+    return function(scores.softmax(dim=-1), *others)
 
 
 # Attention
@@ -61,3 +61,25 @@ def given_scales(scaled_attend: Any, draw: Inputs) -> Any:
     large = 50 * draw.normal(6, 8), 50 * draw.normal(7, 8), draw.normal(7, 2)
     given = [scaled_attend(*inputs, scale=scale) for scale in (0.3, 0.0, None)]
     return partial(scaled_attend, *inputs), given, scaled_attend(*large)
+
+
+# The response to the query
+
+
+@battery("query_jacobian", points=1)
+def responses_of_every_kind(query_jacobian: Any, draw: Inputs) -> Any:
+    """Queries that have decided, a single key, axes in front, dtypes, gradients."""
+    keys, values = draw.normal(6, 5), draw.normal(6, 4)
+    sure = draw.give((200 * draw.normal(3, 6)).softmax(dim=-1))
+    results = {
+        "decided queries": query_jacobian(sure, keys, values, 0.3),
+        "a single key": query_jacobian(
+            draw.give(torch.ones(2, 1, dtype=torch.float64)),
+            draw.normal(1, 5),
+            draw.normal(1, 3),
+            1.0,
+        ),
+    }
+    of_scores = partial(after_softmax, query_jacobian)
+    inputs = draw.normal(2, 3, 4, 6), draw.normal(2, 3, 6, 5), draw.normal(2, 3, 6, 7)
+    return partial(of_scores, *inputs, 0.7), results

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 3. Scaling
 #
-# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 70 minutes.
+# After this lesson you can say why attention divides its scores by $\sqrt{d_k}$, and show what happens to a model that does not. You should have done lesson 2 and know what a variance is. About 80 minutes.
 #
 # ## The idea
 #
@@ -309,10 +309,12 @@ for name, factor in FACTORS.items():
 # Build it. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
 
 # %%
-q = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
-k = torch.tensor([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]])
-v = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
-functional.scaled_dot_product_attention(q, k, v)
+query = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
+key = torch.tensor(
+    [[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 0.3]]
+)
+value = torch.tensor([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])  # (S, D_v) = (3, 2)
+functional.scaled_dot_product_attention(query, key, value)
 
 # %% [markdown]
 # This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
@@ -346,6 +348,64 @@ def scaled_attend(
 
 
 # %% check scaled_attend
+
+# %% [markdown]
+# ### What is left for the query
+#
+# A model that learns has to change its queries, so let us follow one small change of a query all the way to the output. Each of its scores moves by the key times the scale $c$, the weights move as the Jacobian says, and the output moves with them, because it is the sum of the values times the weights. Multiplied out, for one query $q$:
+#
+# $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
+#
+# Now read the weights as probabilities, with which one of the keys is picked together with its value. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. What stands in the brackets is the mean of the products minus the product of the means, and that is the *covariance* of values and keys.
+#
+# So an output responds to its query to the extent that the values and keys that it mixes vary together. A query that gives everything to a single key mixes nothing, so nothing varies, and no gradient reaches this query through its output, even if the key is the wrong one.
+#
+# The next cell has PyTorch compute this table for the small case above, and again with the query multiplied by 4, 16 and 64. It prints the weights and the norm of the table.
+
+
+# %%
+def output_of(one: Tensor) -> Tensor:
+    return functional.scaled_dot_product_attention(one[None], key, value)[0]  # (D_v,)
+
+
+for factor in (1, 4, 16, 64):
+    sharper = factor * query[0]
+    weights = (key @ sharper / 2).softmax(dim=-1)
+    table = torch.autograd.functional.jacobian(output_of, sharper)  # (D_v, D)
+    print(f"{factor:2}", weights, f"norm {table.norm():.3f}")
+
+# %% [markdown]
+# At first three keys have a share, and the norm is 0.104. At 4 and at 16 the query mixes only keys 0 and 2, which are much alike and have similar values, so that little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
+#
+# ### Exercise 3.5: the response to the query
+#
+# Compute this table from the weights, for any number of queries at once. As in exercise 3.3, PyTorch's own derivatives (`jacobian`, `jacrev`, `grad` and the like) and complex numbers are not allowed. To test your function, compare it with the tables that PyTorch computed above.
+
+# %% hints query_jacobian [markdown]
+# For one query the answer is a table with a row for each entry of the output and a column for each entry of the query. Which of the two terms of the formula is a product of two means?
+#
+# The product of means is a column times a row, as in exercise 3.3. The other term sums over keys, as a matrix product does, once the weights are on one of its two factors.
+#
+# Each query has weights of its own, whereas values and keys are shared by all queries. Give the shared ones an axis of size 1 where the queries are counted.
+
+
+# %% exercise query_jacobian
+def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+    """Return how each output of attention responds to its query.
+
+    weights is (..., L, S), each row the softmax of scores that were multiplied by scale, key is (..., S, D) and value
+    is (..., S, D_v). Returns (..., L, D_v, D): entry [l, i, j] is the derivative of entry i of output l with respect to
+    entry j of query l. The inputs are not changed, and PyTorch's own derivatives are not used.
+    """
+    ### BEGIN SOLUTION
+    weighted = weights.unsqueeze(-2) * value.mT.unsqueeze(-3)  # (..., L, D_v, S)
+    products = weighted @ key.unsqueeze(-3)  # (..., L, D_v, D)
+    means = (weights @ value).unsqueeze(-1) * (weights @ key).unsqueeze(-2)
+    return scale * (products - means)
+    ### END SOLUTION
+
+
+# %% check query_jacobian
 
 # %% [markdown]
 # ### Does a model notice?
@@ -494,7 +554,7 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
+# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%, as the covariance of exercise 3.5 lets one expect. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
 #
 # That is the first suspect. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
 #
@@ -579,6 +639,7 @@ scores.grad
 # | scaled scores | `query @ key.mT / sqrt(d_k)` | before softmax; the same character in every dimension |
 # | over $d_k$ | a mean | attention over random keys starts as an average |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
+# | response to the query | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
 # | unscaled training | most queries are silent, and steps are $\sqrt{d_k}$ times as large | either is enough to spoil it here |
 #
 # %%

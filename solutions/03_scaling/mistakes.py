@@ -263,3 +263,36 @@ scaled.mutant("count_of_queries", hint=1, body="""
     scale = query.size(-2) ** (-0.5) if scale is None else scale
     return mixed(query @ key.mT * scale, value)""", says="The scale comes from the number of queries. It is the "
     "dimension of queries and keys that makes scores large.")
+
+response = solution("query_jacobian")
+response.mutant("means_not_subtracted", "products - means", "products", hint=1, says="This is the mean of the "
+    "products. A covariance subtracts the product of the means from it.")
+response.mutant("means_only", "products - means", "means", hint=1, says="This is the product of the means. A "
+    "covariance is the mean of the products minus that.")
+response.mutant("means_added", "products - means", "products + means",
+    says="The product of the means was added. Subtract it, because what one key gains the others lose.")
+response.mutant("sign_turned", "products - means", "means - products", says="Every entry has the wrong sign. The mean "
+    "of the products comes first, and the product of the means is subtracted from it.")
+response.mutant("scale_left_out", "scale * (products - means)", "products - means",
+    says="The covariance is right, and the scale is missing. A score moves by the key times the scale.")
+response.mutant("divided_by_the_scale", "scale * (products - means)", "(products - means) / scale",
+    says="The covariance was divided by the scale. A score moves by the key times the scale, so multiply.")
+response.mutant("only_products_scaled", "scale * (products - means)", "scale * products - means",
+    says="Only the mean of the products was multiplied by the scale. It belongs to both terms.")
+response.mutant("plain_means", "(weights @ value).unsqueeze(-1) * (weights @ key).unsqueeze(-2)",
+    "value.mean(dim=-2).unsqueeze(-2).unsqueeze(-1) * key.mean(dim=-2).unsqueeze(-2).unsqueeze(-2)", hint=1,
+    says="The means of values and keys count every key alike. They are weighted: the mean of the values is the output.")
+response.mutant("plain_mean_of_keys", "(weights @ key).unsqueeze(-2)", "key.mean(dim=-2).unsqueeze(-2).unsqueeze(-2)",
+    hint=1, says="The mean of the keys counts every key alike. It is weighted, as the mean of the values is.")
+response.mutant("axes_exchanged", "scale * (products - means)", "scale * (products - means).mT", says="Right numbers, "
+    "with rows and columns exchanged. Rows are entries of the output, and columns are entries of the query.")
+response.mutant("summed_over_queries", body="""
+    products = (weights.sum(dim=-2).unsqueeze(-2) * value.mT) @ key
+    return scale * (products - (weights @ value).mT @ (weights @ key))""", hint=3,
+    says="All queries were added up into a single table. Each query has weights of its own, and so a table of its own.")
+response.mutant("values_with_themselves", "weighted @ key.unsqueeze(-3)", "weighted @ value.unsqueeze(-3)",
+    "weights @ key", "weights @ value", says="This is the covariance of the values with themselves. It is the keys "
+    "that turn a change of the query into a change of the scores.")
+response.mutant("weights_not_in_the_products", "weights.unsqueeze(-2) * value.mT.unsqueeze(-3)",
+    "torch.ones_like(weights).unsqueeze(-2) * value.mT.unsqueeze(-3)", hint=2,
+    says="The products of values and keys were added up without weights. They are a mean with the weights of each query.")

@@ -24,3 +24,16 @@ attend.variant("keys_scaled_in_float32", body="""
     factor = query.shape[-1] ** -0.5 if scale is None else scale
     weights = (query @ (factor * key).mT).softmax(dim=-1, dtype=torch.float32).to(query.dtype)
     return weights @ value, weights""")
+
+response = solution("query_jacobian")
+response.variant("by_einsum", body="""
+    products = torch.einsum("...ls,...sv,...sd->...lvd", weights, value, key)
+    means = torch.einsum("...lv,...ld->...lvd", weights @ value, weights @ key)
+    return (products - means) * scale""")
+response.variant("centered_first", body="""
+    values = value.unsqueeze(-3) - (weights @ value).unsqueeze(-2)
+    keys = key.unsqueeze(-3) - (weights @ key).unsqueeze(-2)
+    return scale * (values.mT * weights.unsqueeze(-2)) @ keys""")
+response.variant("by_the_jacobian_of_softmax", body="""
+    tables = torch.diag_embed(weights) - weights.unsqueeze(-1) * weights.unsqueeze(-2)
+    return value.mT.unsqueeze(-3) @ tables @ key.unsqueeze(-3) * scale""")
