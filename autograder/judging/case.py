@@ -17,7 +17,6 @@ class Found:
     Args:
         repair: an edit with which checks pass, or which makes a part right.
         trace: up to where the numbers are those of a solution.
-        strange: an expression that makes other numbers of what went in.
         special: where NaN appears first.
         edit: an edit after which the code gives the values of a known mistake.
         mistake: that mistake's name.
@@ -25,7 +24,6 @@ class Found:
 
     repair: str = ""
     trace: str = ""
-    strange: str = ""
     special: str = ""
     edit: str = ""
     mistake: str = ""

@@ -29,7 +29,7 @@ from .recognize import (
     mutants_that_fit,
 )
 from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, CHANGES, PROVED, TRACED
+from .sentences import ANSWERS, CHANGES, PROVED
 from .sizes import form_of, is_far_too_large
 from .target import Target, shows_its_own_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
@@ -248,10 +248,7 @@ def trace(case: Case) -> Explanation | None:
 
 
 def walked(case: Case) -> str:
-    """Return up to where the numbers are those of a solution, where a tensor or a number of the right kind is wrong.
-
-    Of a description in words, which differs for many reasons, only where the code begins as a solution does.
-    """
+    """Return up to where the numbers are those of a solution, where a tensor or a number of the right kind is wrong."""
     right = case.target.right.get("leaves", {})
     if not isinstance(case.outcome, Returned) or [leaf.path for leaf in case.outcome.leaves()] != list(right):
         return ""
@@ -261,10 +258,7 @@ def walked(case: Case) -> str:
     kinds = [(leaf.get("array"), "dtype" in leaf, leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
     if kinds[0] != kinds[1] or mine.get("type") in ("bool", "NoneType"):
         return ""
-    found = case.search()
-    alike = all(mine.get(key) == known.get(key) for key in ("shape", "dtype")) and mine.get("type") != "str"
-    table = mine.get("dtype") == "bool"  # of which an inverted one counts as the same on the way
-    return "" if found.special else found.trace or (found.strange if alike and not table else "")
+    return "" if case.search().special else case.search().trace
 
 
 def what_is_there(case: Case) -> Explanation:
@@ -300,7 +294,7 @@ OPEN = (relation, exception, trace, what_is_there)  # they leave it open what in
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with what was seen in the code: by reading it, with edits, and by running it again."""
     found, other, run = case.search(), observed_in(case), walked(case)
-    if other or explanation.message == run or (run == TRACED["all"] and explanation.relation):
+    if other or explanation.message == run:
         run = ""
     more = " ".join(filter(None, (unread(case), other, found.repair or found.special or run)))
     if not more:

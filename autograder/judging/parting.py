@@ -1,7 +1,8 @@
-"""Up to where a wrong answer's numbers are those of a solution, and which expression makes others.
+"""Up to where a wrong answer's numbers are those of a solution, and which expression is the first that makes others.
 
 Both are run, and every expression is looked at (`trace`). What is compared knows no order and no layout, so a loop, a
-product of transposed tables and an einsum have the same numbers. An observation: there may be other ways to be right.
+product of transposed tables and an einsum have the same numbers. This is an observation, because there may be other
+ways to be right. It is told only where a run falls into two parts: first numbers of a solution, and then none.
 """
 
 from __future__ import annotations
@@ -9,27 +10,26 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any
-from zlib import crc32
 
+import torch
 from torch import Tensor
 
 from .check import Check
-from .flow import inputs_in, sources_in
 from .observations import made_of
 from .sentences import OBSERVED, TRACED
 from .site import in_one_line, line_of, written
 from .syntax import DRAW, called, definition
-from .trace import SUMS, TRACE, rewritten
+from .trace import COLUMNS, SUMS, TRACE, rewritten
 
 EQUAL = 2e-5  # of their size
 SAME_ORDER = 1e-3
 DIGITS = 4
 MOST_LOOKS = 5000  # at values of a right answer other than the solution: half a second
-MOST_NAMED = 2
+LARGEST_SUM = 1e60
 KEPT = (  # what makes no new numbers, but of sizes
     *("len", "arange", "eye", "zeros", "ones", "full", "linspace", "zeros_like", "ones_like", "full_like", "range"),
     *("empty", "empty_like", "new_empty"),
@@ -52,8 +52,6 @@ class Numbers:
         special: which shares of the numbers are NaN, infinity, and minus infinity.
         order: tells the order of the numbers.
         complement: the same for 1 minus each.
-        name: of the operation, as a checksum.
-        made_from: which of a solution's steps it works on, by number.
     """
 
     size: float
@@ -62,8 +60,6 @@ class Numbers:
     special: tuple[float, float, float]
     order: float
     complement: float
-    name: int = 0
-    made_from: tuple[int, ...] = ()
 
     @property
     def is_table(self) -> bool:
@@ -107,11 +103,6 @@ def numbers_of(row: Sequence[float]) -> Numbers:
     )
 
 
-def operation(node: ast.AST) -> int:
-    """Return a checksum of what an expression does: of the function that it calls, or the kind of operation."""
-    return crc32((called(node) or type(getattr(node, "op", node)).__name__).encode())
-
-
 def steps_of(ways: Sequence[str], reference: str, names: Mapping[str, Any], check: Check, seed: int) -> list[Numbers]:
     """Run a check on right answers, and return the numbers that they calculate on their way.
 
@@ -148,28 +139,21 @@ def steps_in(
     tree: ast.Module, places: Sequence[ast.AST], table: Tensor, known: Sequence[Numbers] = ()
 ) -> list[Numbers]:
     """Return what is known, and the numbers that a solution calculates on its way, once each, but not what went in."""
-    found = list(known)
-    numbered: dict[int, int] = {}
-    sources, inputs = sources_in(tree, places), inputs_in(tree, places)
+    found, inputs = list(known), inputs_in(tree, places)
     given = [numbers_of(row) for row in table.tolist() if row[0] in inputs]
     for row in table.tolist():
-        place, numbers = int(row[0]), numbers_of(row)
-        if not tells(numbers, row) or any(map(numbers.is_like, given)):
-            continue
-        same = next((i for i, other in enumerate(found) if numbers.is_like(other)), None)
-        if same is None:
-            name = operation(places[place]) if place >= 0 else 0
-            made_from = tuple(last_of(sources.get(place, set()), numbered, sources))
-            found.append(replace(numbers, name=name, made_from=made_from))
-        numbered[place] = len(found) - 1 if same is None else same
+        numbers = numbers_of(row)
+        if tells(numbers, row) and not any(map(numbers.is_like, [*given, *found])):
+            found.append(numbers)
     return found
 
 
-def last_of(places: set[int], numbered: Mapping[int, int], sources: Mapping[int, set[int]]) -> list[int]:
-    """Return the steps among some places that lead to no other of them."""
-    steps = {place for place in places if place in numbered}
-    last = {place for place in steps if not any(place in sources.get(other, ()) for other in steps)}
-    return sorted({numbered[place] for place in last})
+def inputs_in(tree: ast.Module, places: Sequence[ast.AST]) -> set[int]:
+    """Return the places of what goes in from outside: parameters of functions that the cell itself does not call."""
+    inner = {called(node) for node in ast.walk(tree)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name not in inner]
+    outer = {id(node) for function in functions for node in ast.walk(function.args)}
+    return {place for place, node in enumerate(places) if id(node) in outer}
 
 
 def tells(numbers: Numbers, row: Sequence[float]) -> bool:
@@ -186,8 +170,6 @@ def packed(steps: Sequence[Numbers]) -> list[list[Any]]:
             float(f"{step.size:.6g}"),
             *(round(number, DIGITS + 1) + 0.0 for number in (step.mean, step.skew)),
             *(round(number, DIGITS) + 0.0 for number in (step.order, step.complement)),
-            step.name,
-            list(step.made_from),
             *(round(share, DIGITS) for share in step.special if any(step.special)),
         ]
         for step in steps
@@ -197,9 +179,18 @@ def packed(steps: Sequence[Numbers]) -> list[list[Any]]:
 def unpacked(data: Sequence[Sequence[Any]]) -> list[Numbers]:
     """Return the steps that `packed` was given, but for the last digits."""
     return [
-        Numbers(size, mean, skew, (*special, 0.0, 0.0, 0.0)[:3], order, complement, name, tuple(made_from))
-        for size, mean, skew, order, complement, name, made_from, *special in data
+        Numbers(size, mean, skew, (*special, 0.0, 0.0, 0.0)[:3], order, complement)
+        for size, mean, skew, order, complement, *special in data
     ]
+
+
+def is_table(table: Any, places: Sequence[ast.AST]) -> bool:
+    """Say whether what a submission's process sent may be what was seen: it may send anything."""
+    if not isinstance(table, Tensor) or table.dtype != torch.float64 or table.ndim != 2 or table.size(1) != COLUMNS:
+        return False
+    numbers = table[:, 0].tolist()
+    in_range = len(set(numbers)) == len(numbers) and set(numbers) <= set(range(len(places)))
+    return in_range and bool((table.abs() < LARGEST_SUM).all() and (table[:, 1] >= 1).all())
 
 
 @dataclass(frozen=True)
@@ -209,23 +200,21 @@ class Walk:
     Args:
         tree: the student's definitions.
         places: the expressions of it that were looked at, by number.
-        table: what was seen.
+        table: what was seen, a row for each of some places.
         steps: a solution's numbers.
         text: the cell.
-        idle: places without which the same comes out: they are to blame for nothing.
     """
 
     tree: ast.Module
     places: Sequence[ast.AST]
     table: Tensor
     steps: Sequence[Numbers]
-    text: str = field(repr=False)
-    idle: frozenset[int] = frozenset()
+    text: str
 
     @cached_property
     def rows(self) -> Mapping[int, list[float]]:
-        """What was seen, by place."""
-        return {int(row[0]): row for row in self.table.tolist()}
+        """What was seen, by place, in the order in which it was calculated."""
+        return {int(row[0]): row for row in sorted(self.table.tolist(), key=lambda row: row[SUMS + 1])}
 
     @cached_property
     def numbers(self) -> Mapping[int, Numbers]:
@@ -243,11 +232,6 @@ class Walk:
         """The places whose numbers a solution has too, and that did not just go in."""
         return {place for place in self.rows if self.tells(place) and self.is_among(place, self.steps)}
 
-    @cached_property
-    def others(self) -> set[int]:
-        """The places whose numbers a solution has not, up to a factor or as a part."""
-        return {place for place in self.rows if self.tells(place) and self.is_other(place)}
-
     def tells(self, place: int) -> bool:
         """Say whether what a place gave is hardly met by chance, and did not just go in."""
         return tells(self.numbers[place], self.rows[place]) and not self.is_among(place, self.given)
@@ -257,75 +241,44 @@ class Walk:
         return any(self.numbers[place].is_like(numbers) for numbers in known)
 
     def is_other(self, place: int) -> bool:
-        """Say whether a solution has not these numbers."""
+        """Say whether a solution has not these numbers, up to a factor."""
         own = self.numbers[place]
-        if place in self.known or own.is_table or self.makes_none(place):
+        if place in self.known or own.is_table or self.makes_none(place) or not self.tells(place):
             return False
-        if self.rows[place][-1] == 1 and not self.only_single:
+        if self.rows[place][-1] == 1 and any(row[-1] > 1 for row in self.rows.values()):
             return False  # a factor, which may be another one in another place
         known = [numbers for numbers in (*self.steps, *self.given) if not numbers.is_table]
         sizes = {round(numbers.size, DIGITS) for numbers in known if own.is_multiple_of(numbers)}
         return len(sizes) != 1  # what a solution multiplies too has another factor here
-
-    @cached_property
-    def only_single(self) -> bool:
-        """Whether all that was calculated are single numbers."""
-        return all(row[-1] == 1 for row in self.rows.values())
-
-    @cached_property
-    def sources(self) -> Mapping[int, set[int]]:
-        """From which places each place's value is made, directly or not."""
-        return sources_in(self.tree, self.places)
-
-    def sources_of(self, place: int) -> set[int]:
-        """Return from which places a value is made."""
-        return self.sources.get(place, set())
-
-    @cached_property
-    def parting(self) -> int | None:
-        """The first place whose numbers a solution has not, though it has all that they are made from."""
-        lost = (self.others or self.unknown) - self.leading_back - self.idle
-        first = [place for place in lost if not self.sources_of(place) & lost]
-        return min(first, key=lambda place: self.rows[place][SUMS + 1], default=None)
-
-    @cached_property
-    def by_chance(self) -> set[int]:
-        """The places whose numbers a solution need not have: what is drawn, and what a given function gives."""
-        given = {a.arg for node in ast.walk(self.tree) if isinstance(node, ast.arguments) for a in node.args}
-        return {
-            place
-            for place in self.rows.keys() - self.known
-            if (name := called(self.places[place])) in given or name in DRAW or name.startswith("drop")
-        }
-
-    @cached_property
-    def leading_back(self) -> set[int]:
-        """The places that numbers of a solution are made from."""
-        return set[int]().union(*map(self.sources_of, self.known))
-
-    @cached_property
-    def all_known(self) -> bool:
-        """Whether all numbers are those of a solution, or lead to them."""
-        return self.unknown <= self.leading_back
-
-    @cached_property
-    def unknown(self) -> set[int]:
-        """The places whose numbers a solution has not, or only up to a factor."""
-        single = set() if self.only_single else {place for place, row in self.rows.items() if row[-1] == 1}
-        telling = {place for place in self.rows if self.tells(place) and not self.makes_none(place)}
-        return {place for place in telling - self.known - single if not self.numbers[place].is_table}
 
     def makes_none(self, place: int) -> bool:
         """Say whether an expression makes no new numbers, or writes what it has into a tensor."""
         node, name = self.places[place], called(self.places[place])
         return isinstance(node, ast.Subscript | ast.arg | ast.IfExp) or name in KEPT or name.endswith("_")
 
-    def before(self, place: int | None) -> list[int]:
-        """Return the last places with a solution's numbers, of all, or of those that a value is made from."""
-        known = self.known if place is None else self.known & self.sources_of(place)
-        known = {k for k in known if not isinstance(self.places[k], ast.arg)}
-        last = [k for k in known if not any(k in self.sources_of(other) for other in known)]
-        return sorted(last, key=lambda k: self.rows[k][SUMS + 1])[-MOST_NAMED:]
+    @cached_property
+    def has_chance(self) -> bool:
+        """Whether something is drawn, or comes from a function that was passed in: both may be right and differ."""
+        given = {a.arg for node in ast.walk(self.tree) if isinstance(node, ast.arguments) for a in node.args}
+        names = {called(node) for node in ast.walk(self.tree)} - {""}
+        return any(name in DRAW or name in given or name.startswith("drop") for name in names)
+
+    @cached_property
+    def parting(self) -> tuple[int, int] | None:
+        """The last place with a solution's numbers and the first with others; None where they alternate."""
+        before = [place for place in self.rows if place in self.known]
+        others = [place for place in self.rows if self.is_other(place)]
+        if self.has_chance or not before or not others:
+            return None
+        times = {place: time for time, place in enumerate(self.rows)}
+        return (before[-1], others[0]) if times[before[-1]] < times[others[0]] else None
+
+    def found(self) -> str:
+        """Return up to where the numbers are those of a solution; '' where nothing tells it."""
+        if self.parting is None:
+            return ""
+        known, other = self.parting
+        return TRACED.format(known=self.named(known, line_first=False), other=self.named(other))
 
     def first_special(self) -> str:
         """Say which expression first gives NaN, and which one infinity; '' where none does."""
@@ -351,51 +304,6 @@ class Walk:
         code = in_one_line(written(node, self.text) or ast.unparse(node))
         return f"line {line_of(node)}, `{code}`" if line_first else f"`{code}` in line {line_of(node)}"
 
-    def found(self) -> tuple[str, str]:
-        """Return where it parts from a solution, after numbers of a solution or at once; '' where nothing tells it."""
-        place = self.parting
-        if place is None:
-            return "", TRACED["all"] if self.known and self.all_known else ""
-        if self.by_chance & (self.sources_of(place) | {place}):
-            return "", ""  # it may well be right, and has other inputs
-        before = self.before(place)
-        known = " and ".join(self.named(k, line_first=False) for k in before)
-        words = TRACED["parts" if known else "parts at once"].format(known=known, other=self.named(place))
-        words = words[:1].upper() + words[1:] + self.beside(place, before)
-        return (words, "") if known else ("", words)
-
-    def beside(self, place: int, before: Sequence[int]) -> str:
-        """Say what a solution does with the same numbers."""
-        node = self.places[place]
-        name = f"`{called(node)}`" if called(node) else OPERATIONS.get(type(getattr(node, "op", node)), "")
-        if not before and name:
-            kind = "same too" if self.has(operation(node)) else "none"
-            return TRACED[kind].format(name=name if called(node) or kind == "same too" else name.partition(" ")[2])
-        if not before:
-            return ""
-        steps = {i for i, step in enumerate(self.steps) if any(self.numbers[k].is_like(step) for k in before)}
-        following = [step.name for step in self.steps if steps.intersection(step.made_from)]
-        if not following or not name:
-            return ""
-        kind = "same" if operation(node) in following else "later" if self.has(operation(node)) else "another"
-        words = {crc32(kind.__name__.encode()): words for kind, words in OPERATIONS.items()}
-        if kind == "another" and set(following) <= words.keys():
-            return TRACED["another one"].format(steps=" or ".join(sorted({words[step] for step in following})))
-        return TRACED[kind].format(name=name)
-
-    def has(self, name: int) -> bool:
-        """Say whether a solution has an operation."""
-        return any(step.name == name for step in self.steps)
-
-
-OPERATIONS: Mapping[type, str] = {
-    ast.Add: "a sum",
-    ast.Sub: "a difference",
-    ast.Mult: "a product",
-    ast.Div: "a quotient",
-    ast.MatMult: "a matrix product",
-    ast.Pow: "a power",
-}
 
 # what makes NaN of numbers that are none
 NOT_A_NUMBER: Mapping[type, str] = {

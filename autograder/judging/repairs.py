@@ -15,9 +15,9 @@ from functools import cached_property
 
 from .case import Found
 from .compare import label_in
-from .fingerprint import Fingerprint, fingerprint, same
-from .neighbors import Edit, edits_of
-from .parting import Walk
+from .fingerprint import Fingerprint, fingerprint
+from .neighbors import Edit
+from .parting import Walk, is_table
 from .progress import gained, spoils
 from .recognize import is_like
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
@@ -41,7 +41,6 @@ KINDS = (
 ONE_OF_TWO = tuple(CHANGES[kind].partition("{")[0] for kind in KINDS)
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
-MOST_IDLE = 2
 TOO_LARGE = Lost(ANSWERS["too large"])
 
 
@@ -162,28 +161,11 @@ class Search:
             return Found()
         target, code = self._targets[self._order[0]], rewritten(tree)
         seen = self._trace(code.source, self._order[0])
-        if not isinstance(seen, Returned):
+        if not isinstance(seen, Returned) or not is_table(seen.tree, code.places):
             return Found()
         walk = Walk(tree, code.places, seen.tree, target.steps(), self._tried.cell)
-        for _ in range(MOST_IDLE):
-            if (place := walk.parting) is None or not self._is_idle(walk.places[place]):
-                break
-            walk = replace(walk, idle=walk.idle | {place})
         special = walk.first_special() if has_new_nan(fingerprint(self._before), target.right) else ""
-        trace, strange = walk.found()
-        return Found(trace=trace, strange=strange, special=special)
-
-    def _is_idle(self, node: ast.AST) -> bool:
-        """Say whether the first failed check gives the same without an expression, or without one side of it."""
-        before, first = fingerprint(self._before), self._order[0]
-        tree = self._tried.tree
-        for edit in edits_of(tree, self._tried.cell):
-            if edit.site == id(node) and not edit.change and len(edit.writes) == 1:
-                with edit.applied():
-                    after = self._run(ast.unparse(tree), first)
-                if isinstance(after, Returned) and same(fingerprint(after), before, self._targets[first].tolerance):
-                    return True
-        return False
+        return Found(trace=walk.found(), special=special)
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""

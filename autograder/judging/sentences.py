@@ -77,19 +77,7 @@ OBSERVED: Mapping[str, str] = {
 }
 
 # up to where a wrong answer's numbers are those of a solution: `parting`
-TRACED: Mapping[str, str] = {
-    "parts": "up to {known} these are numbers of a solution; {other}, makes others. The slip is there, or in what "
-    "goes in.",
-    "parts at once": "{other}, makes numbers that a solution does not have. The slip is there, or in what goes in.",
-    "same": " A solution has {name} there too, with something else in it.",
-    "later": " A solution has {name} later: another step comes before it.",
-    "another": " A solution goes on from there with another step.",
-    "another one": " A solution goes on from there with {steps}.",
-    "same too": " A solution has {name} too, with something else in it.",
-    "none": " A solution has no {name}.",
-    "all": "Each number on the way occurs in a solution, too: look at what is put together with what, at the axes and "
-    "at what is returned.",
-}
+TRACED = "Up to {known} these are numbers of a solution; {other}, makes others, and no later step leads back."
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
 CHANGES: Mapping[str, str] = {
