@@ -502,9 +502,6 @@ leaks.mutant("no_tolerance", hint=3,
 leaks.mutant("change_too_small", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
     "changed[:, t] += 0.0001", says="The changes are so small that no output moves by more than the tolerance. Draw "
     "a whole new token, or add 1.")
-leaks.mutant("stretched_only", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
-    "changed[:, t] = 10 * changed[:, t] + 1", says="The token was only stretched or shifted as a whole, which an "
-    "attention that normalizes its tokens undoes, so its leaks go unnoticed. Draw a whole new token.")
 leaks.mutant("changes_pile_up", "x.clone()", "x", hint=2, says="The changes pile up: `y = x` makes no copy, so "
     "tokens changed before are still changed. Begin each round with x.clone().")
 leaks.mutant("answer_inverted", hint=3, body="return not finds_leak(attention, length, d_model)",

@@ -76,8 +76,6 @@ block.mutant("SumNotRead", "x = x + self", "a = self", "self.norm2(x)", "self.no
     hint=1, says="The network read norm2 of attention's output without x. It should read the sum of the two.")
 block.mutant("NormedXAgain", "x = x + self", "a = self", "self.norm2(x)", "self.norm1(x)", NETWORK, f"a + {NETWORK}",
     hint=1, says="The network read norm1(x), which was computed before attention. It reads norm2 of the sum.")
-block.mutant("FirstNormAgain", "self.norm2(x)", "self.norm1(x)", hint=1,
-    says="The network read norm1 of the sum, and norm2 is not used. The second branch has a norm of its own.")
 block.mutant("NetworkFirst", method="forward", body=f"""
     hidden = self.linear1(self.norm2(x)).relu()
     x = {NETWORK}
@@ -90,9 +88,6 @@ block.mutant("AddedTwice", "x = x + self", "old, x = x, x + self", NETWORK, f"ol
     says="x was added twice: once around each branch, and once more at the end.")
 block.mutant("AlwaysDropping", "self.dropout(", "nn.functional.dropout(p=self.dropout.p, input=", every=True, hint=3,
     says="Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass self.training.")
-block.mutant("DropoutBetweenLayers", "self.linear1(self.norm2(x)).relu()",
-    "self.dropout(self.linear1(self.norm2(x)).relu())", NETWORK, "x + self.linear2(hidden)", hint=3,
-    says="Dropout acts between the two linear layers, and not on what the network adds. It belongs after linear2.")
 block.mutant("NoDropoutOnBranches", "self.dropout(", "(", every=True, hint=3,
     says="In training, dropout acts on the attention weights alone. It also acts on what each branch adds.")
 block.mutant("DroppedAfterAdding", FIRST, "self.dropout(x + self.attention(self.norm1(x), mask=mask)[0])", NETWORK,
@@ -120,8 +115,6 @@ block.mutant("PyTorchsAttention", "MultiHeadAttention(d_model, num_heads, dropou
 decoder = solution("DecoderBlock")
 decoder.mutant("MemoryIgnored", "self.norm2(x), memory, mask=memory_mask", "self.norm2(x)", hint=2,
     says="The memory had no effect: in cross-attention, keys and values came from x. They come from the memory.")
-decoder.mutant("QueryNotNormed", "(self.norm2(x), memory, mask", "(x, memory, mask", hint=2, says="Cross-attention "
-    "asked with x as it is, and norm2 is not used. Each branch reads x through its own norm.")
 decoder.mutant("QueryFromMemory", "(self.norm2(x), memory, mask", "(memory, self.norm2(x), mask", hint=2, says="In "
     "cross-attention, the queries came from the memory, so its output is as long as the memory and cannot be added to "
     "x. Queries come from x.")
@@ -268,8 +261,6 @@ greedy.mutant("value_fed_back", "argmax", "amax",
     says="It stopped because a logit was fed back instead of a token: `max` returns values first, then indices.")
 greedy.mutant("start_included", "tokens[:, 1:]", "tokens", hint=3,
     says="The start token was returned too. It begins the sentence, but it was not written: leave it out.")
-greedy.mutant("one_round_too_few", "range(length)", "range(length - 1)", hint=3,
-    says="One token is missing: the start was counted as one of the `length` tokens. It takes `length` rounds.")
 greedy.mutant("start_counted", "range(length)", "range(length - 1)", "tokens[:, 1:]", "tokens", hint=3,
     says="The start token came back as the first of the tokens, and the last one is missing. `length` does not count "
     "the start.")

@@ -33,23 +33,10 @@ repeating.mutant("seed_of_its_own", "periods = torch.randint", "generator = torc
 repeating.mutant("tokens_up_to_the_period", "order.gather(1, places)", "torch.stack([torch.randperm(int(p), "
     "generator=generator)[i] for p, i in zip(periods, places)])", hint=2,
     says="A row with period P has the tokens 0 to P - 1 only, shuffled. Draw its tokens from the whole vocabulary.")
-repeating.mutant("whole_copies_only", hint=2, body="""
-    rows = []
-    for _ in range(batch):
-        period = int(torch.randint(min_period, length // 2 + 1, (), generator=generator))
-        rows.append(torch.randperm(vocab, generator=generator)[:period].repeat(length // period))
-    return (torch.stack(rows), torch.zeros(batch))""", says="It stopped, or came out short: `length // period` whole "
-    "copies fill a row only if the period divides its length. Make one more, and cut it at `length`.")
 
 previous = solution("previous_token_score")
 previous.mutant("the_token_itself", "diagonal(offset=-1,", "diagonal(", hint=1,
     says="This is the weight on the token itself, the main diagonal. The token before is one column to the left.")
-previous.mutant("diagonal_of_the_first_axes", hint=1, body="return weights.diagonal(-1).mean(dim=(0, 1))",
-    says="Without dim1 and dim2, `diagonal` takes it from the axes 0 and 1, sequences and heads. It is needed of the "
-    "last two.")
-previous.mutant("whole_block", hint=1, body="return weights[:, :, 1:, :-1].mean(dim=(0, 2, 3))",
-    says="Two slices give a whole block of the table, every row with every column. Only the line below the main "
-    "diagonal counts.")
 previous.mutant("all_earlier_tokens", "weights.diagonal(offset=-1, dim1=-2, dim2=-1)", "weights.tril(-1).sum(dim=-1)",
     hint=1,
     says="The weight on all earlier tokens was counted, everything below the diagonal. Only the one before counts.")

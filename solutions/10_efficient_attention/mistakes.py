@@ -41,8 +41,6 @@ cache.mutant("OnlyTheNewest", "self.key is None or self.value is None", "True", 
     says="Only the newest positions are in the cache: each append replaces what was there. Join the new to the old.")
 cache.mutant("NewReturned", "return (self.key, self.value)", "return (key, value)",
     says="append returned the new positions only, although all are stored. Return everything that the cache holds.")
-cache.mutant("ValuesAfterKeys", "torch.cat([self.value, value], dim=-2)", "torch.cat([self.key, value], dim=-2)",
-    says="The keys are right, but new values were joined to the old keys, or keys to values.")
 cache.mutant("ValuesForgotten", "torch.cat([self.value, value], dim=-2)", "value.clone()",
     says="The keys are right, but the values are only the new ones. They are kept in the same way as keys.")
 cache.mutant("KeysForgotten", "torch.cat([self.key, key], dim=-2)", "key.clone()",
@@ -170,8 +168,6 @@ repeat = solution("repeat_kv")
 repeat.mutant("tiled", "x.repeat_interleave(n_rep, dim=1)", "x.repeat(1, n_rep, 1, 1)", hint=2,
     says="The heads come in turn: 0, 1, 2, 0, 1, 2. Each head's copies belong together, 0, 0, 1, 1, 2, 2. `repeat` "
     "and cat tile.")
-repeat.mutant("sentences_repeated", "x.repeat_interleave(n_rep, dim=1)", "x.repeat_interleave(n_rep, dim=0)", hint=2,
-    says="The sentences were repeated: axis 0 is the batch. The sets are axis 1.")
 repeat.mutant("without_an_axis", "x.repeat_interleave(n_rep, dim=1)", "x.repeat_interleave(n_rep)", hint=2,
     says="All axes were flattened into one: that is what repeat_interleave does without `dim`. The heads are axis 1.")
 repeat.mutant("an_axis_too_many", hint=3, body="return x[:, :, None].expand(-1, -1, n_rep, -1, -1)",

@@ -107,14 +107,6 @@ split.mutant("one_pass_over_the_merges", body="""
         tokens = merge(tokens, pair)
     return tokens""", hint=3, says="Each merge had one turn. A later merge can make an earlier pair possible, "
     "so look again at all pairs after each merge.")
-split.mutant("replaced_in_a_text", body="""
-    text = ' '.join(word)
-    rank = {tuple(pair): i for i, pair in enumerate(merges)}
-    while known := [pair for pair in itertools.pairwise(text.split()) if pair in rank]:
-        first, second = min(known, key=rank.__getitem__)
-        text = text.replace(f'{first} {second}', first + second)
-    return text.split()""", says="The tokens were kept in one text with spaces between them. There, `replace` also "
-    "finds the end of one token and the beginning of the next, and a space that is a token is lost. Keep a list.")
 split.mutant("one_empty_token", "list(word)", "list(word) or ['']",
     says="An empty word came back as one empty token. It has no tokens: an empty list.")
 split.mutant("only_once", "for _ in word:", "for _ in word[:1]:",
@@ -297,12 +289,6 @@ groups.mutant("by_name", body="""
     return [{'params': [p for name, p in learning if 'bias' not in name], 'weight_decay': decay},
             {'params': [p for name, p in learning if 'bias' in name], 'weight_decay': 0.0}]""", hint=1,
     says="Parameters were told apart by their names, and names can be anything. Ask how many axes each has.")
-groups.mutant("by_the_end_of_the_name", body="""
-    learning = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    return [{'params': [p for name, p in learning if not name.endswith('bias')], 'weight_decay': decay},
-            {'params': [p for name, p in learning if name.endswith('bias')], 'weight_decay': 0.0}]""", hint=1,
-    says="Parameters were told apart by how their names end, but the gains of norms are called weight too. Ask how "
-    "many axes each has.")
 groups.mutant("everything_decays", "p.dim() >= 2", "p.dim() >= 0", "p.dim() < 2", "p.dim() < 0", hint=2,
     says="Everything decays. Biases and the gains of norms should not.")
 groups.mutant("nothing_decays", "p.dim() >= 2", "p.dim() < 0", "p.dim() < 2", "p.dim() >= 0", hint=2,
