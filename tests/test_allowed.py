@@ -130,6 +130,10 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
         "def attend(q): return F.relu(q) if torch.cuda.is_available() else nn.Linear(2, 2).eval()(q)",
         "import typing as t\nclass attend(t.NamedTuple):\n    q: int\n    def __len__(self): return 1",
         "def attend(q):\n    torch.manual_seed(0)\n    with torch.no_grad(): return q.ops",
+        "def attend(q):\n    match q:\n        case int(a) | torch.Size(): return a",
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass attend:\n    q: int",
+        "import dataclasses as d\n@d.dataclass\nclass attend:\n    q: int",
+        "import contextlib\ndef attend(q, file):\n    with contextlib.redirect_stdout(file): return q",
     ],
 )
 def test_ordinary_code_is_nobodys_business(code: str) -> None:
@@ -190,9 +194,10 @@ def test_what_another_cell_does_is_no_question(cell: str) -> None:
         "%run other.py",
         "%%writefile pandas.py\nx = 1",
         "%load_ext other",
-        "open('pandas.py', 'w').write('x = 1')",
-        "print('x = 1', file=open('pandas.py', mode='a'))",
-        "import pathlib\npathlib.Path('pandas.py').write_text('x = 1')",
+        "import numpy as np\nnp.testing.runstring('x = 1', {})",
+        "import numpy.f2py.crackfortran as c\nc.myeval('print(1)', {}, {})",
+        "import numpy as np\nnp.lib.introspect.opt_func_info('a')",
+        "from matplotlib.sphinxext import plot_directive",
         "import numpy as np\nnp.load('a.npy', allow_pickle=True)",
         "import inspect\ninspect.signature(attend, eval_str=True)",
     ],
@@ -226,6 +231,12 @@ def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str)
         ("def attend(q): return q().sys.modules", "sys"),
         ("def attend(q): return q.made().torch.jit.script", "torch"),
         ("torch.cuda.CUDAPluggableAllocator('a.so', 'a', 'b')\ndef attend(q): return q", ""),
+        ("def attend(q):\n    match q:\n        case nn.Linear(a): return a", "case"),
+        ("import dataclasses\ndef attend(q): return dataclasses.dataclass(q)", "dataclasses.dataclass"),
+        (
+            "import contextlib\nclass R(contextlib.redirect_stdout):\n    _stream = 'a'\nattend = R(1)",
+            "contextlib.redirect_stdout",
+        ),
     ],
 )
 def test_what_a_call_may_give_that_finds_things_by_their_names_is_shown(code: str, word: str) -> None:
@@ -306,13 +317,6 @@ def test_of_the_cells_that_students_add_few_are_asked_about() -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "open('a.txt', 'w').write('x')\nopen('pandas.py', 'w')",
-        "import pathlib\npathlib.Path('pandas.py').write_text('a.txt')",
-        "from pathlib import Path\ndef Path(a): return open('pandas.py')\nPath('a.txt').write_text('x')",
-        "import numpy as np\nnp.savetxt('pandas.py', ['x = 1'], fmt='%s')",
-        "open('%.0spandas.py' % 'a.txt', 'w')",
-        "open('a.txt'.replace('a.txt', 'pandas.py'), 'w')",
-        "import logging\nlogging.basicConfig(filename='pandas.py')",
         "vars(*[])['attend'] = print",
         "torch.load('a.pt', weights_only=False)",
         "torch.load(*['a.pt', None, None])",
@@ -347,7 +351,8 @@ def test_what_the_lesson_imports_may_be_used_and_nothing_below_it() -> None:
     def question(code: str) -> str:
         return CodeReader(["import numpy as np\nfrom autograder import check", code], [code]).question("attend")
 
-    assert question("import numpy\ndef attend(q): return numpy.exp(np.random.rand(3))") == ""
+    assert question("import numpy\ndef attend(q): return numpy.exp(np.random.rand(3)) + np.linalg.norm(q)") == ""
+    assert "numpy.testing" in question("def attend(q): return np.testing.runstring(q, {})")
     assert "autograder.judging" in question("from autograder.judging import check\ndef attend(q): return check(q)")
     assert "ctypes" in question("def attend(q): return np.ctypeslib.ctypes")
 

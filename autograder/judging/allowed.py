@@ -28,10 +28,6 @@ from .ordinary import (
 )
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
 
-# a file that is imported afterward is read by nobody; of these kinds none is
-OF_PATHS = frozenset({"write_text", "write_bytes", "open"})
-WRITES = frozenset({"write_text", "write_bytes", "savetxt", "tofile", "to_csv", "FileHandler", "symlink_to", "rename"})
-DATA = (".txt", ".csv", ".tsv", ".json", ".md", ".log", ".html", ".svg", ".png", ".pdf", ".npy", ".npz", ".pt", ".pth")
 PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat"})
 MOST_SHOWN = 80  # characters of a word
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
@@ -83,10 +79,7 @@ class CodeReader:
     def question_elsewhere(self, known: Collection[str] = ()) -> str:
         """Return what in any cell of the student's own may change what is recorded, or what a name means; or ''."""
         magics = (f"%{name}" for source in self._own for name in source.magics if name not in MAGICS)
-        rebound = {n for node in self._own_nodes() for p in ast.walk(node) if not imported(p) for n in bound_at(p)}
-        names = {name: path for name, path in self._names.items() if name not in rebound}
-        written = (word for node in self._own_nodes() for word in written_in(node, names) if word not in known)
-        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics, written), "")
+        word = next(chain(self._words(self._own_nodes(), ELSEWHERE.union(known)), magics), "")
         if word:
             return f"a cell uses `{shown_word(word)}`"
         return "" if all(source.can_be_read for source in self._own) else "a cell cannot be read"
@@ -108,42 +101,6 @@ def shown_word(word: str) -> str:
     return escaped(word)[:MOST_SHOWN]
 
 
-def written_in(node: ast.stmt, names: Names) -> Iterator[str]:
-    """Yield what writes a file whose name does not say that it holds data."""
-    for part in (part for part in ast.walk(node) if isinstance(part, ast.Call)):
-        name, method = called(part), isinstance(part.func, ast.Attribute)
-        modes = [*part.args[not method :][:1], *(word.value for word in part.keywords if word.arg == "mode")]
-        writes = name in WRITES or (name == "open" and not all(map(is_reading, modes)))
-        file = (
-            part.func.value
-            if name in OF_PATHS and isinstance(part.func, ast.Attribute)
-            else next(iter(part.args), None)
-        )
-        if writes and not is_data(file, names):
-            yield name
-        yield from (word.arg for word in part.keywords if word.arg == "filename" and not is_data(word.value, names))
-
-
-def is_reading(mode: ast.expr) -> bool:
-    """Say whether a file that is opened like this is read."""
-    return isinstance(mode, ast.Constant) and not set(str(mode.value)) - set("rbt")
-
-
-def is_data(file: ast.expr | None, names: Names) -> bool:
-    """Say whether an expression is the name of a file that holds data, or ends as one."""
-    if (
-        isinstance(file, ast.Call)
-        and file.args
-        and path_of(file.func, names) in (("pathlib", "Path"), ("os", "path", "join"))
-    ):
-        return is_data(file.args[-1], names)
-    if isinstance(file, ast.BinOp) and isinstance(file.op, ast.Add | ast.Div):
-        return is_data(file.right, names)
-    if isinstance(file, ast.JoinedStr) and file.values:
-        return is_data(file.values[-1], names)
-    return isinstance(file, ast.Constant) and isinstance(file.value, str) and file.value.endswith(DATA)
-
-
 def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator[str]:
     """Yield what is not ordinary in a statement: modules, private names, built-ins that run a text.
 
@@ -159,26 +116,33 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
     shown = {id(call.func): call for call in parts if isinstance(call, ast.Call)}
     leading: list[str] = []
     bases, loops = {id(inner) for part in parts for inner in bases_called(part)}, loop_texts(parts)
+    decorators = {id(inner) for part in parts for inner in getattr(part, "decorator_list", ())}
     for part in parts:
         call, reached = shown.get(id(part)), list(reached_for(part, loops))
         for path in paths_of(part, reached, names):
             module, ordinary = follow(path, modules)
             word = ".".join(path)
-            if (
-                not ordinary
-                and f"call:{word}" in modules
-                and (isinstance(part, ast.ImportFrom) or is_plain(call, word))
-            ):
-                continue
+            if not ordinary and f"call:{word}" in modules:
+                decorates = not decorators.isdisjoint((id(part), id(call)))
+                plain = decorates if word == "dataclasses.dataclass" else is_plain(call, word)
+                if plain or isinstance(part, ast.ImportFrom):
+                    continue
             if not ordinary or (module and isinstance(part, ast.Name | ast.Attribute) and id(part) not in followed):
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and is_asked_about(part.id, call, loops, modules):
             yield part.id
+        if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
+            yield "case"  # which fields are matched by their places, a text says
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
             if is_private(word, owner) or (word in CALLED and is_borrowed(part, owner) and id(part) not in bases):
                 yield word
     yield from leading
+
+
+def is_builtin(node: ast.AST) -> bool:
+    """Say whether an expression is the name of a built-in."""
+    return isinstance(node, ast.Name) and node.id in dir(builtins)
 
 
 def is_asked_about(
