@@ -238,7 +238,7 @@ def code_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def test_what_threads_read_they_read_one_at_a_time() -> None:
-    """Python's parser counts its depth for all threads together: `syntax.parse` has the lock."""
+    """Python's parser counts its depth for all threads together: `parsing.parse` has the lock."""
     layers = [ROOT / layer for layer in ("judging", "grading", "classroom")]
     texts = {path.name: path.read_text(encoding="utf-8") for layer in layers for path in layer.rglob("*.py")}
-    assert {name for name, text in texts.items() if "ast.parse(" in text} == {"syntax.py"}
+    assert {name for name, text in texts.items() if "ast.parse(" in text} == {"parsing.py"}

@@ -9,9 +9,9 @@ import torch
 
 from autograder.judging import parting
 from autograder.judging.inputs import PUBLIC_SEED
+from autograder.judging.parsing import parse
 from autograder.judging.parting import Numbers, Walk, is_table, numbers_of, packed, steps_in, steps_of, unpacked
 from autograder.judging.sentences import TRACED
-from autograder.judging.syntax import parse
 from autograder.judging.trace import Trace, rewritten
 from autograder.judging.trial import Trials
 from autograder.judging.values import Returned

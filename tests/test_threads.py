@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
-from autograder.judging.syntax import read_statements
+from autograder.judging.parsing import read_statements
 
 HEAD = "import torch\nfrom autograder.checks import check\n"
 CHECK = '@check("double", points=1)\ndef numbers(double, draw):\n    """Any."""\n    return double(draw.normal(3))\n'

@@ -21,7 +21,7 @@ from typing import Any, TypeGuard
 import torch
 from torch import Tensor
 
-from .syntax import parse
+from .parsing import parse
 from .values import flatten, identical
 
 MOST_AXES = 4

@@ -24,9 +24,10 @@ from .black_box import is_box, name_sent, rename, without_body
 from .inputs import Inputs
 from .modules import LESSON_CODE
 from .operators import AND_MORE, note, note_later_code, recording
+from .parsing import parse
 from .sentences import ANSWERS
 from .settings import changed_settings, settings_now
-from .syntax import bound_by, parse, wanted_by
+from .syntax import bound_by, wanted_by
 from .values import Lost, Outcome, Raised, Returned, capture_outcome
 
 WIDEST = 2048  # entries along an axis of what a summary is made from: it runs where the judge runs

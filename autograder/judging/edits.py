@@ -20,7 +20,8 @@ from itertools import combinations
 from types import ModuleType
 
 from .mutant import VARIANT
-from .syntax import TOKEN, Code, definition, imports_and_helpers, parse
+from .parsing import parse
+from .syntax import TOKEN, Code, definition, imports_and_helpers
 
 DECLARED = "__solutions__"  # where a module's namespace keeps what `solution` returned in it
 

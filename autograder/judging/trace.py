@@ -19,7 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .syntax import called, parse
+from .parsing import parse
+from .syntax import called
 
 TRACE = "__trace__"  # the name under which a rewritten cell finds its trace
 HUGE = 1e8  # what is larger stands for infinity, as -1e9 does in a mask

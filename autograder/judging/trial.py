@@ -21,7 +21,8 @@ from typing import Any
 from torch import Tensor
 
 from .check import Check
-from .syntax import parse, parsed
+from .parsing import parse
+from .syntax import parsed
 from .trace import TRACE
 from .values import Lost, Outcome, Raised, Returned
 

@@ -9,9 +9,10 @@ from functools import partial
 from typing import NamedTuple
 
 from .observations import parameters_of
+from .parsing import parse
 from .sentences import CHANGES
 from .site import Change, Site, with_fields
-from .syntax import DRAW, called, constant, is_self, number_in, parse
+from .syntax import DRAW, called, constant, is_self, number_in
 
 ROUNDING = 1e-4
 MODULES = ("torch", "math", "functional", "nn", "np")

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.text import SList
 from traitlets.config import Config
 
-from ...judging.syntax import as_python, without_magic_around
+from ...judging.parsing import as_python, without_magic_around
 from .not_graded import CELL_MAGICS, MAGICS, say, why_not_here
 
 ShellOutput = dict[str, Any]
