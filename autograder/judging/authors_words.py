@@ -71,13 +71,6 @@ def without_praise(message: str) -> str:
     return rest[:1].upper() + rest[1:] if rest not in ("", message) else message
 
 
-def of_one_part(found: Explanation) -> Explanation | None:
-    """Return an explanation without its praise, which is about more than was compared; None where nothing is left."""
-    sentences = SENTENCES.split(found.message)
-    message = " ".join(sentence for sentence in sentences if not re.search(r"\bright\b", sentence, re.I))
-    return replace(found, message=message) if message else None
-
-
 def speaks_of(message: str, source: str) -> bool:
     """Say whether words name no operation, or one that the code has; where the code is not known they may."""
     named = {*IN_CODE.findall(message), *IN_WORDS.findall(message)}

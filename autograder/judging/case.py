@@ -18,15 +18,11 @@ class Found:
         repair: an edit with which checks pass, or which makes a part right.
         trace: up to where the numbers are those of a solution.
         special: where NaN appears first.
-        edit: an edit after which the code gives the values of a known mistake.
-        mistake: that mistake's name.
     """
 
     repair: str = ""
     trace: str = ""
     special: str = ""
-    edit: str = ""
-    mistake: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from .authors_words import PRAISE, SENTENCES, of_one_part, proof, told, with_proof
+from .authors_words import PRAISE, SENTENCES, proof, told, with_proof
 from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
 from .compare import Picture, as_heading, contract, differing, first_difference, kind_of_trouble, label_in
@@ -21,13 +21,7 @@ from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, 
 from .mutant import family_of
 from .observations import axes_in_front, observed, unread_arguments
 from .progress import HOME_ROUNDING
-from .recognize import (
-    AMONG_OTHERS,
-    AUTHORS,
-    WHOLE,
-    mutant_in_part,
-    mutants_that_fit,
-)
+from .recognize import AMONG_OTHERS, AUTHORS, WHOLE, mutant_in_words, mutants_that_fit
 from .relations import Known, Relation, relation_of, wrong_order
 from .sentences import ANSWERS, CHANGES, PROVED
 from .sizes import form_of, is_far_too_large
@@ -153,28 +147,16 @@ def known_mistake_in_another_form(case: Case) -> Explanation | None:
     return replace(named(case, name), unseen=unseen)
 
 
-def known_mistake_after_an_edit(case: Case) -> Explanation | None:
-    """An edit of the student's own code gives a known mistake's values on every check: two things are wrong."""
-    found = case.search()
-    if not found.mistake or proof(case) or PRAISE.search(case.messages[found.mistake]):
-        return None
-    edit = found.edit[0].upper() + found.edit[1:]
-    return replace(
-        named(case, found.mistake),
-        message=f"{ANSWERS['second'].format(edit=edit)} {case.messages[found.mistake]}",
-    )
-
-
 def has_own_numbers(case: Case, mistake: str) -> bool:
     """Say whether no other mistake gives a known mistake's values, and its author's words praise nothing."""
     own = shows_its_own_numbers(case.target.mistakes[mistake], case.target.right, case.target.tolerance)
     return own and not PRAISE.search(case.messages[mistake])
 
 
-def known_mistake_in_part(case: Case) -> Explanation | None:
-    """A known mistake gives some of several wrong results."""
-    name = mutant_in_part(case)
-    return of_one_part(named(case, name)) if name else None
+def known_mistake_in_words(case: Case) -> Explanation | None:
+    """A known mistake's result is described in the same words; numbers beside them are drawn at random."""
+    name = mutant_in_words(case)
+    return named(case, name) if name else None
 
 
 def named(case: Case, mistake: str) -> Explanation:
@@ -277,10 +259,9 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake,
     known_mistake_among_others,
     known_mistake_in_another_form,
-    known_mistake_after_an_edit,
     repair,
     changed_in_place,
-    known_mistake_in_part,
+    known_mistake_in_words,
     relation,
     exception,
     trace,

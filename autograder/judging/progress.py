@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-
 from .fingerprint import SMALLEST_SIZE, Fingerprint, fingerprint, same_leaf
 from .target import Target
 from .values import Lost, Outcome, Returned
@@ -42,20 +39,6 @@ def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
         return tuple(more or texts)
     form = in_form(old, new, theirs, target.tolerance) if old.keys() == theirs.keys() else []
     return tuple(form or in_shape(old, new, theirs) or (["yes or no"] if turned and old else []))
-
-
-def spoils(target: Target, before: Outcome, after: Outcome) -> bool:
-    """Say whether an entry that was right is wrong after an edit, as far as the right ones are known."""
-    if not isinstance(before, Returned) or not isinstance(after, Returned):
-        return False
-    old, new = ({leaf.path: leaf.value for leaf in outcome.leaves()} for outcome in (before, after))
-    for path, expected in (target.expected or {}).items():
-        right, pair = torch.as_tensor(expected).double(), (old.get(path), new.get(path))
-        if all(isinstance(value, Tensor) and value.shape == right.shape for value in pair):
-            was, now = ((value.detach().double() - right).abs() <= HOME_ROUNDING for value in pair)  # type: ignore[union-attr]
-            if bool((was & ~now & (right.abs() > HOME_ROUNDING)).any()):
-                return True
-    return False
 
 
 def in_shape(old: Fingerprint, new: Fingerprint, theirs: Fingerprint) -> list[str]:

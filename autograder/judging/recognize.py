@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .case import Case
-from .fingerprint import Fingerprint, fingerprint, same, same_leaf
+from .fingerprint import Fingerprint, fingerprint, same
 from .target import Target, shows_numbers
 
 LAYER = re.compile(r"\b\w+(?=\.(?:weight|bias)\b)")
@@ -84,40 +84,17 @@ def fit_of(case: Case, name: str) -> Fit:
     )
 
 
-def mutant_in_part(case: Case) -> str | None:
-    """Name the mutant that gives some of the wrong tensors in a result of several, where others differ.
-
-    They are the first of them, or more than half: what two mistakes have left behind can coincide later on, and tables
-    of True and False coincide anyway. Descriptions in words count like tensors, single numbers do not: where they were
-    drawn at random, they never coincide. It fails no check that the answer passed, and gets no value wrong that is
-    right in the answer.
-    """
-    target, outcome = case.target, fingerprint(case.outcome)
-    right = target.right.get("leaves", {})
-    if outcome.get("changed") or len(right) < 2:
-        return None  # what was computed from a changed input tells nothing
-    mine = outcome.get("leaves", {})
-    leaves = {p: leaf for p, leaf in mine.items() if p in right and ("dtype" in leaf or is_described(leaf))}
-    wrong = {p: leaf for p, leaf in leaves.items() if not same_leaf(leaf, right[p], target.tolerance)}
-    kept = [p for p, leaf in mine.items() if p in right and same_leaf(leaf, right[p], target.tolerance)]
-    best, most = None, 0
-    for name, known in target.mistakes.items() if wrong else ():
-        theirs = known.get("leaves", {})
-        equal = [tells_alike(leaf, theirs.get(p), target) for p, leaf in wrong.items()]
-        enough = sum(equal) > most and (equal[0] or 2 * sum(equal) > len(wrong))
-        enough = enough and all(same_leaf(theirs.get(p, {}), right[p], target.tolerance) for p in kept)
-        if enough and fit_of(case, name).unopposed:
-            best, most = name, sum(equal)
-    return best
+def mutant_in_words(case: Case) -> str | None:
+    """Name the mutant whose result is described in the same words, where numbers drawn at random never coincide."""
+    target, mine = case.target, texts_in(fingerprint(case.outcome))
+    right = texts_in(target.right)
+    if mine == right or mine.keys() != right.keys():
+        return None
+    same_words = [name for name, known in target.mistakes.items() if texts_in(known) == mine]
+    return next((name for name in same_words if fit_of(case, name).unopposed), None)
 
 
-def is_described(leaf: Fingerprint) -> bool:
-    """Say whether a value is a description in words, as a summary gives where numbers are drawn at random."""
-    return isinstance(leaf.get("plain"), str) and " " in leaf["plain"]
-
-
-def tells_alike(leaf: Fingerprint, known: Fingerprint | None, target: Target) -> bool:
-    """Say whether a wrong tensor, or a description, is the same as a mutant's, and not by chance."""
-    if known is None or is_described(leaf):
-        return leaf == known
-    return bool(leaf["norm"] > 0 and leaf["dtype"] != "bool" and same_leaf(leaf, known, target.tolerance))
+def texts_in(outcome: Fingerprint) -> dict[str, str]:
+    """Return what a result holds of descriptions in words, by path."""
+    leaves = {path: leaf.get("plain") for path, leaf in outcome.get("leaves", {}).items()}
+    return {path: text for path, text in leaves.items() if isinstance(text, str) and " " in text}

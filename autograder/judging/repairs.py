@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from .case import Found
 from .compare import label_in
 from .fingerprint import Fingerprint, fingerprint
 from .neighbors import Edit
 from .parting import Walk, is_table
-from .progress import gained, spoils
-from .recognize import is_like
+from .progress import gained
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .sizes import is_far_too_large
-from .target import Target, shows_its_own_numbers
+from .target import Target
 from .trace import rewritten
 from .trial import NO_TIME_LEFT
 from .tried import FORMS, Reach, Tried
@@ -33,12 +31,6 @@ RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
 MOST_LABELS = 3
 DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
-# corrects one of two mistakes; whoever exchanges an operation or a comparison may as well make another
-KINDS = (
-    *("axis", "two axes", "one axis", "axis kept", "from axis", "new axis", "transposed", "other transpose"),
-    *("keyword", "dtype", "elements", "arguments", "function", "inverted", "dots", "multiple", "generator"),
-)
-ONE_OF_TWO = tuple(CHANGES[kind].partition("{")[0] for kind in KINDS)
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
 TOO_LARGE = Lost(ANSWERS["too large"])
@@ -141,7 +133,6 @@ class Search:
         self._before = outcomes[failed[0]] if failed else NO_TIME_LEFT
         self._seen: set[str] = set()
         self._over = False
-        self._second: dict[str, str] = {}
 
     def found(self) -> Iterator[Found]:
         """Yield what a student reads about the code that was run, each better than the one before it."""
@@ -150,9 +141,7 @@ class Search:
         walked = self._tried.walked
         yield walked
         for repair in self.repairs():
-            walked = replace(walked, repair=repair.sentence, **self._second)
-            yield walked
-        yield replace(walked, **self._second)
+            yield replace(walked, repair=repair.sentence)
 
     def _walked(self) -> Found:
         """Run the first failed check on the code as it is, and look at each of its expressions."""
@@ -240,8 +229,6 @@ class Search:
             if reach.passed == every and not self._confirm(source):
                 continue
             complete = edit.size if reach.passed == every and complete is None else complete
-            if reach.mistake and not self._second and is_one_of_two(edit):
-                self._second = {"edit": clause(edit), "mistake": reach.mistake}
             if reach.passed or reach.gained:
                 yield edit, reach
 
@@ -257,9 +244,8 @@ class Search:
                 return Reach()
             right = self._targets[i].accepts(outcome)
             if not right and i == self._order[0]:
-                reach = Reach() if self._is_as_before(outcome) else self._missed(source, outcome)
-                if not reach.mistake:  # of which each check is asked
-                    self._tried.failed[source] = reach
+                reach = Reach() if self._is_as_before(outcome) else self._missed(outcome)
+                self._tried.failed[source] = reach
                 return reach
             passed += right
         return Reach(passed)
@@ -268,44 +254,14 @@ class Search:
         """Say whether an edit has changed nothing in what the first failed check gives, as most do."""
         return fingerprint(outcome) == fingerprint(self._before)
 
-    def _missed(self, source: str, outcome: Outcome) -> Reach:
+    def _missed(self, outcome: Outcome) -> Reach:
         """Return what an edit has changed in the first failed check, which still fails."""
-        right = gained(self._targets[self._order[0]], self._before, outcome)
-        return Reach(gained=right, mistake="" if self._second else self._mistake(source, outcome))
+        return Reach(gained=gained(self._targets[self._order[0]], self._before, outcome))
 
     def _outcome(self, source: str, i: int) -> Outcome:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
         outcome = self._run(source, i)
         return TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
-
-    def _mistake(self, source: str, outcome: Outcome) -> str:
-        """Name a known mistake whose values these are, on every check that it fails; '' where there is none."""
-        first, mine = self._targets[self._order[0]], fingerprint(outcome)
-        if spoils(first, self._before, outcome):
-            return ""
-        for name, known in self._telling.items():
-            if is_like(mine, known, first) and all(self._is_left(name, i, source) for i in self._order[1:]):
-                return name
-        return ""
-
-    def _is_left(self, mistake: str, i: int, source: str) -> bool:
-        """Say whether a check gives what a known mistake gives, and passes still where it passed before."""
-        target, outcome = self._targets[i], self._outcome(source, i)
-        passed_before = i in self._order[len(self._order) - self._passed_before :]
-        return target.accepts(outcome) if passed_before else is_given(target, mistake, outcome)
-
-    @cached_property
-    def _telling(self) -> Mapping[str, Fingerprint]:
-        """The known mistakes that give numbers of their own in the first failed check, and not the student's."""
-        first, before = self._targets[self._order[0]], fingerprint(self._before)
-        own = {n: k for n, k in first.mistakes.items() if shows_its_own_numbers(k, first.right, first.tolerance)}
-        return {name: known for name, known in own.items() if not is_like(before, known, first)}
-
-
-def is_given(target: Target, mistake: str, outcome: Outcome) -> bool:
-    """Say whether an outcome is what a known mistake gives."""
-    known = target.mistakes.get(mistake)
-    return is_like(fingerprint(outcome), known, target) if known and target.is_wrong(known) else target.accepts(outcome)
 
 
 def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
@@ -317,11 +273,6 @@ def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
 def is_small(edit: Edit) -> bool:
     """Say whether an edit leaves so much of the code that passing some checks tells something. Any number may."""
     return edit.size <= Size.OPERATION and not ANY_VALUE.search(edit.change)
-
-
-def is_one_of_two(edit: Edit) -> bool:
-    """Say whether an edit corrects a mistake of its own, so that what is left is another one."""
-    return edit.change.startswith(ONE_OF_TWO)
 
 
 def settled(edits: Sequence[Edit]) -> list[Edit]:

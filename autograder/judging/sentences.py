@@ -53,7 +53,6 @@ ANSWERS: Mapping[str, str] = {
     "unexplained": "Not the expected result.",
     "passes": "every check passes",
     "two": "With two changes,",
-    "second": "{edit}, one of two mistakes is left:",
     "in part": "and the rest still does not.",
     "more right": "more of the results come out right",
 }

@@ -34,12 +34,10 @@ class Reach:
     Args:
         passed: how many checks pass; 0 where the first failed one still fails.
         gained: which of its values are right then and were not before, by path.
-        mistake: a known mistake that it is.
     """
 
     passed: int = 0
     gained: tuple[str, ...] = ()
-    mistake: str = ""
 
     @property
     def form(self) -> str:
