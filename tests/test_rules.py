@@ -105,6 +105,21 @@ def test_the_first_is_graded_at_once_and_of_those_in_the_pause_the_last() -> Non
     assert turn.waiting == (others[2],)
 
 
+def test_a_clock_that_is_set_back_makes_nobody_wait_and_leaves_nothing_out() -> None:
+    before, later = delivered(-2), delivered(-60)  # what is seen later has arrived later, whatever its time
+    assert next_turn([later], [attempt(0)], rules(), later.arrived).chosen == later
+    turn = next_turn([before, later], [attempt(-9)], rules(), before.arrived)
+    assert (turn.chosen, [each for each, _ in turn.left_out]) == (later, [before])
+    collected = Attempt(COLLECTED, NOON.isoformat())
+    assert next_turn([later], [collected], rules(), later.arrived).chosen == later
+
+
+def test_a_clock_that_is_set_back_a_little_lengthens_a_pause_and_ends_it_not() -> None:
+    again = delivered(-0.5)
+    assert next_turn([again], [attempt(0)], rules(), again.arrived).waiting == (again,)
+    assert next_turn([again], [attempt(0)], rules(), NOON + MINUTE).chosen == again
+
+
 def test_an_attempt_that_was_not_released_is_no_reason_to_wait() -> None:
     from dataclasses import replace
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -52,6 +52,11 @@ class Delivered:
     read: Callable[[], Files]
     way_back: Callable[[], Files] = dict
     seen: float = field(default_factory=time.monotonic)
+
+    @property
+    def now(self) -> datetime:
+        """The time, by the clock by which it arrived, or earlier."""
+        return self.arrived + timedelta(seconds=time.monotonic() - self.seen)
 
 
 class Exchange:
@@ -173,7 +178,10 @@ class Turn:
 
 
 def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rules: Rules, now: datetime) -> Turn:
-    """Decide what is to be graded of what a student has handed in. It depends on times of arrival alone.
+    """Decide what is to be graded of what a student has handed in. It depends on times and the order of arrival alone.
+
+    A clock that was set back shows in work that arrives long before the attempt before it: that one is no reason to
+    wait, and what was collected at a time that is still to come leaves nothing out.
 
     After an attempt that is graded, the next one is the latest that arrives while the pause lasts, or else the first
     that arrives later.
@@ -185,8 +193,8 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
         now: the time, UTC.
     """
     by_hand = attempts[0].when if attempts and attempts[0].delivery == COLLECTED else None
-    old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand)
-    new = sorted((each for each in deliveries if each not in old), key=lambda each: each.arrived)
+    old = tuple(each for each in deliveries if by_hand and each.arrived <= by_hand <= now)
+    new = sorted((each for each in deliveries if each not in old), key=lambda each: each.seen)
     left_out = tuple((each, COLLECTED_BEFORE) for each in old)
     done = [each.when for each in graded_attempts(attempts) if each.released and each.when]
     if rules.attempts and len(done) >= rules.attempts:
@@ -195,7 +203,7 @@ def next_turn(deliveries: Sequence[Delivered], attempts: Sequence[Attempt], rule
     if not new:
         return Turn(None, left_out)
     pause = rules.pause_after(len(done))
-    ends = max([new[0].arrived, *(when + pause for when in done[-1:])])
+    ends = max([new[0].arrived, *(when + pause for when in done[-1:] if when <= new[-1].arrived + pause)])
     if new[0].arrived < ends and now < ends:
         return Turn(None, left_out, tuple(new))
     *replaced, chosen = (each for each in new if each.arrived <= ends)
