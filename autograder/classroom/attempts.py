@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from .submissions import is_odd
 
 GRADED, LEFT_OUT, REFUSED = "graded", "left out", "needs a person"
 OPEN, FULL = "open", "full"
+FORGOTTEN = "It was graded, and what came of it is forgotten."
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,34 @@ def write_attempts(course: Course, lesson: Lesson, student: str, *new: Attempt) 
     known = {attempt.delivery: attempt for attempt in (*read_attempts(course, lesson, student), *new)}
     path = course.attempts_of(lesson, student)
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, json.dumps([asdict(each) for each in known.values()], indent=1) + "\n")
+    replace_text(path, as_text(known.values()))
+
+
+def as_text(attempts: Iterable[Attempt]) -> str:
+    """Return attempts as a file holds them."""
+    return json.dumps([asdict(each) for each in attempts], indent=1) + "\n"
 
 
 def forget_attempts(course: Course, student: str) -> int:
-    """Delete all that is noted about a student's attempts; return of how many lessons that was."""
-    folder = course.attempts / student
+    """Delete what is noted about a student's attempts, but for the names of what is not to be graded once more.
+
+    Returns:
+        of how many lessons something was noted.
+    """
+    folder, lessons = course.attempts / student, 0
     if is_odd(student) or folder.parent != course.attempts:  # no student's: it could be anybody's folder
         return 0
-    lessons = len(list(folder.glob("*.json")))
-    shutil.rmtree(folder, ignore_errors=True)
+    for path in folder.glob("*.*"):
+        try:
+            attempts = read_attempts(course, course.lesson(path.stem), student)
+        except CourseError:  # damaged, or of a lesson that is gone
+            attempts = []
+        done = [each for each in attempts if each.status != GRADED or each.released]
+        bare = [Attempt(each.delivery, status=LEFT_OUT, note=FORGOTTEN) for each in done]
+        lessons += attempts != bare or not bare
+        replace_text(path, as_text(bare)) if bare and path.suffix == ".json" else path.unlink()
+    with suppress(OSError):  # something is left in it, or there is none
+        folder.rmdir()
     return lessons
 
 
