@@ -106,6 +106,10 @@ class ScarcityError(CourseError):
         super().__init__("it ran until the computer had no memory left; run alone, it may fare better")
 
 
+class LongRunError(CourseError):
+    """A submission needs more time than this run of it was given. That says nothing about its points."""
+
+
 class GradebookError(CourseError):
     """The gradebook cannot be used now. No student's submission can be the reason."""
 

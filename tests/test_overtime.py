@@ -7,6 +7,7 @@ import pytest
 
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
+from autograder.errors import LongRunError
 from autograder.grading import running
 from autograder.grading.grade import RECORD, grade
 from autograder.grading.package import LessonPackage
@@ -74,6 +75,17 @@ def test_what_runs_again_with_demonstrations_has_the_time_that_is_left(package, 
     outcomes(replace(given, limits=Limits(cell_seconds=2.0, total_seconds=60.0)))
     assert had[0] == 60
     assert had[1] <= 58
+
+
+def test_who_needs_more_patience_than_there_is_earns_the_same_where_there_is_more(package, right) -> None:
+    busy = "import time\nends = time.process_time() + 2\nwhile time.process_time() < ends: pass\n"
+    given = replace(submitted(package, {**right, "attend": busy + right["attend"]}), limits=Limits())
+    with pytest.raises(LongRunError):
+        grade(replace(given, patience=1.0))
+    records = [json.loads(grade(each))["metadata"][RECORD] for each in (given, replace(given, patience=60.0))]
+    assert [record.pop("seconds") > 1 for record in records] == [True, True]
+    assert records[0] == records[1]
+    assert all(verdict["passed"] for verdict in records[0]["verdicts"].values())
 
 
 def test_other_exercises_have_all_their_time(package, right) -> None:

@@ -13,7 +13,9 @@ from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell
 from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
@@ -21,13 +23,14 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import exchange as exchange_module
 from autograder.classroom import run
-from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, read_attempts
+from autograder.classroom.attempt_writer import AttemptWriter
+from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, forget_attempts, read_attempts
 from autograder.classroom.commands import COMMANDS
 from autograder.classroom.exchange import CollectPlainFiles, collect_from_exchange
 from autograder.classroom.feedback import TOO_SLOW, make_feedback
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.releasing import Pages
-from autograder.classroom.rules import rules_of
+from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
@@ -36,7 +39,7 @@ from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
 from . import handing_in
-from .conftest import FRAGILE, LESSON
+from .conftest import FRAGILE, LESSON, needs_sandbox
 from .handing_in import add_exchange, configure, page_of, rewrite
 
 # nbgrader leaves a file to the garbage collector when it releases feedback
@@ -128,6 +131,50 @@ def test_the_best_attempt_counts_and_each_has_its_own_feedback(service, exchange
     stored = service.course.submission(service.lesson, "ada").read_text()
     assert stored == notebooks["right"]
     assert list(service.course.attempts.glob(f"ada/{LESSON}/*")) == []
+
+
+def test_what_was_forgotten_is_not_graded_again_and_what_counted_stays(service, exchange, notebooks) -> None:
+    for name in ("right", "nothing"):
+        hand_in(exchange, "ada", notebooks[name])
+        service.run()
+    before = service.points()
+    assert forget_attempts(service.course, "ada") == 1
+    assert [(a.points, a.arrived, a.submission) for a in service.attempts("ada")] == [(0, "", "")] * 2
+    assert forget_attempts(service.course, "ada") == 0
+    graded = sum("attempt" in line for line in service.said)
+    service.begin()
+    service.service.regrade()
+    service.run()
+    assert sum("attempt" in line for line in service.said) == graded
+    hand_in(exchange, "ada", notebooks["nothing"])
+    service.run()
+    assert sum("attempt" in line for line in service.said) == graded + 1
+    assert service.points() == before
+
+
+def test_work_from_before_a_clock_was_set_back_is_graded(service, exchange, notebooks, monkeypatch) -> None:
+    hand_in(exchange, "ada", notebooks["right"])
+    real = now_utc()
+    monkeypatch.setattr("autograder.classroom.exchange.now_utc", lambda: real - timedelta(hours=1))
+    service.run()
+    assert [a.status for a in service.attempts("ada")] == [GRADED]
+
+
+def test_an_exchange_whose_clock_is_ahead_makes_nobody_wait_longer(
+    reader: HandInService, exchange: Path, monkeypatch
+) -> None:
+    configure(reader.course, "c.HandIn.pause = 60\n")
+    monkeypatch.setattr("autograder.classroom.serve.now_utc", lambda: datetime.now() - timedelta(days=1))
+    monkeypatch.setattr(AttemptWriter, "attempts_of", lambda *_: [earlier])
+    earlier = Attempt("earlier", now_utc().isoformat(), released="open")
+    hand_in(exchange, "ada", "{}")
+    reader.look()
+    reader.start()
+    assert running(reader) == []
+    ((delivered,),) = reader._waiting.values()
+    reader._waiting = {(LESSON, "ada"): [replace(delivered, seen=delivered.seen - 61)]}
+    reader.start()
+    assert running(reader) == [("ada", LESSON)]
 
 
 def test_where_the_last_attempt_counts_it_takes_the_place_of_a_better_one(service, exchange, notebooks) -> None:
@@ -394,7 +441,7 @@ def test_who_hands_in_again_is_not_held_up_by_all_who_come_later(reader: HandInS
     reader.look()
     reader.start()
     reader._running.clear()
-    reader._began["ann"] -= timedelta(minutes=1)
+    reader._began["ann"] -= 60
     hand_in(exchange, "ann", "{}", "03_scaling")
     reader.look()
     for student in ("bob", "eve", "zoe"):
@@ -418,14 +465,61 @@ def test_nobody_waits_for_the_second_long_one_of_somebody_else(reader: HandInSer
     assert [student for student, _ in running(reader)][1:] == ["ann", "zoe"]
 
 
-def test_what_somebody_has_had_is_noted_and_forgotten(reader: HandInService, monkeypatch) -> None:
+LONG_CELL = "import time\nends = time.process_time() + 8\nwhile time.process_time() < ends:\n    pass\n"
+
+
+@needs_sandbox
+def test_first_long_ones_of_several_fresh_accounts_leave_a_worker_to_others(
+    scratch: Course, exchange: Path, notebooks, monkeypatch
+) -> None:
+    monkeypatch.setattr("autograder.classroom.serve.SHORT_SECONDS", 2.0)
+    written = nbformat.reads(notebooks["right"], as_version=4)
+    written.cells.insert(0, new_code_cell(LONG_CELL))
+    attackers = [f"mallory{number}" for number in range(4)]
+    for student in attackers:
+        hand_in(exchange, student, nbformat.writes(written))
+    hand_in(exchange, "ann", notebooks["right"])
+    with ThreadPoolExecutor(2) as pool:
+        service = HandInService(scratch, pool, 2, {}, lambda _: None)
+        service.look()
+        graded: dict[str, Attempt] = {}
+        while service.waiting:
+            service.start()
+            service.finish(0.01)
+            for student in (*attackers, "ann"):
+                for attempt in read_attempts(scratch, scratch.lesson(LESSON), student):
+                    graded.setdefault(student, attempt)
+    assert list(graded).index("ann") <= 1
+    assert len({attempt.points for attempt in graded.values()}) == 1
+    assert len(graded) == 5
+
+
+def test_what_is_graded_again_lets_those_go_first_who_hand_in(service, exchange, notebooks) -> None:
+    for student in ("ada", "bob", "eve", "joe"):
+        hand_in(exchange, student, notebooks["nothing"])
+    service.run()
+    checks = service.lesson.checks_py.read_text()
+    service.lesson.checks_py.write_text(checks.replace("points=1", "points=3", 1))
+    service.begin()
+    service.service.regrade()
+    hand_in(exchange, "zoe", notebooks["nothing"])
+    service.run()
+    lines = [line for line in service.said if "attempt 1" in line][4:]
+    assert len(lines) == 5
+    assert any(line.startswith("zoe") for line in lines[:2])
+
+
+def test_what_somebody_has_had_is_noted_and_forgotten(reader: HandInService, exchange, monkeypatch) -> None:
     monkeypatch.setattr("autograder.classroom.serve.grade", lambda _: time.sleep(0.05) or 1 / 0)
+    hand_in(exchange, "mallory", "{}")
+    reader.look()
+    reader.start()
+    (work,) = reader._running.values()
     with pytest.raises(ZeroDivisionError):
-        reader._grade("mallory", None)
+        reader._grade(work)
     assert 0.05 <= reader._had_lately("mallory") < 60
-    now = time.monotonic()
-    reader._had = {"ann": (300.0, now), "mallory": (300.0, now - 3600)}
-    assert [reader._had_much(student) for student in ("ann", "mallory", "zoe")] == [True, False, False]
+    reader._had = {"mallory": (300.0, time.monotonic() - 3600)}
+    assert 0 < reader._had_lately("mallory") < 60
 
 
 def test_work_that_a_look_could_not_read_is_read_at_the_next(reader: HandInService, exchange, monkeypatch) -> None:

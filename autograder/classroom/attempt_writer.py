@@ -17,8 +17,10 @@ from ..authoring.source import ensure_nbgrader_source
 from ..errors import CourseError, GradebookError, SubmissionError, escaped, one_line
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
+from ..grading.submission import Submission
 from ..paths import Course, Lesson
 from .attempts import (
+    FORGOTTEN,
     FULL,
     GRADED,
     LEFT_OUT,
@@ -63,11 +65,15 @@ class Work:
         delivered: what arrived.
         files: its files, by name.
         rules: the lesson's, as they were when it began.
+        submission: the same, as it is graded.
+        long: whether it takes long, so that others go first.
     """
 
     delivered: Delivered
     files: Files
     rules: Rules
+    submission: Submission
+    long: bool
 
     @property
     def arrived(self) -> datetime:
@@ -111,7 +117,8 @@ class AttemptWriter:
     def attempts_of(self, lesson: Lesson, student: str) -> list[Attempt]:
         """Return a student's attempts, after a note of what was graded before this service was used."""
         attempts = self._noted(lesson, self._course.attempts_of(lesson, student))
-        record = {} if attempts else read_notebook_record(self._course.graded_notebook(lesson, student), RECORD)
+        known = any(attempt.note != FORGOTTEN for attempt in attempts)
+        record = {} if known else read_notebook_record(self._course.graded_notebook(lesson, student), RECORD)
         if not record:
             return attempts
         handed_in = self._course.submission(lesson, student).with_name(TIMESTAMP)
@@ -119,7 +126,7 @@ class AttemptWriter:
         before = Attempt(COLLECTED, when.isoformat() if when else "", released=FULL)
         before = replace(before, submission=record["submission"], **points_in(record))
         write_attempts(self._course, lesson, student, before)
-        return [before]
+        return [*attempts, before]
 
     def leave_out(self, lesson: Lesson, student: str, left_out: Sequence[tuple[Delivered, str]]) -> None:
         """Tell a student that attempts are not graded, and record it."""

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -22,6 +23,7 @@ from ..authoring.lesson_package import package_of
 from ..errors import (
     CourseError,
     GradebookError,
+    LongRunError,
     NoSandboxError,
     ScarcityError,
     SubmissionError,
@@ -31,7 +33,6 @@ from ..errors import (
 )
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
-from ..grading.submission import Submission
 from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .deliveries import Delivered, Exchange, Inbox, next_turn
@@ -40,8 +41,9 @@ from .rules import BEST, Rules, now_utc, rules_now
 from .run import grading_settings, workers
 
 LOG = logging.getLogger(__name__)
-TURN = timedelta(seconds=10)  # so long after a student's turn, others who wait go first
-LONG_SECONDS = 60.0  # of a worker's time, lately: who has had more waits for all others, and leaves them one worker
+TURN = 10.0  # seconds after a student's turn in which others who wait go first
+SHORT_SECONDS = 20.0  # of processor time: what needs more waits for all others, and leaves them one worker
+LONG_SECONDS = 60.0  # of a worker's time, lately: whatever comes from who has had more waits in the same way
 HALF_LIFE = 600.0  # seconds in which half of that is forgotten
 TICK = 0.5  # seconds between two looks at what has arrived
 SETTLED_SECONDS = 10.0  # nbgrader has filled a folder by then
@@ -114,8 +116,9 @@ class HandInService:
         self._sources = (Exchange(course, self.exchange), Inbox(course))
         self._waiting: dict[LessonOfStudent, list[Delivered]] = {}
         self._running: dict[Future[str], Work] = {}
+        self._later: list[Work] = []  # for when nobody waits: what takes long, and what was graded before
         self._tries = Counter[str]()
-        self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, datetime]()
+        self._handed_in, self._began = Counter[LessonOfStudent](), dict[str, float]()
         self._had = dict[str, tuple[float, float]]()  # seconds of workers' time, by student, and as of when
         self._looked_for_due = 0.0
         self.finished = 0
@@ -127,7 +130,7 @@ class HandInService:
     @property
     def waiting(self) -> int:
         """How many attempts are not finished."""
-        return len(self._running) + sum(map(len, self._waiting.values()))
+        return len(self._running) + len(self._later) + sum(map(len, self._waiting.values()))
 
     def regrade(self) -> None:
         """Begin to grade again what counts of lessons that have changed since, or were graded by hand."""
@@ -135,7 +138,8 @@ class HandInService:
             if any(self.course.attempts.glob(f"*/{lesson.name}.json")):
                 rules = rules_now(self.course, lesson.name)
                 for delivered in graded_earlier(self.course, lesson, rules.counts == BEST):
-                    self._begin(delivered, rules)
+                    if work := self._read(delivered, rules):
+                        self._later.append(work)
 
     def work(self) -> None:
         """Look once, and grade what may be graded. All waits while gradebook, configuration or a lesson is no use.
@@ -171,48 +175,45 @@ class HandInService:
     def start(self) -> None:
         """Begin to grade what may be graded now, one of each student's at a time, fairly."""
         busy = {work.delivered.student for work in self._running.values()}
+        busy |= {work.delivered.student for work in self._later if work.long}
         rules = {name: rules_now(self.course, name) for name in {name for name, _ in self._waiting}}
-        for who in sorted(self._waiting, key=self._turn):
-            if len(self._running) > self._jobs:
-                return
-            if who[1] in busy or (self._had_much(who[1]) and not self._leaves_a_worker()):
-                continue
-            if chosen := self._choose(who, rules[who[0]]):
+        for who in sorted(self._waiting, key=self._since):
+            if len(self._running) <= self._jobs and who[1] not in busy and (chosen := self._choose(who, rules[who[0]])):
                 try:
-                    self._begin(chosen, rules[who[0]])
+                    work = self._read(chosen, rules[who[0]])
                 except Exception:
                     self._wait_for(chosen)
                     raise
-                self._began[who[1]] = now_utc()
+                if work and work.long:
+                    self._later.append(work)
+                elif work:
+                    self._begin(work)
+                self._began[who[1]] = time.monotonic()
                 busy.add(who[1])
+        for work in list(self._later):
+            if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
+                self._later.remove(work)
+                self._begin(work)
 
-    def _turn(self, who: LessonOfStudent) -> tuple[bool, datetime]:
-        """Return what decides about turns: who has had much comes later, and who waits for longer comes first."""
-        return self._had_much(who[1]), self._since(who)
-
-    def _since(self, who: LessonOfStudent) -> datetime:
-        """Return since when a student waits: since the work arrived, or since a while after the last turn."""
-        arrived, began = self._waiting[who][0].arrived, self._began.get(who[1])
-        return max(arrived, began + TURN) if began else arrived
+    def _since(self, who: LessonOfStudent) -> tuple[float, datetime]:
+        """Return since when a student waits: since the work was seen, or since a while after the last turn."""
+        first = self._waiting[who][0]
+        return max(first.seen, self._began.get(who[1], 0.0) + TURN), first.arrived
 
     def _leaves_a_worker(self) -> bool:
-        """Say whether one more of those who have had much leaves a worker to the others, where there are several."""
-        much = sum(self._had_much(work.delivered.student) for work in self._running.values())
-        return much < max(1, self._jobs - 1)
-
-    def _had_much(self, student: str) -> bool:
-        """Say whether a student's submissions have kept workers busy for long, lately."""
-        return self._had_lately(student) > LONG_SECONDS
+        """Say whether one more that takes long leaves a worker to the others, where there are several."""
+        return sum(work.long for work in self._running.values()) < max(1, self._jobs - 1)
 
     def _had_lately(self, student: str) -> float:
+        """Return how long a student's submissions have kept workers busy, the less the longer ago."""
         seconds, then = self._had.get(student, (0.0, 0.0))
         return float(seconds * 0.5 ** ((time.monotonic() - then) / HALF_LIFE))
 
-    def _grade(self, student: str, submission: Submission) -> str:
+    def _grade(self, work: Work) -> str:
         """Grade, as a worker; note how long its student has kept it."""
-        began = time.monotonic()
+        began, student = time.monotonic(), work.delivered.student
         try:
-            return grade(submission)
+            return grade(work.submission if work.long else replace(work.submission, patience=SHORT_SECONDS))
         finally:
             now = time.monotonic()
             self._had[student] = self._had_lately(student) + now - began, now
@@ -220,7 +221,8 @@ class HandInService:
     def _choose(self, who: LessonOfStudent, rules: Rules) -> Delivered | None:
         """Take from what a student has handed in what is to be graded now; leave out what never will be."""
         lesson, student = self.course.lesson(who[0]), who[1]
-        turn = next_turn(self._waiting[who], self._writer.attempts_of(lesson, student), rules, now_utc())
+        now = max(now_utc(), *(each.now for each in self._waiting[who]))
+        turn = next_turn(self._waiting[who], self._writer.attempts_of(lesson, student), rules, now)
         if turn.left_out:
             self._writer.leave_out(lesson, student, turn.left_out)
         del self._waiting[who]
@@ -228,8 +230,8 @@ class HandInService:
             self._waiting[who] = list(turn.waiting)
         return turn.chosen
 
-    def _begin(self, delivered: Delivered, rules: Rules) -> None:
-        """Read what was handed in and have it graded. What cannot be read yet waits a little."""
+    def _read(self, delivered: Delivered, rules: Rules) -> Work | None:
+        """Read what was handed in. What cannot be read yet waits a little."""
         try:
             files = delivered.read()
             settings = grading_settings(self.course, self._options, self._jobs, None)
@@ -239,8 +241,12 @@ class HandInService:
                 self._wait_for(delivered)
             else:
                 self._writer.refuse_unread(delivered, error)
-            return
-        self._running[self._pool.submit(self._grade, delivered.student, submission)] = Work(delivered, files, rules)
+            return None
+        return Work(delivered, files, rules, submission, self._had_lately(delivered.student) > LONG_SECONDS)
+
+    def _begin(self, work: Work) -> None:
+        """Have a worker grade it."""
+        self._running[self._pool.submit(self._grade, work)] = work
 
     def _wait_for(self, delivered: Delivered) -> None:
         """Let an attempt wait for its turn."""
@@ -271,6 +277,8 @@ class HandInService:
             self.finished += 1
         except (NoSandboxError, GradebookError):
             raise
+        except LongRunError:
+            self._later.append(replace(work, long=True))
         except (ScarcityError, OSError) as error:
             self._again(work, error)
         except Exception as error:  # one student's trouble is nobody else's

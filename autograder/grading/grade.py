@@ -48,6 +48,7 @@ def grade(submission: Submission) -> str:
         SubmissionError: it cannot be graded as it is.
         NoSandboxError: there is no isolation, and nobody allowed to go on without it.
         SandboxError: the sandbox itself failed, twice.
+        LongRunError: it needs more time than the submission's `patience`.
         ScarcityError: it was ended because the computer had no memory left; it may fare better alone.
     """
     began = time.monotonic()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from ..errors import LongRunError
 from ..judging.answer_key import RunOnCheck
 from ..judging.check import Check
 from ..judging.syntax import needs_names_of
@@ -33,6 +34,7 @@ MOST_COMPUTED = 2.0  # seconds of processor time for a search, as the judge sees
 LONGEST_SEARCH = 20.0  # seconds by the clock
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
+LEAST_SECONDS = 1.0  # what is left is counted in whole seconds before everything runs again
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,12 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
 
     A solution may use what a demonstration cell defined. Those cells are left out first; where a name is missing,
     everything runs again with them. That is decided before any hidden check leaves this process.
+
+    Raises:
+        LongRunError: with more patience, something might have come out differently.
     """
-    demonstrations, seconds = submission.lesson.demonstrations, submission.limits.total_seconds
+    demonstrations, most = submission.lesson.demonstrations, submission.limits.total_seconds
+    seconds = min(most, submission.patience)
     needed = submission.demonstrations or not demonstrations or needs_demonstrations(notebook, submission.lesson)
     for skip in ((),) if needed else (demonstrations, ()):
         with session_for(submission, seconds) as session, closing(boxes_for(submission)) as boxes:
@@ -75,6 +81,8 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
             hidden = runner.run_hidden()
             both = {name: visible | hidden[name] for name, visible in outcomes.items()}
             yield Run(submission, notebook, both, tuple(oddities(copies, both)), runner)
+            if submission.patience < most and session.seconds_left < LEAST_SECONDS:
+                raise LongRunError
             return
 
 

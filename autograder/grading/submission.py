@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,7 @@ class Submission:
         limits: how much the submission may use.
         demonstrations: run the lesson's own demonstration cells too.
         allow_unsandboxed: go on without isolation where there is none.
+        patience: seconds of processor time or sleep after which to give up; no points come of less than it needs.
     """
 
     notebook: bytes
@@ -31,6 +33,7 @@ class Submission:
     limits: Limits = field(default_factory=Limits)
     demonstrations: bool = False
     allow_unsandboxed: bool = False
+    patience: float = math.inf
 
     @property
     def rules(self) -> str:
