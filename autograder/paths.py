@@ -158,6 +158,10 @@ class Course:
         """Why a student's submission could not be read, as it was then."""
         return self.coursework / "refused" / student / f"{lesson.name}.json"
 
+    def left_out(self, lesson: Lesson) -> Path:
+        """What was left out when a lesson was collected, and why, by where it came from."""
+        return self.coursework / "left_out" / f"{lesson.name}.json"
+
     def drafts(self, lesson: Lesson) -> Path:
         """Mistakes drafted from what students wrote, which no command loads."""
         return self.coursework / "drafts" / f"{lesson.name}.py"

@@ -1,5 +1,6 @@
 import io
 import os
+import re
 import shutil
 import tracemalloc
 import unicodedata
@@ -12,6 +13,7 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.archives import LONGEST_STUDENT, safe_student_id, upload_of
 from autograder.classroom.collect import collect
+from autograder.classroom.report import make_report
 from autograder.classroom.submissions import is_marked_late, timestamp_of
 from autograder.errors import CourseError
 from autograder.grading.cells import BUDGET, CLEARED
@@ -100,6 +102,25 @@ def test_an_lms_archive_is_taken_and_the_rest_of_it_named(scratch: Course, tmp_p
         "not a notebook",
         f"not {LESSON}",
     ]
+
+
+def test_what_was_left_out_is_on_the_report_until_it_is_collected(
+    scratch: Course, tmp_path: Path, notebook: bytes
+) -> None:
+    lesson, good = scratch.lesson(LESSON), {f"ada_1_11_{LESSON}.ipynb": notebook}
+    bad = {f"eve_3_33_{LESSON}.ipynb": b"{", "tom_4_44_<essay>.docx": b"word"}
+    collect(scratch, lesson, archive(tmp_path / "class.zip", good | bad))
+    collect(scratch, lesson, archive(tmp_path / "later.zip", good | {"uma_5_55_a.docx": b"word"}))
+    page = make_report(scratch, lesson)[0].read_text(encoding="utf-8")
+    lines = re.findall("<li>(class|later)/(.*?):", page)
+    assert lines == [
+        ("class", f"eve_3_33_{LESSON}.ipynb"),
+        ("class", "tom_4_44_&lt;essay&gt;.docx"),
+        ("later", "uma_5_55_a.docx"),
+    ]
+    collect(scratch, lesson, archive(tmp_path / "class.zip", good))
+    page = make_report(scratch, lesson)[0].read_text(encoding="utf-8")
+    assert ["eve_3_33" in page, "uma_5_55" in page] == [False, True]
 
 
 def test_archives_in_archives_are_opened(scratch: Course, tmp_path: Path, notebook: bytes) -> None:

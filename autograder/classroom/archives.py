@@ -7,16 +7,17 @@ by what is inside somebody's upload.
 from __future__ import annotations
 
 import io
+import json
 import re
 import unicodedata
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ..errors import one_line
-from ..paths import Lesson
+from ..paths import Course, Lesson, replace_text
 
 MOST_UNPACKED_BYTES = 50 * 2**20
 NESTED = 3
@@ -106,6 +107,13 @@ class CollectionReport:
         lines.append(f"{lesson.name}: {len(self.collected)} collected, {len(self.left_out)} left out{as_before}.")
         return [one_line(line) for line in lines]
 
+    def keep(self, course: Course, lesson: Lesson, origin: str) -> None:
+        """Write down for the class's report what was left out, in place of what was noted of the same origin."""
+        path = course.left_out(lesson)
+        noted = {**noted_left_out(path), origin: [one_line(text) for text in self.left_out]}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, json.dumps({name: lines for name, lines in noted.items() if lines}, indent=1) + "\n")
+
     def is_too_much(self, owner: str, size: int) -> bool:
         """Count one more file of one upload; say whether that is more than anybody hands in."""
         files, together = self.used.get(owner, (0, 0))
@@ -116,6 +124,14 @@ class CollectionReport:
                 f"{owner}: whatever comes after {files - 1} files, which is more than one student hands in"
             )
         return files > MOST_FILES or together > MOST_BYTES_EACH
+
+
+def noted_left_out(path: Path) -> dict[str, list[str]]:
+    """Return what was left out, by where it came from; nothing where nothing was, or the note is damaged."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
 
 
 # as Moodle names files: "Jane Doe_12345_assignsubmission_file_/notebook.ipynb"

@@ -88,6 +88,7 @@ def collect(course: Course, lesson: Lesson, origin: Path) -> CollectionReport:
         store_latest(course, lesson, candidates, report)
     for path in sorted({candidate.path for candidate in candidates}):
         keep_original(course, lesson, path, base)
+    report.keep(course, lesson, str(origin.resolve()))
     return report
 
 

@@ -110,6 +110,7 @@ class CollectPlainFiles(ExchangeCollect):  # type: ignore[misc]
                 by_student[delivery.student] = ordered_deliveries(own, due)[:MOST_TRIED]
             for student, deliveries in sorted(by_student.items()):
                 self._take_latest(inbound, lesson, student, deliveries, report)
+        report.keep(self._course, lesson, "exchange")
         return report
 
     def arrivals(

@@ -19,6 +19,7 @@ from ..judging.answer_key import AnswerKey
 from ..judging.cell_metadata import CHECK_PREFIX, QUESTION_PREFIX
 from ..paths import Course, Lesson
 from ..student.titles import titles_in
+from .archives import noted_left_out
 from .attempts import changes, read_attempts
 from .board_state import Helped, message_words, messages_that_helped
 from .board_store import BoardStore
@@ -117,8 +118,9 @@ def make_report(course: Course, lesson: Lesson) -> list[Path]:
     for exercise in exercises:
         exercise.unnamed = unnamed_mistakes(course, lesson, exercise.name, students)
     rules = rules_now(course, lesson.name)
+    left_out = [line for lines in noted_left_out(course.left_out(lesson)).values() for line in lines]
     helped, missing = messages_that_helped(BoardStore.of(course).every_try(lesson.name)), absent(course, students)
-    page.write_text(html_of(lesson, key, students, exercises, helped, rules, missing), encoding="utf-8")
+    page.write_text(html_of(lesson, key, students, exercises, helped, rules, missing, left_out), encoding="utf-8")
     write_csv(table, exercises, students)
     return [page, table]
 
@@ -208,6 +210,7 @@ def html_of(
     helped: Sequence[Helped] = (),
     rules: Rules | None = None,
     missing: Sequence[str] = (),
+    left_out: Sequence[str] = (),
 ) -> str:
     """Return the page."""
     messages = {e.name: {n: with_code(text) for n, text in key.messages(e.name).items()} for e in exercises}
@@ -221,6 +224,7 @@ def html_of(
         with_code=with_code,
         students=students,
         missing=missing,
+        left_out=left_out,
         graded=graded,
         counts=counts_of(graded),
         columns=columns_of(exercises, students),
