@@ -1,6 +1,7 @@
 """An endless loop costs about one timeout, not one per check; an answer that loops now and then keeps its points."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -86,6 +87,17 @@ def test_who_needs_more_patience_than_there_is_earns_the_same_where_there_is_mor
     assert [record.pop("seconds") > 1 for record in records] == [True, True]
     assert records[0] == records[1]
     assert all(verdict["passed"] for verdict in records[0]["verdicts"].values())
+
+
+def test_patience_ends_by_the_clock_too(package, right, monkeypatch) -> None:
+    monkeypatch.setattr(running, "CLOCK_PATIENCE", 0.1)
+    asleep = "import time\ntime.sleep(5)\n"
+    given = replace(submitted(package, {**right, "attend": asleep + right["attend"]}), limits=Limits())
+    began = time.monotonic()
+    with pytest.raises(LongRunError):
+        grade(replace(given, patience=20.0))
+    assert time.monotonic() - began < 60
+    assert json.loads(grade(replace(given, patience=2000.0)))
 
 
 def test_other_exercises_have_all_their_time(package, right) -> None:

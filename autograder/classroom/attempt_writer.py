@@ -17,7 +17,6 @@ from ..authoring.source import ensure_nbgrader_source
 from ..errors import CourseError, GradebookError, SubmissionError, escaped, one_line
 from ..grading.grade import RECORD
 from ..grading.package import LessonPackage
-from ..grading.submission import Submission
 from ..paths import Course, Lesson
 from .attempts import (
     FORGOTTEN,
@@ -65,15 +64,13 @@ class Work:
         delivered: what arrived.
         files: its files, by name.
         rules: the lesson's, as they were when it began.
-        submission: the same, as it is graded.
         long: whether it takes long, so that others go first.
     """
 
     delivered: Delivered
     files: Files
     rules: Rules
-    submission: Submission
-    long: bool
+    long: bool = False
 
     @property
     def arrived(self) -> datetime:

@@ -33,6 +33,7 @@ from ..errors import (
 )
 from ..grading.grade import grade
 from ..grading.sandbox import shared_sandbox, unavailable_reason
+from ..grading.submission import Submission
 from ..paths import Course
 from .attempt_writer import AttemptWriter, LessonOfStudent, Say, Work, graded_earlier
 from .deliveries import Delivered, Exchange, Inbox, next_turn
@@ -181,19 +182,19 @@ class HandInService:
             if len(self._running) <= self._jobs and who[1] not in busy and (chosen := self._choose(who, rules[who[0]])):
                 try:
                     work = self._read(chosen, rules[who[0]])
+                    if work and work.long:
+                        self._later.append(work)
+                    elif work:
+                        self._begin(work)
                 except Exception:
                     self._wait_for(chosen)
                     raise
-                if work and work.long:
-                    self._later.append(work)
-                elif work:
-                    self._begin(work)
                 self._began[who[1]] = time.monotonic()
                 busy.add(who[1])
         for work in list(self._later):
             if len(self._running) <= self._jobs and (not work.long or self._leaves_a_worker()):
-                self._later.remove(work)
                 self._begin(work)
+                self._later.remove(work)
 
     def _since(self, who: LessonOfStudent) -> tuple[float, datetime]:
         """Return since when a student waits: since the work was seen, or since a while after the last turn."""
@@ -209,11 +210,11 @@ class HandInService:
         seconds, then = self._had.get(student, (0.0, 0.0))
         return float(seconds * 0.5 ** ((time.monotonic() - then) / HALF_LIFE))
 
-    def _grade(self, work: Work) -> str:
+    def _grade(self, work: Work, submission: Submission) -> str:
         """Grade, as a worker; note how long its student has kept it."""
         began, student = time.monotonic(), work.delivered.student
         try:
-            return grade(work.submission if work.long else replace(work.submission, patience=SHORT_SECONDS))
+            return grade(submission if work.long else replace(submission, patience=SHORT_SECONDS))
         finally:
             now = time.monotonic()
             self._had[student] = self._had_lately(student) + now - began, now
@@ -234,19 +235,20 @@ class HandInService:
         """Read what was handed in. What cannot be read yet waits a little."""
         try:
             files = delivered.read()
-            settings = grading_settings(self.course, self._options, self._jobs, None)
-            submission = settings.submission(files[delivered.lesson.notebook_name], package_of(delivered.lesson))
         except SubmissionError as error:
             if time.monotonic() < delivered.seen + SETTLED_SECONDS:
                 self._wait_for(delivered)
             else:
                 self._writer.refuse_unread(delivered, error)
             return None
-        return Work(delivered, files, rules, submission, self._had_lately(delivered.student) > LONG_SECONDS)
+        return Work(delivered, files, rules, self._had_lately(delivered.student) > LONG_SECONDS)
 
     def _begin(self, work: Work) -> None:
-        """Have a worker grade it."""
-        self._running[self._pool.submit(self._grade, work)] = work
+        """Have a worker grade it, with inputs that no earlier run has seen."""
+        settings = grading_settings(self.course, self._options, self._jobs, None)
+        lesson = work.delivered.lesson
+        submission = settings.submission(work.files[lesson.notebook_name], package_of(lesson))
+        self._running[self._pool.submit(self._grade, work, submission)] = work
 
     def _wait_for(self, delivered: Delivered) -> None:
         """Let an attempt wait for its turn."""

@@ -20,7 +20,7 @@ from ..judging.values import Lost, Outcome, Raised
 from .cells import SubmittedNotebook
 from .outputs import MOST_OUTPUTS, clean_outputs
 from .package import LessonPackage, Role
-from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, SandboxSession, open_session
+from .sandbox import BOX_ENDED, BOX_MEMORY, Boxes, BoxProcess, Limits, SandboxSession, open_session
 from .sandbox.session import error_output
 from .submission import Submission
 
@@ -34,6 +34,7 @@ MOST_COMPUTED = 2.0  # seconds of processor time for a search, as the judge sees
 LONGEST_SEARCH = 20.0  # seconds by the clock
 LATER_SHARE = 0.1  # of a check's time, once another one of the same exercise took too long
 MOST_OVERTIME = 2
+CLOCK_PATIENCE = 3.0  # by the clock, in terms of processor time: what starts others can keep it from running
 LEAST_SECONDS = 1.0  # what is left is counted in whole seconds before everything runs again
 
 
@@ -75,7 +76,7 @@ def ran(notebook: SubmittedNotebook, submission: Submission) -> Iterator[Run]:
             runner = CheckRunner(submission, copies, boxes)
             outcomes = runner.run_visible()
             every = [outcome for of_exercise in outcomes.values() for outcome in of_exercise.values()]
-            seconds = int(session.seconds_left)  # both runs together have the time of a submission
+            seconds = max(int(session.seconds_left), 0)  # both runs together have the time of a submission
             if skip and seconds and any(isinstance(each, Raised) and each.kind in NOT_DEFINED for each in every):
                 continue
             hidden = runner.run_hidden()
@@ -97,7 +98,8 @@ def oddities(copies: Mapping[str, Copies | None], outcomes: Mapping[str, Mapping
 
 def session_for(submission: Submission, seconds: float) -> Any:
     """Open a fresh process for a submission that has so many seconds left."""
-    lesson, limits = submission.lesson, replace(submission.limits, total_seconds=seconds)
+    lesson, clock = submission.lesson, CLOCK_PATIENCE * submission.patience
+    limits = replace(submission.limits, total_seconds=seconds, clock_seconds=min(clock, Limits.clock_seconds))
     return open_session(lesson.files, lesson.source.checks, limits, allow_unsandboxed=submission.allow_unsandboxed)
 
 

@@ -25,6 +25,7 @@ class Limits:
         open_files: how many files one process may have open.
         reply_bytes: size of one message from the submission's process.
         output_bytes: what one cell may print and show.
+        clock_seconds: time by the clock of all cells and checks; only for runs of which no points come.
     """
 
     cell_seconds: float = 30.0
@@ -36,6 +37,7 @@ class Limits:
     open_files: int = 256
     reply_bytes: int = 64 * 2**20
     output_bytes: int = 2 * 2**20
+    clock_seconds: float = 1e9
 
     @property
     def cell_reply_bytes(self) -> int:

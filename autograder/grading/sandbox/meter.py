@@ -10,6 +10,7 @@ Sources: proc(5), `stat` and `task/*/schedstat`; psutil's `cpu_times`.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ class TimeAllowance:
 
     computing: float
     asleep: float
+    ends: float = math.inf  # by the clock
 
     def __bool__(self) -> bool:
         return min(self.computing, self.asleep) > 0
@@ -99,7 +101,7 @@ class Meter:
         self._before = {pid: usage_of(pid) for pid in self._processes}
         self._known = Usage()
         self._began = time.monotonic()
-        self._next_look = self._began + min(allowance.computing, allowance.asleep)
+        self._next_look = min(self._began + min(allowance.computing, allowance.asleep), allowance.ends)
 
     def wait(self) -> float:
         """Return after how many seconds to ask again. Raises TooSlowError where the allowance has been used up."""
@@ -111,10 +113,12 @@ class Meter:
         used = self.used(deep=True)
         if used.computing > self._allowance.computing:
             raise TooSlowError("too slow")
+        if time.monotonic() > self._allowance.ends:
+            raise TooSlowError("too late")
         if used.asleep > self._allowance.asleep:
             raise AsleepError("asleep")
         left = min(self._allowance.computing - used.computing, self._allowance.asleep - used.asleep)
-        self._next_look = time.monotonic() + max(left, SHORTEST_WAIT)
+        self._next_look = min(time.monotonic() + max(left, SHORTEST_WAIT), self._allowance.ends)
 
     def used(self, *, deep: bool = False) -> TimeAllowance:
         """Return what has been used: time spent computing, and time asleep.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -43,17 +44,18 @@ class SubmissionBudget:
     def __init__(self, limits: Limits) -> None:
         self.sessions: list[SandboxSession] = []
         self._left = TimeAllowance(limits.total_seconds, limits.total_seconds)
+        self._ends = time.monotonic() + limits.clock_seconds
         self._bytes_left = limits.output_bytes * CELLS_FULL_OF_OUTPUT
         self._unread_left = limits.cell_reply_bytes * CELLS_FULL_OF_OUTPUT
 
     def allowance(self, seconds: float) -> TimeAllowance:
         """Return what a request may use that has so many seconds, of what all cells and checks may use together."""
-        return TimeAllowance(min(seconds, self._left.computing), min(seconds, self._left.asleep))
+        return TimeAllowance(min(seconds, self._left.computing), min(seconds, self._left.asleep), self._ends)
 
     @property
     def seconds_left(self) -> float:
-        """How long cells and checks may still compute, or sleep where less is left of that."""
-        return min(self._left.computing, self._left.asleep)
+        """How long cells and checks may still compute, sleep or last, whichever is least."""
+        return min(self._left.computing, self._left.asleep, self._ends - time.monotonic())
 
     def charge(self, used: TimeAllowance) -> None:
         """Take note of what a request has used."""
