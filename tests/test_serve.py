@@ -22,7 +22,7 @@ from traitlets.config import Config
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom import exchange as exchange_module
-from autograder.classroom import run
+from autograder.classroom import releasing, run
 from autograder.classroom.attempt_writer import AttemptWriter
 from autograder.classroom.attempts import GRADED, LEFT_OUT, REFUSED, Attempt, forget_attempts, read_attempts
 from autograder.classroom.commands import COMMANDS
@@ -34,7 +34,7 @@ from autograder.classroom.rules import now_utc, rules_of
 from autograder.classroom.run import grade_lesson
 from autograder.classroom.serve import HandInService, only_one
 from autograder.classroom.writer import GradebookWriter
-from autograder.errors import CourseError
+from autograder.errors import CourseError, GradebookError
 from autograder.grading.cells import BUDGET
 from autograder.paths import CONFIG_NAME, Course
 
@@ -681,6 +681,31 @@ def test_who_has_no_page_because_it_takes_too_long_is_told(service, exchange, no
     secret = hand_in(exchange, "ada", notebooks["right"])
     service.run()
     assert "It was graded, and no page could be made: the page takes longer" in feedback(exchange, secret)
+
+
+@pytest.mark.parametrize("away", [False, True])
+def test_a_page_is_made_although_the_gradebook_was_cut_off(service, exchange, notebooks, monkeypatch, away) -> None:
+    real_page, real_rules, failures = releasing.make_page, releasing.rules_now, iter([True])
+    outage = iter([away])
+
+    def make_page(*given):
+        if next(failures, False):
+            raise CourseError("nbgrader could not make the page: GradebookError")
+        return real_page(*given)
+
+    def rules_now(*given):
+        if next(outage, False):
+            raise GradebookError("The gradebook cannot be used.")
+        return real_rules(*given)
+
+    monkeypatch.setattr(releasing, "make_page", make_page)
+    monkeypatch.setattr(releasing, "rules_now", rules_now)
+    monkeypatch.setattr("autograder.classroom.serve.RETRY_SECONDS", 0.0)
+    secret = hand_in(exchange, "ada", notebooks["right"])
+    while service.service.waiting or not service.attempts("ada"):
+        service.service.work()
+    assert [(a.status, a.released) for a in service.attempts("ada")] == [(GRADED, "open")]
+    assert "It counts" in feedback(exchange, secret)
 
 
 def test_a_page_that_the_disk_has_no_room_for_takes_nobodys_points(service, exchange, notebooks, monkeypatch) -> None:

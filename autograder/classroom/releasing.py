@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..errors import CourseError, escaped, one_line
+from ..errors import CourseError, GradebookError, escaped, one_line
 from ..paths import Course, Lesson
 from .attempts import FULL, OPEN
 from .deliveries import Files
 from .exchange import CollectPlainFiles
-from .feedback import PAGE_SECONDS, at_most, make_page
+from .feedback import PAGE_SECONDS, TOO_SLOW, at_most, make_page
 from .notices import GRADED, release_notice
-from .rules import Rules, now_utc
+from .rules import Rules, now_utc, rules_now
 from .submissions import SECRET, files_beside
 
 
@@ -29,13 +29,17 @@ class Pages:
             lesson: of which lesson.
             student: whose.
             rules: the lesson's.
+
+        Raises:
+            GradebookError: the gradebook is away; once it is back, there can be a page.
         """
         made = False
         try:
-            with at_most(PAGE_SECONDS):
-                make_page(target, lesson, student)
+            self._make(target, lesson, student)
             made = True
             self._hand_out(target, lesson, student)
+        except GradebookError:
+            raise
         except (CourseError, OSError) as error:
             why = one_line(str(error))
             self._say(f"{escaped(student)}  {lesson.name}  no feedback: {why}")
@@ -43,6 +47,18 @@ class Pages:
                 self.release_notice(lesson, student, files_beside(target, lesson, student), f"{GRADED}{why}")
             return FULL
         return FULL if rules.explains_hidden(now_utc()) else OPEN
+
+    def _make(self, target: Course, lesson: Lesson, student: str) -> None:
+        """Make a page; once more where nbgrader could not, because the gradebook may have been cut off."""
+        for last in (False, True):
+            try:
+                with at_most(PAGE_SECONDS):
+                    make_page(target, lesson, student)
+                return
+            except CourseError as error:
+                if last or TOO_SLOW in str(error):
+                    raise
+                rules_now(self._course, lesson.name)  # raises while the gradebook is away
 
     def release_notice(self, lesson: Lesson, student: str, files: Files, why: str) -> None:
         """Release a page that says why there is no feedback."""
