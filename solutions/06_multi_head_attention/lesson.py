@@ -503,6 +503,12 @@ except NotImplementedError:
     print("not yet: one of exercises 6.1 to 6.3 is still open")
 
 # %% [markdown]
+# ### Optional: from an empty page
+#
+# Every exercise so far has begun with a signature, a docstring and three hints. To find out what you know without them, close this notebook, open an empty one, and write multi-head attention with a mask from memory, in whatever way seems best to you. Twenty-five lines are enough.
+#
+# Then let PyTorch decide whether it is right, as in the last cell. Copy the weights of an `nn.MultiheadAttention` into your module, draw a batch in `torch.float64` in which all sizes differ, and compare the outputs: without a mask, with a causal one, and with padding. If the differences stay below $10^{-12}$, you can build what everything after this lesson is made of. And if you had to look something up, you know which section to read again.
+#
 # ### How much it learns, and how much it computes
 #
 # **Predict.** A module with a model dimension of 512, eight heads and no biases: how many parameters does it have?
