@@ -85,6 +85,8 @@ def test_with_small_steps_early_winners_stay_and_with_large_ones_they_change(sca
         assert 0.3 < right < 0.8
         assert new > 0.8
         assert certain > 0.95
+    norms = [scaling["runs"][name][0].q_proj.weight.norm() for name in ("unscaled", "large steps")]
+    assert norms[0] < 1.3 * scaling["untrained"].q_proj.weight.norm() < norms[1] / 2
 
 
 def test_over_d_a_larger_rate_makes_up_for_the_smaller_steps(scaling: dict[str, Any]) -> None:
@@ -280,6 +282,8 @@ def test_a_stack_whose_network_alone_is_added_to_learns_nothing_whatever_its_gra
     with module("08_transformer_block", "stack") as stack:
         assert stack.train("network only", steps=100, seed=seed)[-1] > 2.2
         assert stack.likeness("network only", seed)[3] > 0.98
+        assert stack.train("attention only", steps=100, seed=seed)[-1] > 2.2
+        assert stack.likeness("attention only", seed)[3] < 0.9 < stack.likeness("attention only", seed)[12]
         assert (stack.gradients("network only", seed)[0] > 1.2) == (seed == 2)
 
 

@@ -52,7 +52,8 @@ def diagram(
     """Draw named boxes and arrows between them.
 
     Args:
-        boxes: where the middle of each box is; one unit to the right is the distance of two boxes.
+        boxes: where the middle of each box is; one unit to the right is the distance of two boxes. Spaces around a name
+            tell boxes apart that look alike.
         arrows: from, to, a weight from 0 to 1 that decides how thick the arrow is (0.25 if there is none), and a label.
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
@@ -69,7 +70,7 @@ def diagram(
         dark = name in marked
         shape = {"boxstyle": "round,pad=0.35", "facecolor": "#00204d" if dark else "#f1eedf", "edgecolor": "#6b6b6b"}
         ink = "white" if dark else INK
-        box = axes.text(x, y, name, ha="center", va="center", fontsize=10, color=ink, bbox=shape)
+        box = axes.text(x, y, name.strip(), ha="center", va="center", fontsize=10, color=ink, bbox=shape)
         outlines[name] = box.get_bbox_patch()
     for arrow in arrows:
         (start, end), weight = arrow[:2], arrow[2] if len(arrow) > 2 else 0.25

@@ -161,6 +161,7 @@ def curves(
     ylabel: str,
     log: bool = False,
     log_y: bool = False,
+    from_zero: bool = False,
     alt: str = "",
 ) -> None:
     """Draw at most five lines over a common axis, each with a dash and a marker of its own, and its name at its end.
@@ -173,6 +174,7 @@ def curves(
         ylabel: what the numbers are.
         log: space the positions by their logarithm.
         log_y: space the numbers by theirs; with both, a power of x is a straight line.
+        from_zero: let their axis begin at 0, where they are shares.
         alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words.
 
     Raises:
@@ -189,6 +191,8 @@ def curves(
         axes.set_xscale("log", base=2)
     if log_y:
         axes.set_yscale("log")
+    if from_zero:
+        axes.set_ylim(bottom=0)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     if len(lines) > 1:

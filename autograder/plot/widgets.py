@@ -34,6 +34,7 @@ def slide(
     step: float = 1.0,
     doubling: bool = False,
     arrows: Callable[[float], tuple[Tensor, Tensor]] | None = None,
+    shown: Sequence[float] = (),
 ) -> None:
     """Show weights as bars that follow a slider.
 
@@ -47,6 +48,7 @@ def slide(
         step: how far one key press moves it.
         doubling: each step doubles.
         arrows: from the same number to a query `(2,)` and keys `(S, 2)`, drawn beside the bars.
+        shown: three of its numbers, which are shown where nothing moves.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}, "description": name}
     widget = ipywidgets.FloatLogSlider if doubling else ipywidgets.FloatSlider
@@ -65,7 +67,8 @@ def slide(
     values = [low + i * step for i in range(round((high - low) / step) + 1)]
     numbers = [2.0**value for value in values] if doubling else values
     choices = {name: {f"{number:.3g}": number for number in numbers}}
-    moving([slider], lambda: (slider.value,), draw, choices, [round((start - low) / step)], panels=2 if arrows else 1)
+    first, stills_of, panels = [round((start - low) / step)], [numbers.index(n) for n in shown], 2 if arrows else 1
+    moving([slider], lambda: (slider.value,), draw, choices, first, panels=panels, stills_of=stills_of)
 
 
 def click_mask(weights_of: Callable[[Tensor], Tensor], tokens: Sequence[str]) -> None:
@@ -149,6 +152,7 @@ def moving(
     *,
     panels: int = 1,
     shown: ipywidgets.Widget | None = None,
+    stills_of: Sequence[int] = (),
 ) -> None:
     """Draw a frame at once and after each change of a control.
 
@@ -160,6 +164,7 @@ def moving(
         start: which of it is chosen at first.
         panels: how many panels a frame has.
         shown: what holds the controls, if they do not just follow each other.
+        stills_of: which values are drawn side by side where nothing moves.
     """
     picture = ipywidgets.HTML()
 
@@ -173,7 +178,7 @@ def moving(
     update()
     box = ipywidgets.VBox([shown] if shown else list(controls))
     view = dict(ipywidgets.VBox([box, picture])._repr_mimebundle_() or {})
-    view["image/png"], alt = stills(draw, choices, panels)
+    view["image/png"], alt = stills(draw, choices, panels, stills_of)
     view["text/plain"] = f"A figure that moves with the {' and the '.join(choices)}; here are three of its frames."
     frames = all_frames(draw, choices, panels, start)
     show_data(view, {"image/png": {"alt": alt} | ({"frames": frames} if frames else {})})
@@ -195,16 +200,15 @@ def crowded(names: Sequence[str]) -> bool:
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys from the origin; keys are named beyond their tips, the query beside its arrow."""
+    """Draw a query and keys from the origin, each named beyond its tip."""
     for point, text in zip([*keys, query], [*names, "query"], strict=True):
         is_query = text == "query"
         style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
         look = {"arrowstyle": style, "color": color, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
         along = torch.nn.functional.normalize(point, dim=0)
-        beside = torch.stack([along[1], -along[0]])
-        x, y = (0.6 * point + 0.4 * beside if is_query else point + 0.15 * along).tolist()
-        side = "center" if is_query or abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
+        x, y = (point + 0.2 * along).tolist()
+        side = "center" if abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
         axes.text(x, y, text, ha=side, va="center", fontsize=9, color=BAR if is_query else INK)
     reach = 1.8 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])

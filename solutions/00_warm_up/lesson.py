@@ -34,7 +34,7 @@ evenings = two_shares @ two_pages
 evenings, evenings.sum(dim=-1)
 
 # %% [markdown]
-# The program runs, the result has a row for Mia and a row for Tom, and they have been quarreling ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever book one reads and however one divides it. So both rows are wrong, and nothing complained.
+# The program runs and returns a row for Mia and a row for Tom, and over these two rows they have been quarreling ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever book one reads and however one divides it. So both rows are wrong, and nothing complained.
 #
 # One of the three lines must be at fault. **Predict.** Which one is it? (A guess will do; the next pages examine the lines one after another.)
 
@@ -84,7 +84,7 @@ two_scores
 # %% [markdown]
 # The loops give one row per reader and one column per book, and `likes @ two_books.mT` gives the same table in one step. The first line of the program is therefore innocent.
 #
-# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. It swaps the last two axes, so that rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It is all romance, and so easy to read that an evening is enough for 12 pages of dialogue and 12 of description.
+# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so that rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It is all romance, and so easy to read that an evening is enough for 12 pages of dialogue and 12 of description.
 
 # %%
 books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])
@@ -139,14 +139,14 @@ repaired, (repaired @ two_pages).sum(dim=-1)
 # %% [markdown]
 # Now (2, 2) meets (2, 1), where the 1 stands for "the same for every column", and each row is divided by its own sum. Both evenings have their six pages, and the quarrel is over.
 #
-# A square table hides this mistake and a table of another form does not, which is why most examples and checks of this course use a different size for every axis. With three books, the repaired program says this:
+# A table with as many rows as columns hides this mistake, while with any other table PyTorch refuses to divide, and that is why most examples and checks of this course use a different size for every axis. With three books, the repaired program says this:
 
 # %%
 shares = scores / scores.sum(dim=-1, keepdim=True)
 shares, shares @ pages
 
 # %% [markdown]
-# Tom's shares are 1/6, 1/3 and 1/2, and his evening has 7 pages of dialogue and 8 of description. These numbers will come back in lesson 2.
+# Tom's shares are 1/6, 1/3 and 1/2, and his evening has 7 pages of dialogue and 8 of description. (These are more than six pages because the third book reads so fast. What has to sum to 1 are the shares.) These numbers will come back in lesson 2.
 #
 # How do the shares move when somebody's taste changes? Keep Mia's liking for crime at 2, and let her liking for romance go from 0 to 3.
 
@@ -278,7 +278,7 @@ swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
 swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 
 # %% [markdown]
-# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` does not move anything and only fills the new shape in memory order. A right shape with wrong contents raises no error, and neither did the wrong shares. This mistake comes back in lesson 6, so remember what it looks like.
+# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` moves nothing: it takes the numbers in the order in which they lie in memory, row after row, and fills the new shape with them. The shape is right and only the contents are wrong, so nothing raises an error, as nothing did for the wrong shares above. This mistake comes back in lesson 6, so remember what it looks like.
 #
 # ### Exercise 0.3: shapes on paper
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention nearly in its first form, from 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention almost as it was first published, in 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
@@ -88,7 +88,7 @@ model = train(padded, symbols=13, steps=250, rate=0.005)
 print(f"4 words and 12 blanks: {accuracy(model, padded):.0%} right")
 
 # %% [markdown]
-# Most of these sequences are right. So it is not the sixteen steps that stop the model, but the sixteen words that one state has to hold. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one.
+# Most of these sequences are right. So sixteen steps of reading do not stop the model, and what is left is the number of words that one state has to hold. (This control lengthens the reading. It does not exclude that sixteen steps of *writing* add to the trouble.) A place through which everything must pass is called a *bottleneck*, and in this model the last state is one.
 #
 # Perhaps the model only needs more training. Here is what happens to 8 words if it trains three times as long:
 
@@ -164,12 +164,12 @@ plot.heatmap(
     [f"write {i}" for i in range(8)],
     [f"read {i}" for i in range(8)],
     kind="shares",
-    title="While writing word i it looks at word i",
+    title="While the decoder writes word i, it looks at word i",
     alt="A bright diagonal: each row puts most of its weight on the word with the same number.",
 )
 
 # %% [markdown]
-# Each word that it writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 in order to get rid of exactly this bottleneck.
+# Each word that the decoder writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 in order to get rid of exactly this bottleneck.
 #
 # ## By hand
 #
@@ -270,7 +270,7 @@ def soft_lookup(
 #
 # You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today everybody uses the dot product, and from lesson 2 on so will you. A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. Here they come from two different networks, and the first attention did not rely on an agreement between them.
 #
-# It *learned* to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
+# The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
@@ -377,7 +377,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. (A dot product in place of `score` gets 98% right, too, in three runs of ours that are not shown. Training has brought its two networks to agree.) Give the model with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. (A dot product in place of `score` gets 98% right, too, in three runs of ours that are not shown. So training can bring two different networks to use the entries of their vectors for the same things.) Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -386,7 +386,7 @@ written = to_text(logits.argmax(dim=-1)[0])
 plot.heatmap(
     weights[0, :, : len(text)].detach(),
     list(written),
-    list(text),
+    list(text.replace(" ", "·")),
     f"{text} becomes {written}",
     alt="The digits of the year look at the year, those of the month at the name of the month, those of the day at the day.",
 )
@@ -437,7 +437,7 @@ half = torch.tensor([0.5, 0.5])
 half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 
 # %% [markdown]
-# Given [1, 1], you cannot tell which of the two it was. Attention widens the bottleneck and moves it, because what passes through is now one context *per word written*, instead of one vector for everything. Lesson 6 shows how to pass several at once.
+# Given [1, 1], you cannot tell which of the two it was. A context is still a bottleneck, but a wider one, because there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass several at once.
 #
 # **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums give it away. Each *query* has one whole unit of attention to spend.
 #
@@ -487,4 +487,4 @@ recap()
 # - Bahdanau, Cho and Bengio 2014, [Neural Machine Translation by Jointly Learning to Align and Translate](https://arxiv.org/abs/1409.0473): the paper behind this lesson. Figure 3 shows such maps for English and French.
 # - Sutskever, Vinyals and Le 2014, [Sequence to Sequence Learning with Neural Networks](https://arxiv.org/abs/1409.3215): how far one vector can go, and the trick of reading backward.
 #
-# **Next:** [lesson 2, Queries, keys, values](../02_queries_keys_values/02_queries_keys_values.ipynb). The decoder's state asked, the encoder's states answered. What if every word of a sentence could ask every other?
+# **Next:** [lesson 2, Queries, keys, values](../02_queries_keys_values/02_queries_keys_values.ipynb). In this lesson the decoder's state asked and the encoder's states answered. In the next one every word of a sentence can ask every other.

@@ -50,7 +50,7 @@ scores.softmax(dim=-1)
 # | **key** | the label that is searched | what the encoder, which reads, noted at each word | "I have …" |
 # | **value** | the content of the record | what that word passes on | "I give …" |
 #
-# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. Labels and contents can be quite different things, since nobody reads the label instead of the book.
+# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be quite different vectors, since the key only serves to find the entry and the value is what is passed on.
 #
 # ## By hand
 #
@@ -101,7 +101,7 @@ reveal("three equal keys", "the mean of the values")
 output, values.mean(dim=0)
 
 # %% [markdown]
-# Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. A query can only prefer what the keys let it tell apart.
+# Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. Whatever the query is, values whose keys are equal get equal weights.
 #
 # None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights, called a *convex combination*, can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys.
 
@@ -137,6 +137,7 @@ plot.slide(
     start=30,
     step=15,
     arrows=lambda angle: (2 * toward(torch.tensor(angle)), around),
+    shown=(45, 90, 105),
 )
 
 # %% [markdown]
@@ -408,9 +409,9 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 (weights @ value)[2]
 
 # %% [markdown]
-# It is mostly animal, 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so that nothing is lost.)
+# What *sat* carries is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so that nothing is lost.)
 #
-# It is also how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so another sentence gets another table. Only the three matrices are learned.
+# That each sentence gets a table of its own is also how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so another sentence gets another table. Only the three matrices are learned.
 #
 # ### Exercise 2.4: look one back
 #
@@ -501,7 +502,7 @@ recap()
 # %% question R2 [markdown] points=2
 # A key is what a token is found by, a value is what it passes on, and the two have different jobs. With K = V one vector has to do both. That can work: lesson 1's translator used each encoder state as key and value, because a vector may hold an address in some of its entries and content in others. The cost is that the two share one space and one dimension. The content takes part in every score, and the address is mixed into every output, so the query and everything downstream must learn to ignore the other half.
 #
-# Task: "repeat the word after each name". The position has to be *found* by what comes before it, a name, whatever its own word is, and has to *pass on* that word. If all entries are needed for the word, a query that finds the position must resemble the word itself, which is exactly what the model does not know yet. If some are set aside for "follows a name", fewer are left for the word.
+# Task: "repeat the word after each name". The position has to be *found* by what comes before it, a name, whatever its own word is, and has to *pass on* that word. If the vector has room only for the word, then a query can find the position only by resembling that word, and the word is what the model is looking for. If some are set aside for "follows a name", fewer are left for the word.
 #
 # | points | for |
 # |---|---|

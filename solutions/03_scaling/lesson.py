@@ -190,6 +190,7 @@ plot.curves(
     xlabel="d",
     ylabel="largest weight",
     log=True,
+    from_zero=True,
     alt="As d grows, the largest weight climbs to 0.97 without scaling and falls to 0.07 over d. Over √d it stays near 0.25.",
 )
 
@@ -209,10 +210,11 @@ plot.slide(
     high=10,
     start=2,
     doubling=True,
+    shown=(8, 16, 256),
 )
 
 # %% [markdown]
-# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads while $d$ doubles: key 8 at first, and then keys 11, 7, 11, 2, 12 and 14. In the end one key always wins, and chance decides which.
+# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads while $d$ doubles: key 2 at d = 2, key 8 at 4, and then keys 11, 7, 11, 2, 12 and 14. In the end one key always wins, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
@@ -556,7 +558,7 @@ print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}
 # %% [markdown]
 # Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%, as the covariance of exercise 3.5 lets one expect. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
 #
-# That is the first suspect. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
+# The silent queries are the first suspect, and the second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
 #
 # Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
 #
@@ -588,9 +590,9 @@ for name, (model, losses, _) in runs.items():
     print(f"{name:22} {sum(losses[-20:]) / 20:5.2f} {share}")
 
 # %% [markdown]
-# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two, most queries have a new favorite, and nearly all of them are certain of it, but half of them or more are wrong.
+# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two, most queries have a new favorite and nearly all of them are certain of it, but only 55% and 45% of the favorites are right.
 #
-# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large, and that alone is enough to spoil this training. Dividing by $\sqrt{d_k}$ removes both troubles at once.
+# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control suggests that this can spoil training by itself, although it exaggerates: with sixteen times the rate the two matrices grow to several times their norm, which they do not do in the unscaled run. Dividing by $\sqrt{d_k}$ removes both troubles at once.
 #
 # All of this is one task, one optimizer and 300 steps. In three other starts, which are not shown, 18% to 38% were right with small steps, and 49% to 73% in the first unscaled run.
 #
@@ -619,7 +621,7 @@ print(f"variance {outputs.var():.2f}")
 # %% [markdown]
 # Vectors that have been trained are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest, since a query that needs to be insistent can grow in norm. (Some recent models do not leave that to chance. They normalize queries and keys before the dot product, which is called *QK-norm*, and learn the scale.)
 #
-# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's *logits*, which is the name for its scores before softmax, then its gradient is the prediction minus the target. That is largest exactly where the model is confidently wrong.
+# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's logits, then its gradient is the prediction minus the target. That is largest exactly where the model is confidently wrong.
 
 # %%
 scores = torch.tensor([100.0, 0.0, 0.0], requires_grad=True)
@@ -640,7 +642,7 @@ scores.grad
 # | over $d_k$ | a mean | attention over random keys starts as an average |
 # | Jacobian of softmax | $w_i(\delta_{ij} - w_j)$ | rows sum to 0; near 0 where softmax is saturated |
 # | response to the query | $c\,\text{Cov}(v, k)$ under the weights | 0 where one key has everything |
-# | unscaled training | most queries are silent, and steps are $\sqrt{d_k}$ times as large | either is enough to spoil it here |
+# | unscaled training | a larger first gradient, and hardly any learning | "gradients vanish" is at most half of the reason |
 #
 # %%
 recap()
@@ -675,4 +677,4 @@ recap()
 # - Yang et al. 2022, [Tensor Programs V](https://arxiv.org/abs/2203.03466): learning rates that stay right as models grow wider, and division by $d$.
 # - Henry et al. 2020, [Query-Key Normalization for Transformers](https://arxiv.org/abs/2010.04245): another way to keep scores in range.
 #
-# **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). It has been a recipe so far: what does it do with scores of a thousand, and can it be computed one piece at a time? Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).
+# **Next:** [lesson 4, Softmax](../04_softmax/04_softmax.ipynb). So far softmax has been a recipe. The next lesson asks what becomes of it at scores of a thousand, and whether it can be computed one piece at a time. Back to [lesson 2](../02_queries_keys_values/02_queries_keys_values.ipynb).

@@ -65,7 +65,7 @@ reveal("multiplying by 10", "the largest gets more")
 # %% [markdown]
 # Softmax sees only differences between scores. A shift leaves these differences as they are, whereas a positive factor makes them larger or smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# This is also the answer to a question that you may have had since lesson 1, which is why softmax takes exponentials and not, say, squares. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and exponentials are the only functions (the only continuous ones) that turn equal differences of scores into equal ratios of weights.
+# You may have asked yourself since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials a shift is free. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and exponentials are the only functions (the only continuous ones) that turn equal differences of scores into equal ratios of weights.
 #
 # ## In PyTorch
 #
@@ -364,7 +364,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Your first two predictions were about a shift and about a factor. That a shift changes nothing is why softmax can be computed without overflow, and that a factor does is why it can have a temperature.
+# Your two predictions were about a shift and about a factor. Because a shift changes nothing, softmax can be computed without overflow. A factor does change the weights, and that is what a temperature makes use of.
 #
 # ## Questions
 #

@@ -135,7 +135,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large it was. It has shaped the result without being seen.
+# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large it was. So the hidden key still has an influence on the result.
 #
 # The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -546,7 +546,7 @@ sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 # %% [markdown]
 # The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query then sees only the first key, which is the oldest of all. It should have seen all five, as in the second result, where there is no mask.
 #
-# One thing no convention does for you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and it is up to you to leave these out of the loss and of everything else.
+# There is one thing that no convention does for you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and it is up to you to leave these out of the loss and of everything else.
 #
 # ### The test that was fooled
 #
@@ -601,7 +601,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What you learned
 #
-# This lesson has changed the second step once more: it shares out among those that may be seen, and among nobody if there is nobody.
+# This lesson has changed the second step once more: a query now shares out its attention among the keys that it may see, and if there are none it gets zeros.
 #
 # | | rule | what to remember |
 # |---|---|---|
@@ -616,7 +616,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 recap()
 
 # %% [markdown]
-# If you expected the model to be right about the coin half of the time, you were right about coins. When a model is always right about something that nobody can predict, look for a leak before you celebrate.
+# If you expected the model to be right half of the time, you reasoned correctly about the coin, but this model could see the answer. When a model is always right about something that nobody can predict, look for a leak before you celebrate.
 #
 # ## Questions
 #

@@ -149,7 +149,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the matrix treats all digits in the same way. Nothing is lost by that: every demand is a comparison of two logits, and logits are linear in the matrix. So if some matrix met all demands, its average over all renamings of the digits would meet them, too, and that average treats all digits alike.
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the matrix treats all digits in the same way. This assumption costs nothing. If some matrix did the job, then so would the matrix that one gets from it by renaming the digits, and so would the mean of these matrices over all ways of renaming, because the job consists of demands that one logit be larger than another. And this mean treats all digits alike.
 #
 # To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, which is the weight of the first digit, and higher than at 0, which is that of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
 
@@ -157,7 +157,7 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 figures.no_peak()
 
 # %% [markdown]
-# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and there the answer would be less clear-cut.)
+# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and this argument does not apply to it.)
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -315,7 +315,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # ### One more matrix
 #
-# Even when they are side by side, the heads are still strangers, because entries 0 to 3 of the result come from head 0 alone and nothing has yet brought them together with the rest. A last matrix, `out_proj`, mixes across heads. So there are four matrices in all, each of them E × E:
+# After the merge the heads lie side by side, but nothing has combined them yet: entries 0 to 3 of the result come from head 0 alone. A last matrix, `out_proj`, mixes across heads. So there are four matrices in all, each of them E × E:
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
@@ -705,7 +705,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 #
 # ## What you learned
 #
-# All three steps, several times side by side, are multi-head attention.
+# Multi-head attention is all three steps, done several times side by side.
 #
 # | | what it is | what to remember |
 # |---|---|---|

@@ -33,7 +33,7 @@ x = reader.digits(1, seed=0, length=16)
 x[0].tolist(), reverse(x)[0].tolist()
 
 # %% [markdown]
-# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. (What a place finds is added to its own vector; lesson 8 says why.) All shares of right answers in this lesson are of 300 new sequences.
+# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. (At each place the output of attention is added to the token's own vector; lesson 8 says why.) All shares of right answers in this lesson are of 300 new sequences.
 #
 # **Predict.** After 300 steps of training, what share of its digits is right?
 
@@ -105,7 +105,7 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal: a place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends on nothing but the number of steps. The clock was not built to measure distances. They follow from turning, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
+# Along each diagonal, all entries are equal: a place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends on nothing but the number of steps. The clock was not built to measure distances, but turning has this effect, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
 #
 # One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same, and a slower hand that could tell those apart would hardly move between neighbors. That is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
 
@@ -205,7 +205,7 @@ plot.curves(
 # %% [markdown]
 # The three curves lie on one line. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so that one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents a and b, places p and s, and $W = W_q^\top W_k$, you get four products: $a^\top W b + a^\top W s + p^\top W b + p^\top W s$. Only the last one, place with place, can depend on the distance alone. And it does so only if the two projections do not mix the hands, which nothing in training makes sure of.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents a and b, places p and s, and $W = W_q W_k^\top$, as in lesson 6, you get four products: $a^\top W b + a^\top W s + p^\top W b + p^\top W s$. Only the last one, place with place, can depend on the distance alone. And it does so only if the two projections do not mix the hands, which nothing in training makes sure of.
 #
 # ### Rotating instead of adding
 #
@@ -318,7 +318,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# From place 3 on, every query gives nearly all of its weight to the key three places before it. Nobody told the head where it is. The offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
+# From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know at which place it is, because the offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
 #
 # Values are *not* turned, because the place decides who is looked at and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so that no table can run out of rows.
 #
@@ -609,7 +609,7 @@ torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 # %% [markdown]
 # **"Works at any length."** A rotation *runs* at any length. Whether it works is an experiment, and ours says: to twice the length in these two tasks, and not to four times.
 #
-# **"Without positions there is no order."** That is true of one layer. A causal mask gives away some order, because the first query sees one key and the second sees two, and models with several layers can build on that. Some are trained without any positions (*NoPE*), and some turn the queries and keys in only part of their layers.
+# **"Without positions there is no order."** Without a mask that is true, however many layers there are. A causal mask gives away some order, because the first query sees one key and the second sees two, and models with several layers can build on that. Some are trained without any positions (*NoPE*), and some turn the queries and keys in only part of their layers.
 #
 # ## What you learned
 #

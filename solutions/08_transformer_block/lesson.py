@@ -119,35 +119,36 @@ for kind in ("bare", "post-norm"):
 #
 # ### Why the bare stack fails
 #
-# The usual explanation is that gradients vanish on their way back through the layers. We can measure whether they do, but a residual connection repairs the way forward and the way back at the same time, so we need a control that repairs only half of it. In the stack called "network only", what the feed-forward network computes is added to the stream, while what attention computes still replaces it. The next cell compares the gradient at the first block with the gradient at the output of the last one, before any training, for three random starts:
+# The usual explanation is that gradients vanish on their way back through the layers. We can measure whether they do, but a residual connection repairs the way forward and the way back at the same time, so we need controls that repair only half of it. In the stack called "network only", what the feed-forward network computes is added to the stream, while what attention computes still replaces it, and in "attention only" it is the other way round. The next cell compares the gradient at the first block with the gradient at the output of the last one, before any training, for three random starts:
 
 # %% measured
-KINDS = ("bare", "network only", "post-norm", "pre-norm")
+KINDS = ("bare", "attention only", "network only", "post-norm", "pre-norm")
 for kind in KINDS:
     ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
-    print(f"{kind:12}", [f"{ratio:.1f}" for ratio in ratios])
+    print(f"{kind:14}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, and in the bare stack to a half from the first start and to a tenth from the other two. So it shrinks, but it does not vanish. Now look at the control: from its third start the gradient at the first block is larger than the one at the top. If the size of the gradient were what matters, this stack should learn from there.
+# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, in the bare stack to a half from the first start and to a tenth from the other two, and in "attention only" to one or two tenths. So it shrinks, but it does not vanish. Now look at "network only": from its third start the gradient at the first block is larger than the one at the top. If the size of the gradient were what matters, this stack should learn from there.
 
 # %% measured
-losses = stack.train("network only", steps=100, seed=2)
-print(f"network only, third start, after 100: {losses[-1]:.2f}")
+for kind in ("network only", "attention only"):
+    losses = stack.train(kind, steps=100, seed=2)
+    print(f"{kind:14} third start, after 100: {losses[-1]:.2f}")
 
 # %% [markdown]
-# It hardly does, since a guess has a loss of 2.30.
+# It hardly does, since a guess has a loss of 2.30, and neither does the other one.
 #
 # Let us look at the way forward, too. If the stack is to reverse a sequence, it must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are, as the mean cosine between two of them, at the bottom of the untrained stack, after three blocks, and after twelve:
 
 # %% measured
 for kind in KINDS:
     cosines = stack.likeness(kind)
-    print(f"{kind:12}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
+    print(f"{kind:14}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
 
 # %% [markdown]
-# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. A residual connection around attention prevents it, because a token to which something is added remains the token that it was.
+# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added it takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. Around attention alone an addition only delays the collapse.
 #
-# Of the two explanations, the collapse fits all four stacks: the two whose tokens become equal do not learn, however large their gradients are, and the two whose tokens stay apart do. Four stacks and one task are not a proof, but they are more than the usual explanation can show for itself.
+# Of the two explanations, the collapse fits all five stacks: the three whose tokens become equal do not learn, however large their gradients are, and the two whose tokens stay apart do. Five stacks and one task are not a proof. But in them the collapse tells which stack learns, and the size of the gradient does not.
 #
 # ### Exercise 8.1: the block
 #
@@ -356,7 +357,7 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of them right in five runs that are not shown, the recurrent one ahead more often than not, although the transformer has 91,000 parameters and the recurrent network only 48,000. So the race does not show which of the two is the better model. It shows that no recurrent network is needed for the job, which nobody could take for granted in 2017.
+# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of the dates right in five runs that are not shown, the recurrent one ahead more often than not, although the transformer has 91,000 parameters and the recurrent network only 48,000. So the race does not show which of the two is the better model. It shows that no recurrent network is needed for the job, which nobody could take for granted in 2017.
 #
 # The main advantage that its authors named is that nothing in a transformer has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
 #
@@ -379,7 +380,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two, and you will find the year, the name of the month and the day in the same places. Read from top to bottom, it shows in which order the model needs them.
+# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two. The year, the name of the month and the day are found in the same regions. But the 2 of the day is read at the 2 here, and in lesson 1 it was read at the 8, whose recurrent state had the 2 in it. Read from top to bottom, it shows in which order the model needs them.
 #
 # ### What each part is worth
 #

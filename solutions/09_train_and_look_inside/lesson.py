@@ -30,7 +30,7 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# That is tiny: a large model of today reads about a hundred million times as much. Nine tenths of our text are for learning, and the last tenth is set aside.
+# That is tiny: a large model of today reads several hundred million times as much. Nine tenths of our text are for learning, and the last tenth is set aside.
 #
 # The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. Otherwise it is built from the same block in `writer.py`, beside this notebook.
 
@@ -544,7 +544,7 @@ reveal("with the mean in its place", "0.0, the stripe")
 #
 # ### Who copies?
 #
-# Now whole groups of heads, with zeros and then with means in their place. The last group is a control. Of all triples among the other six heads it is the one that costs most on the text that the model has seen.
+# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control. Of all triples among the other six heads it is the one that costs most on the text that the model has seen.
 
 # %%
 groups = {
@@ -557,7 +557,7 @@ string_means = means_of(writer.repeats(text, 64, period=24, seed=5))
 
 
 # %% [markdown]
-# Two things are measured, what the loss on unseen text has risen by, and the share of strings' characters that are still copied. For copying, the means are taken over strings:
+# Two things are measured: by how much the loss on unseen text rises, and what share of the characters in the strings is still copied. For copying, the means are taken over strings:
 
 
 # %%
@@ -594,7 +594,7 @@ except NotImplementedError:
 # %% [markdown]
 # Without head 1.0 alone, copying stays above 99%, because the others do the job. (The same is true of each of the other eleven, which are not shown.) Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. The control costs the text a good deal, too, and copying survives it. Zeros and means agree here, except for the control, which contains 0.2 and costs a third less with means.
 #
-# So the question "which head is responsible for copying?" had no answer in the singular. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. Remove one alone, and then all together. Only the two results tell the cases apart.
+# So no single head is responsible for copying: each of the three can be spared, and all three together cannot. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, one has to remove the head alone and then together with the heads that might do the same.
 #
 # ### When did it learn that?
 #
@@ -639,7 +639,7 @@ except NotImplementedError:
 # %% [markdown]
 # The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the text miss it when it is switched off. Where there is nothing to copy, its weights have to go somewhere because they sum to 1, and they go where there is almost nothing to fetch. Such a place is called an *attention sink*. In large models it is often the first token.
 #
-# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise. Choose on one batch and test on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
+# **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise, so a head should be chosen on one batch and tested on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
 #
 # **Learning the text by heart.** Compare the loss on what was trained on with the loss on what was not:
 

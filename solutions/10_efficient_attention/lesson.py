@@ -299,7 +299,7 @@ sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape, and so nothing complains when a model that was trained with one of them runs with the other and has its heads matched to strangers.
+# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape, and so nothing complains when a model that was trained with one of them runs with the other, and its heads are given keys and values that they were not trained with.
 #
 # The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention does without the copies altogether when it is called with `enable_gqa=True`.
 #
@@ -341,14 +341,6 @@ plot.masks(
     [("causal", causal), ("a window of 4", causal & (i - j < 4))],
     "A window limits how far back a query sees",
 )
-
-# %% [markdown]
-# Change the size of the window and watch the weights of the last of eight tokens, with equal scores for all the tokens that it sees.
-
-# %%
-names = [f"token {n}" for n in range(8)]
-# token j is 7 - j places back
-plot.slide(lambda w: (7 - j < w) / w, names, name="window", low=1, high=8, start=4)
 
 # %% [markdown]
 # It seems that everything older than the window is lost. In a single layer it is, but in a stack the token three places back has itself seen three places further back, and has carried something of it along.
@@ -510,7 +502,7 @@ plot.curves(
 # %% [markdown]
 # The slopes are 2 and 1, which means that the room grows with L² in one case and with L in the other. The *flops* grow with L² in both cases, because every query still meets every key, and no rearrangement of the work changes that. (A causal mask does save flops, because blocks that are hidden as a whole, about half of them, can be skipped.)
 #
-# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. On the one CPU on which we took the time apart, making room took longer than carrying. The last line of ratios above says what all this is worth on your computer, and if you run the cell again while the computer is busy, that factor can change by two. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. The last line of ratios above says what all this is worth on your computer, and if you run the cell again while the computer is busy, that factor can change by two. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
 #
 # PyTorch chooses among several implementations, which it calls *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention*, in `torch.nn.attention.flex_attention`, which takes the mask as a function and compiles it.
 #

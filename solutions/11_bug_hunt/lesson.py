@@ -74,7 +74,7 @@ products = torch.tensor([1.0, 9]).log()
 (products / 4**0.5).softmax(dim=0), (products / 4).softmax(dim=0)
 
 # %% [markdown]
-# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right, and the larger D is, the further he is off, because he divides once too often by √D. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what it gets from him.
+# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right, and the larger D is, the further he is off, because he divides once too often by √D. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what the third key gets from Bo instead.
 
 # %%
 sizes = [2.0**n for n in range(8)]
@@ -573,7 +573,7 @@ except NotImplementedError:
 # %% [markdown]
 # ## What can go wrong
 #
-# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. After the third false alarm nobody reads the fourth.
+# **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. A reviewer who reports such differences is soon ignored.
 #
 # **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, both are wrong together. Questions with known answers do not have that problem.
 #

@@ -75,9 +75,9 @@ else:
 #
 # ## In PyTorch
 #
-# ### What NumPy does otherwise
+# ### What NumPy does differently
 #
-# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. (The mask of `masked_fill` says what to replace, and the condition of `np.where` what to keep.) Three differences bite.
+# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. (The mask of `masked_fill` says what to replace, and the condition of `np.where` what to keep.) Three differences are easy to trip over.
 #
 # The first is about transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 

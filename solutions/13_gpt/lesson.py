@@ -164,7 +164,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 given.whole_model()
 
 # %% [markdown]
-# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*, which is x times the probability that a standard normal number is below x, a ReLU without the corner. (GPT-2 computes it by an approximation with tanh.) You find the block in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*, which is x times the probability that a standard normal number is below x; its curve is that of a ReLU without the corner. (GPT-2 computes it by an approximation with tanh.) You find the block in `blocks.py`, beside this notebook.
 #
 # ### Exercise 13.3: the model
 #
@@ -278,7 +278,7 @@ for way, row in losses.items():
         print(f"{way:20}", [f"{d:+.3f}" for d in (row - losses["everything"]).tolist()])
 
 # %% [markdown]
-# Warm-up matters most here. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, and everybody uses it.
+# Warm-up matters most here. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, which this table cannot show.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -427,7 +427,7 @@ parts = torch.tensor(losses).chunk(36)  # 100 steps each
 plot.curves(
     [n * steps // len(parts) for n in range(1, len(parts) + 1)],
     {"loss": [float(part.mean()) for part in parts]},
-    "Half of what is gained is gained in the first tenth",
+    "Most of what is gained is gained early",
     xlabel="step",
     ylabel="loss per token, on the lines trained on",
     alt="The loss falls steeply at first, then ever more slowly, and is still falling a little at the end.",
@@ -442,7 +442,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both, and the gap between the two losses is about four times as wide, so it gains a little from having seen a line. Whether it quotes is asked below. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
+# The shipped model is better on both, and the gap between the two losses is about three times as wide, so it gains a little from having seen a line. Whether it quotes whole lines is the subject of a later section. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
 #
 # ### Choosing the next token
 #
@@ -750,7 +750,7 @@ else:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Measured with our own two scores, no head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
+# Measured with the two scores of lesson 9, no head of the shipped model has more than 0.23 of its weight one back or 0.05 on repetitions. In a short definition little comes twice, apart from the word itself. GPT-2 has read whole pages, where names and phrases come again and again. If you have it, does its map show that?
 #
 # ### GPT-2 and today
 #
@@ -765,7 +765,7 @@ longer = [torch.tensor(row) for row in given.table("longer").values()]
 print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist()])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and nobody uses them for the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size, then, the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
+# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size, then, the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
