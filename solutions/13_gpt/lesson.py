@@ -765,7 +765,7 @@ longer = [torch.tensor(row) for row in given.table("longer").values()]
 print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist()])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size, then, the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
+# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
@@ -850,5 +850,17 @@ recap()
 # - Chowdhery et al. 2022, [PaLM](https://arxiv.org/abs/2204.02311), section 2: what one large model changed in the block, and why.
 # - Loshchilov and Hutter 2017, [SGDR](https://arxiv.org/abs/1608.03983): the cosine.
 # - Holtzman et al. 2020, [The Curious Case of Neural Text Degeneration](https://arxiv.org/abs/1904.09751): what the tail does to a text, and top-p.
+#
+# ### Where to go from here
+#
+# Three projects need nothing but what you have built, and each of them has something to be compared with.
+#
+# - **A cache for your GPT.** The loop that writes computes every position anew for each token. Give the model the cache of lesson 10. With the same seed it has to write the same text, and the time per token should hardly grow with the length.
+# - **Images.** Cut small images into patches of 4 × 4 pixels, put a linear layer in the place of the token embedding, leave out the causal mask, and classify the mean of the last stream (Dosovitskiy et al. 2020, [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929)). Compare it with a linear classifier of the pixels, and with itself without positions.
+# - **A finding.** The model of lesson 9 learned to copy quite suddenly. Train it from ten seeds and with half as many heads, and measure when that happens, and whether it always does.
+#
+# The models that people talk to have been trained twice more after what you have done here: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the model. The first is your loss on other texts, counted only where the model is to speak.
+#
+# On a GPU all of this runs as it is, once the model and its inputs are moved there with `.to("cuda")`. What one changes then is the size of the batch, which grows, the number format of the products, which becomes `bfloat16`, and `torch.compile`, without which a small model spends much of its time on starting operations.
 #
 # **The end.** You began with shares that sum to 1, and you end with a model of your own that defines words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
