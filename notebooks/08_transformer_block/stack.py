@@ -8,14 +8,14 @@ WIDTH, LENGTH = 32, 8
 
 
 class Replacing(nn.Module):
-    """Attention, then a feed-forward network, each followed by a norm. What attention returns replaces what came in.
+    """Attention, then a feed-forward network, each followed by a norm. What each returns replaces what came in.
 
-    What the network returns does so too, unless network_adds is set: then it is added.
+    adds names the one of the two, "attention" or "network", whose result is added instead.
     """
 
-    def __init__(self, network_adds: bool = False) -> None:
+    def __init__(self, adds: str = "") -> None:
         super().__init__()
-        self.network_adds = network_adds
+        self.adds = adds
         self.attention = nn.MultiheadAttention(WIDTH, 4, batch_first=True)
         self.network = nn.Sequential(
             nn.Linear(WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, WIDTH)
@@ -24,9 +24,10 @@ class Replacing(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return (B, L, E) for x (B, L, E)."""
-        x = self.norm1(self.attention(x, x, x, need_weights=False)[0])
+        mixed = self.attention(x, x, x, need_weights=False)[0]
+        x = self.norm1(x + mixed if self.adds == "attention" else mixed)
         computed = self.network(x)
-        return self.norm2(x + computed if self.network_adds else computed)
+        return self.norm2(x + computed if self.adds == "network" else computed)
 
 
 def residual(pre_norm: bool) -> nn.Module:
@@ -39,7 +40,8 @@ def residual(pre_norm: bool) -> nn.Module:
 class Stack(nn.Module):
     """Says something about each place of a sequence of 8 digits, with a stack of blocks.
 
-    kind is "bare" (nothing is added), "network only" (what attention returns is not added), "post-norm" or "pre-norm".
+    kind is "bare" (nothing is added), "attention only" or "network only" (what the other returns is not added),
+    "post-norm" or "pre-norm".
     """
 
     def __init__(self, kind: str, depth: int = 12) -> None:
@@ -48,7 +50,7 @@ class Stack(nn.Module):
         self.blocks = nn.ModuleList(
             residual(pre_norm=kind == "pre-norm")
             if kind.endswith("-norm")
-            else Replacing(network_adds=kind == "network only")
+            else Replacing(kind.removesuffix(" only"))
             for _ in range(depth)
         )
         self.norm = nn.LayerNorm(WIDTH) if kind == "pre-norm" else nn.Identity()
