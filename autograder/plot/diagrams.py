@@ -48,6 +48,7 @@ def diagram(
     *,
     alt: str,
     marked: Sequence[str] = (),
+    notes: Mapping[str, str] | None = None,
 ) -> None:
     """Draw named boxes and arrows between them.
 
@@ -58,6 +59,7 @@ def diagram(
         title: the claim that the figure makes.
         alt: what to see, in a sentence.
         marked: the boxes that the figure is about; they are dark.
+        notes: what stands below a box.
     """
     xs, ys = zip(*boxes.values(), strict=True)
     width, height = max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
@@ -80,9 +82,13 @@ def diagram(
         axes.annotate("", boxes[end], boxes[start], arrowprops=style)
         if len(arrow) > 3:
             (x1, y1), (x2, y2) = boxes[start], boxes[end]
-            middle, above = ((x1 + x2) / 2, (y1 + y2) / 2), (0, 7)
+            middle, upright = ((x1 + x2) / 2, (y1 + y2) / 2), x1 == x2
             behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}  # some labels lie on their arrow
-            words: dict[str, Any] = {"ha": "center", "fontsize": 9, "color": INK, "bbox": behind}
-            axes.annotate(arrow[3], middle, above, textcoords="offset points", **words)
+            words: dict[str, Any] = {"ha": "left" if upright else "center", "fontsize": 9, "color": INK, "bbox": behind}
+            words |= {"va": "center"} if upright else {}
+            axes.annotate(arrow[3], middle, (6, 0) if upright else (0, 7), textcoords="offset points", **words)
+    for name, text in (notes or {}).items():
+        below: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 9, "color": INK}
+        axes.annotate(text, boxes[name], (0, -13), textcoords="offset points", **below)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")

@@ -11,6 +11,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -18,6 +19,7 @@ from torch import Tensor
 NUMBERED = 8
 WEIGHTS: dict[str, Any] = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0}
 SCORES: dict[str, Any] = {"cmap": "BrBG"}
+PLAIN: dict[str, Any] = {"cmap": ListedColormap(["#ffffff"])}
 BAR = "#00204d"
 INK, PAPER = "#111111", "#ffffff"
 
@@ -28,6 +30,7 @@ def draw_matrix(axes: Axes, matrix: Tensor, kind: str, mask: Tensor | None = Non
     numbers = matrix.detach().to(torch.float64)
     largest = max(float(numbers.abs().max()), 1e-9)
     style = WEIGHTS if kind in ("weights", "shares") else {**SCORES, "vmin": -largest, "vmax": largest}
+    style = PLAIN if kind == "plain" else style
     image = axes.imshow(numbers.numpy(), aspect="auto", **style)
     axes.set_xticks([])
     axes.set_yticks([])

@@ -7,13 +7,15 @@ so a screen reader, a terminal and nbval all get the same words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from .drawing import PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch, label, show
+from .drawing import INK, PAPER, WEIGHTS, allowed_keys, describe, draw_matrix, hatch, label, show
 
 WIDEST = 7.5
 FEW_POINTS = 20
@@ -26,6 +28,9 @@ LINES = (
     ("-", "v", "#2f6f83"),
 )
 BETWEEN_NAMES = 0.075
+Panel = tuple[str, Tensor, Sequence[str], tuple[int | None, int | None]]
+CELL, BESIDE, ABOVE = 0.45, 0.62, 0.62  # inches: of a cell, left of a panel, and above it
+FRAME: dict[str, Any] = {"fill": False, "edgecolor": "#b8860b", "linewidth": 3, "clip_on": False, "zorder": 5}
 
 
 def heatmap(
@@ -80,18 +85,16 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
         panels: name and mask `(L, S)` of each.
         title: the claim that the figure makes.
     """
-    figure = Figure(figsize=(WIDEST, 2.8), layout="constrained")
-    grid = figure.subplots(1, len(panels), squeeze=False)[0]
+    widths = [mask.shape[1] + 1.5 for _, mask in panels]
+    figure = Figure(figsize=(min(WIDEST, 0.28 * sum(widths) + 0.5), 2.6), layout="constrained")
+    grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
     for axes, (name, mask) in zip(grid, panels, strict=True):
         axes.imshow(mask.to(torch.float64), cmap="cividis_r", vmin=0, vmax=1)
         hatch(axes, ~mask)
         axes.set_title(name, fontsize=10)
         axes.set_xticks(range(mask.shape[1]))
         axes.set_yticks(range(mask.shape[0]), range(mask.shape[1] - mask.shape[0], mask.shape[1]))
-        axes.set_xticks([j + 0.5 for j in range(mask.shape[1] - 1)], minor=True)
-        axes.set_yticks([i + 0.5 for i in range(mask.shape[0] - 1)], minor=True)
-        axes.grid(which="minor", color=PAPER)
-        axes.tick_params(which="minor", length=0)
+        grid_between(axes, mask.shape, PAPER)
         axes.set_xlabel("key")
     grid[0].set_ylabel("query")
     figure.supxlabel("dark: may look, hatched: may not", fontsize=9)
@@ -100,29 +103,50 @@ def masks(panels: Sequence[tuple[str, Tensor]], title: str) -> None:
     show(figure, f"{title}. Keys that each query may look at, row by row. {'; '.join(parts)}.")
 
 
-def matrices(panels: Sequence[tuple[str, Tensor, str]], title: str, rows: Sequence[Sequence[str]]) -> None:
+def grid_between(axes: Axes, shape: Sequence[int], color: str) -> None:
+    """Draw lines between the cells of a matrix of a shape."""
+    axes.set_xticks([j + 0.5 for j in range(shape[1] - 1)], minor=True)
+    axes.set_yticks([i + 0.5 for i in range(shape[0] - 1)], minor=True)
+    axes.grid(which="minor", color=color)
+    axes.tick_params(which="minor", length=0)
+
+
+def matrices(lines: Sequence[Sequence[Panel]], title: str) -> None:
     """Draw matrices side by side, each with its name and shape: one step of a computation per panel.
 
+    Weights are colored. All other matrices are white, because their numbers have no common scale.
+
     Args:
-        panels: name, matrix with at most 8 rows and columns, and kind (`"weights"` or `"scores"`) of each.
+        lines: the panels of each line of the figure: a name, a matrix, labels of its rows (none where they need no
+            name), and the index of the row and of the column that are framed, or None for either. Where both are
+            given, the cell is framed.
         title: the claim that the figure makes.
-        rows: labels of each panel's rows; none where a panel's rows need no name.
     """
-    widths = [0.35 + 0.42 * matrix.shape[1] for _, matrix, _ in panels]
-    height = 1.2 + 0.42 * max(matrix.shape[0] for _, matrix, _ in panels)
-    figure = Figure(figsize=(min(sum(widths) + 0.7, WIDEST), height), layout="constrained")
-    grid = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)[0]
-    for axes, (name, matrix, kind), names in zip(grid, panels, rows, strict=True):
-        draw_matrix(axes, matrix, kind)
-        axes.set_aspect("equal")
-        axes.set_anchor("N")
-        shape = " × ".join(map(str, matrix.shape))
-        axes.set_title(f"{name}\n({shape})", fontsize=10)
-        axes.set_xticks([])
-        axes.set_yticks(range(len(names)), names)
-    figure.suptitle(title, fontsize=11)
-    parts = [f"{name} is {' by '.join(map(str, m.shape))}" for name, m, _ in panels]
-    show(figure, f"{title}. From left to right: {'; '.join(parts)}.")
+    wide = max(sum(BESIDE + CELL * matrix.shape[1] for _, matrix, _, _ in line) for line in lines)
+    heights = [ABOVE + CELL * max(matrix.shape[0] for _, matrix, _, _ in line) for line in lines]
+    width, height = wide + 0.2, sum(heights) + 0.45
+    figure = Figure(figsize=(width, height))
+    bottom, parts = height - 0.35, []
+    for line, line_height in zip(lines, heights, strict=True):
+        bottom, left = bottom - line_height, 0.0
+        for name, matrix, names, (row, column) in line:
+            rows, columns = matrix.shape
+            left += BESIDE
+            lower = bottom + line_height - ABOVE - CELL * rows
+            place = (left / width, lower / height, CELL * columns / width, CELL * rows / height)
+            axes = figure.add_axes(place)
+            left += CELL * columns
+            draw_matrix(axes, matrix, "weights" if name.endswith("weights") else "plain")
+            axes.set_title(f"{name}\n({rows} × {columns})", fontsize=10)
+            axes.set_yticks(range(len(names)), names)
+            grid_between(axes, matrix.shape, "#c9c7c0")
+            framed = (0 if column is None else column, 0 if row is None else row)
+            if (row, column) != (None, None):
+                size = (columns if column is None else 1, rows if row is None else 1)
+                axes.add_patch(Rectangle((framed[0] - 0.5, framed[1] - 0.5), *size, **FRAME))
+            parts.append(f"{name} is {rows} by {columns}")
+    figure.suptitle(title, fontsize=11, y=1 - 0.08 / height, va="top")
+    show(figure, f"{title}. In the order of the computation: {'; '.join(parts)}.")
 
 
 def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names: Sequence[str] = ()) -> None:
@@ -144,7 +168,7 @@ def heads(weights: Tensor, tokens: Sequence[str], title: str, *, alt: str, names
         image = axes.imshow(matrix, **WEIGHTS)
         axes.set_title(f"head {name}", fontsize=10)
         label(axes, tokens, tokens)
-        axes.tick_params(labelsize=8)
+        axes.tick_params(labelsize=8, length=2)
     figure.supylabel("queries", fontsize=10)
     figure.supxlabel("keys", fontsize=10)
     figure.colorbar(image, ax=grid, label=NAMES["weights"], shrink=0.7)
@@ -162,6 +186,7 @@ def curves(
     log: bool = False,
     log_y: bool = False,
     from_zero: bool = False,
+    shaded: tuple[float, float, str] | None = None,
     alt: str = "",
 ) -> None:
     """Draw at most five lines over a common axis, each with a dash and a marker of its own, and its name at its end.
@@ -175,6 +200,7 @@ def curves(
         log: space the positions by their logarithm.
         log_y: space the numbers by theirs; with both, a power of x is a straight line.
         from_zero: let their axis begin at 0, where they are shares.
+        shaded: a part of the axis that is set off, from where to where, and what it is called.
         alt: what to see, in a sentence; by default the numbers at both ends. Losses are described in words.
 
     Raises:
@@ -193,6 +219,11 @@ def curves(
         axes.set_yscale("log")
     if from_zero:
         axes.set_ylim(bottom=0)
+    if shaded:
+        start, end, name = shaded
+        axes.axvspan(start, end, color="#f1eedf", zorder=0)
+        words: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": "top", "fontsize": 9}
+        axes.annotate(name, ((start + end) / 2, 0.97), color=INK, **words)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
     if len(lines) > 1:

@@ -19,6 +19,7 @@ from .drawing import BAR, INK, NUMBERED, PAPER, WEIGHTS, draw_matrix, favorites,
 from .frames import DPI, Choices, Draw, all_frames, frame, stills
 
 MOST_FRAMES = 100  # where no kernel runs
+NEARLY_EQUAL = 0.97  # the cosine of two arrows whose names would overlap
 MOST_CHARACTERS = 30  # along an axis
 WIDE = ipywidgets.Layout(width="95%", max_width="560px")
 
@@ -35,6 +36,7 @@ def slide(
     doubling: bool = False,
     arrows: Callable[[float], tuple[Tensor, Tensor]] | None = None,
     shown: Sequence[float] = (),
+    quantity: str = "weight",
 ) -> None:
     """Show weights as bars that follow a slider.
 
@@ -49,6 +51,7 @@ def slide(
         doubling: each step doubles.
         arrows: from the same number to a query `(2,)` and keys `(S, 2)`, drawn beside the bars.
         shown: three of its numbers, which are shown where nothing moves.
+        quantity: what a bar's height is called.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}, "description": name}
     widget = ipywidgets.FloatLogSlider if doubling else ipywidgets.FloatSlider
@@ -61,8 +64,8 @@ def slide(
         weights = weights_of(value).detach()
         if arrows:
             draw_arrows(panels[0], *arrows(value), keys)
-        draw_bars(panels[-1], weights, keys)
-        return f"{name} {value:.3g}: the weight is {favorites(weights, keys)}."
+        draw_bars(panels[-1], weights, keys, quantity)
+        return f"{name} {value:.3g}: the {quantity} is {favorites(weights, keys)}."
 
     values = [low + i * step for i in range(round((high - low) / step) + 1)]
     numbers = [2.0**value for value in values] if doubling else values
@@ -117,28 +120,30 @@ def explore(weights: Tensor, tokens: Sequence[str], *, names: Sequence[str] = ()
 
     Args:
         weights: `(H, L, L)`, from a model.
-        tokens: `L` labels.
+        tokens: `L` labels; where they are not all different, the control adds their places.
         names: of the heads; their numbers without it.
     """
     layout = {"layout": WIDE, "style": {"description_width": "initial"}}
     heads = {name: h for h, name in enumerate(names or map(str, range(len(weights))))}
     options = [(f"head {name}", h) for name, h in heads.items()]
     head = ipywidgets.Dropdown(options=options, value=0, description="head", **layout)
-    query = ipywidgets.SelectionSlider(options=list(zip(tokens, range(len(tokens)), strict=True)), value=0, **layout)
-    query.description = "query"
+    unique = len(set(tokens)) == len(tokens)
+    places = {token if unique else f"{token}, place {i}": i for i, token in enumerate(tokens)}
+    query = ipywidgets.SelectionSlider(options=list(places.items()), value=0, description="query", **layout)
 
     def draw(panels: Sequence[Axes], chosen_head: int, row: int) -> str:
         chosen = weights[chosen_head].detach()
         panels[0].imshow(chosen.numpy(), **WEIGHTS)
         panels[0].axhline(row, color=PAPER, linestyle=":", linewidth=2)
         label(panels[0], tokens, tokens)
-        panels[0].tick_params(labelsize=6)
+        panels[0].tick_params(labelsize=7, length=2)
         panels[0].tick_params(axis="x", rotation=90 if crowded(tokens) else 0)
         draw_bars(panels[1], chosen[row], tokens)
-        return f"{options[chosen_head][0].capitalize()}, query {tokens[row]}: {favorites(chosen[row], tokens)}."
+        named = list(places)
+        return f"{options[chosen_head][0].capitalize()}, query {named[row]}: {favorites(chosen[row], named)}."
 
     every = -(-weights.shape[0] * weights.shape[1] // MOST_FRAMES)  # of so many queries one has frames
-    queries = {token: i for i, token in enumerate(tokens) if i % every == 0}
+    queries = {name: i for name, i in places.items() if i % every == 0}
     choices = {"head": heads, "query": queries}
     moving([head, query], lambda: (head.value, query.value), draw, choices, [0, 0], panels=2)
 
@@ -184,14 +189,15 @@ def moving(
     show_data(view, {"image/png": {"alt": alt} | ({"frames": frames} if frames else {})})
 
 
-def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str]) -> None:
+def draw_bars(axes: Axes, weights: Tensor, keys: Sequence[str], quantity: str = "weight") -> None:
     """Draw one bar per key with its number."""
     bars = axes.bar(range(len(keys)), weights.tolist(), color=BAR)
     if len(keys) <= NUMBERED:
-        axes.bar_label(bars, fmt="%.2f", fontsize=9 if len(keys) < 6 else 7)
+        names = [f"{weight:.2f}" if weight >= 0.005 or len(keys) < 6 else "" for weight in weights.tolist()]
+        axes.bar_label(bars, names, fontsize=9 if len(keys) < 6 else 8)
     axes.set_xticks(range(len(keys)), keys, fontsize=8, rotation=90 if crowded(keys) else 0)
     axes.set_ylim(0, 1.12)
-    axes.set_ylabel("weight")
+    axes.set_ylabel(quantity)
 
 
 def crowded(names: Sequence[str]) -> bool:
@@ -200,18 +206,23 @@ def crowded(names: Sequence[str]) -> bool:
 
 
 def draw_arrows(axes: Axes, query: Tensor, keys: Tensor, names: Sequence[str]) -> None:
-    """Draw a query and keys from the origin, each named beyond its tip."""
-    for point, text in zip([*keys, query], [*names, "query"], strict=True):
-        is_query = text == "query"
+    """Draw a query and keys from the origin, each named beyond its tip. A key that the query hides is named with it."""
+    likeness = torch.nn.functional.cosine_similarity(keys, query[None])
+    nearest = int(likeness.argmax())
+    hidden = bool(likeness[nearest] > NEARLY_EQUAL)
+    named = [f"{name}, query" if hidden and k == nearest else name for k, name in enumerate(names)]
+    for point, text in zip([*keys, query], [*named, "" if hidden else "query"], strict=True):
+        is_query = point is query
         style, color, width = ("-|>", BAR, 2.5) if is_query else ("->", "#7c7b78", 1.5)
         look = {"arrowstyle": style, "color": color, "lw": width}
         axes.annotate("", (float(point[0]), float(point[1])), (0, 0), arrowprops=look)
         along = torch.nn.functional.normalize(point, dim=0)
-        x, y = (point + 0.2 * along).tolist()
+        longer = torch.maximum(point.norm(), query.norm()) if text.endswith(", query") else point.norm()
+        x, y = ((longer + 0.2) * along).tolist()
         side = "center" if abs(along[0]) < 0.3 else "left" if along[0] > 0 else "right"
         axes.text(x, y, text, ha=side, va="center", fontsize=9, color=BAR if is_query else INK)
-    reach = 1.8 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
+    reach = 1.35 * float(torch.cat([keys, query[None]]).norm(dim=-1).max())
+    axes.set(xlim=(-1.5 * reach, 1.5 * reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
 
 
 def button(pressed: bool, query: str, key: str) -> ipywidgets.ToggleButton:

@@ -159,7 +159,14 @@ def shares_of(romance: float) -> Tensor:
 
 names = ["book A", "book B", "book C"]
 plot.slide(
-    shares_of, names, name="liking for romance", low=0, high=3, start=1, step=0.5
+    shares_of,
+    names,
+    name="liking for romance",
+    low=0,
+    high=3,
+    start=1,
+    step=0.5,
+    quantity="share",
 )
 
 # %%
@@ -355,7 +362,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. The *cross-entropy* is small when the right answer has by far the largest logit. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
+# This is the training loop, and every model in this course is trained with one like it. The *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares), so it is 0 if the answer gets everything, and ln 10, about 2.3, if it gets a tenth. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #

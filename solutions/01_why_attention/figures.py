@@ -34,10 +34,7 @@ def attention(weights: Sequence[float]) -> None:
     Args:
         weights: how much each of the five states counts, from 0 to 1.
     """
-    shares = [
-        (f"h{i}", "context", weight, f"{weight:g}")
-        for i, weight in enumerate(weights, start=1)
-    ]
+    shares = [(f"h{i}", "context", weight) for i, weight in enumerate(weights, start=1)]
     plot.diagram(
         READ | {"context": (3, 1), "s1": (3, 2), "y1": (5, 1.5)},
         [
@@ -49,6 +46,7 @@ def attention(weights: Sequence[float]) -> None:
         ],
         "Attention: every state is asked, some count more",
         marked=["context"],
+        notes={f"h{i}": f"{weight:g}" for i, weight in enumerate(weights, start=1)},
         alt="An arrow leads from each of the states h1 to h5 to the context; the thickest comes from h3. The decoder's "
         "state s1 decides how thick they are. The word y1 is written from s1 and the context. For the next word the "
         "arrows have other widths.",
@@ -63,12 +61,12 @@ def distance() -> None:
     }
     states = {f"h{i}": (i - 1, 1) for i in range(1, 7)}
     plot.diagram(
-        words | states | {"context": (2.5, -1.2)},
+        words | states | {"context": (2.5, 2.3)},
         [(f"h{i}", f"h{i + 1}", 0.8) for i in range(1, 6)]
         + [(word, f"h{i}", 0.1) for i, word in enumerate(words, start=1)]
-        + [(word, "context", 0.8 if word == "the" else 0.1) for word in words],
-        "Above: five steps from the first state to the last. Below: one from any word",
+        + [(h, "context", 0.8 if h == "h1" else 0.1) for h in states],
+        "Five steps from the first state to the last, one from any state to the context",
         marked=["context"],
         alt="A sentence of six words. Above it is a chain of six states, so what came in first passes through "
-        "five arrows. Below it is one box, which an arrow enters from every word directly.",
+        "five arrows. Above the chain is one box, which an arrow enters from every state directly.",
     )

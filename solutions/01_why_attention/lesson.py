@@ -377,7 +377,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. (A dot product in place of `score` gets 98% right, too, in three runs of ours that are not shown. So training can bring two different networks to use the entries of their vectors for the same things.) Give the model with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. (Longer training helps without attention, too, but slowly: in two runs that are not shown, 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000.) The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. (A dot product in place of `score` gets 98% right, too, in three runs of ours that are not shown. So training can bring two different networks to use the entries of their vectors for the same things.) Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"

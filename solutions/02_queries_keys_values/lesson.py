@@ -346,21 +346,30 @@ output
 #
 # ### Exercise 2.3: attention
 #
-# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
+# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and what comes of it is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
 
 # %%
 q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]
+first_row, first_column, first_cell, nothing = (
+    (0, None),
+    (None, 0),
+    (0, 0),
+    (None, None),
+)
 plot.matrices(
     [
-        ("query", q2, "scores"),
-        ("@ keyᵀ", k3.mT, "scores"),
-        ("= scores", scores, "scores"),
-        ("→ weights", weights, "weights"),
-        ("@ value", v3, "scores"),
-        ("= output", output, "scores"),
+        [
+            ("query", q2, q_names, first_row),
+            ("@ keyᵀ", k3.mT, [], first_column),
+            ("= scores", scores, q_names, first_cell),
+        ],
+        [
+            ("softmax → weights", weights, q_names, first_row),
+            ("@ value", v3, k_names, nothing),
+            ("= output", output, q_names, first_row),
+        ],
     ],
     "Queries score keys, softmax normalizes each row, weights mix values",
-    rows=[q_names, [], q_names, q_names, k_names, q_names],
 )
 
 # %% hints attend [markdown]
@@ -420,7 +429,7 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 # %%
 wanted = torch.zeros(6, 6)
 wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
-plot.heatmap(wanted, tokens, tokens, "The target pattern: one step back")
+wanted
 
 # %% [markdown]
 # On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small share each: all those shares together must stay below 0.01, for 300 positions as well as for 6.

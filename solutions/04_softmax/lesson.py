@@ -115,15 +115,7 @@ def stable_softmax(x: Tensor, dim: int = -1) -> Tensor:
 
 # %%
 scores = torch.tensor([0.0, 1.0, 2.0])
-temperatures = (0.25, 1.0, 4.0)
-rows = torch.stack([(scores / t).softmax(dim=-1) for t in temperatures])
-plot.heatmap(
-    rows,
-    [f"T = {t}" for t in temperatures],
-    ["score 0", "score 1", "score 2"],
-    "Cold picks, hot averages",
-    kind="shares",
-)
+torch.stack([(scores / t).softmax(dim=-1) for t in (0.25, 1.0, 4.0)])
 
 # %% [markdown]
 # At a temperature of a quarter, the largest score takes 0.98 of the weight. At 4 it leads with only 0.42, ahead of 0.33 and 0.25. As $T$ goes to 0, attention picks a single value, and as $T$ grows, it averages them all.

@@ -47,12 +47,17 @@ def module() -> None:
 def no_peak() -> None:
     """Draw why no matrix names the digit whose weight is one third: a logit is a straight line in the weight."""
     weights, wanted = [0, 1 / 3, 2 / 3], [0.0, 1.0, 0.0]
-    figure = Figure(figsize=(5, 2.6), layout="constrained")
+    figure = Figure(figsize=(6, 2.6), layout="constrained")
     axes = figure.subplots()
-    for slope, style in ((1.0, "-"), (0.0, "--"), (-1.0, ":")):
-        axes.plot(
-            [0, 2 / 3], [0.4 - slope / 3, 0.4 + slope / 3], style, color="#00204d"
-        )
+    ways = (
+        (1.0, "-", "prefers the first"),
+        (0.0, "--", "prefers none"),
+        (-1.0, ":", "prefers what is not there"),
+    )
+    for slope, style, name in ways:
+        ends = [0.4 - slope / 3, 0.4 + slope / 3]
+        axes.plot([0, 2 / 3], ends, style, color="#00204d")
+        axes.text(0.69, ends[1], name, va="center", fontsize=9, color="#00204d")
     axes.plot(weights, wanted, "o", color="#a66a00", markersize=9)
     axes.set(
         xticks=weights,
@@ -63,7 +68,7 @@ def no_peak() -> None:
         xlabel="weight of a digit",
         ylabel="its logit",
         ylim=(-0.3, 1.3),
-        xlim=(-0.1, 0.77),
+        xlim=(-0.1, 1.1),
     )
     axes.set_title(
         "No straight line passes through the logits that are wanted (points)",

@@ -171,18 +171,18 @@ def sinusoidal_positions(length: int, d_model: int, base: float = 10_000.0) -> T
 # %% [markdown]
 # ### What the table promises
 #
-# Here is such a table for 96 places, one row for each, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
+# Here is such a table for 48 places, one row for each, with one column per entry. Its entries come in pairs of a sine and a cosine, as yours do.
 
 # %%
-table = reader.waves(96)
+table = reader.waves(48)
 plot.heatmap(
     table,
-    [f"place {p}" if p % 16 == 0 else "" for p in range(96)],
+    [f"place {p}" if p % 8 == 0 else "" for p in range(48)],
     [str(i) if i % 4 == 0 else "" for i in range(32)],
     "Each pair of columns is one hand: fast on the left, slow on the right",
     kind="numbers",
-    alt="Rows are places 0 to 95, columns the 32 entries. The first columns wave quickly from place to place, and each "
-    "pair further right waves more slowly. The last pairs hardly change over 96 places.",
+    alt="Rows are places 0 to 47, columns the 32 entries. The first columns wave quickly from place to place, and each "
+    "pair further right waves more slowly. The last pairs hardly change over 48 places.",
 )
 
 # %% [markdown]
@@ -199,6 +199,7 @@ plot.curves(
     "The similarity of two places depends on their distance alone",
     xlabel="steps from the place",
     ylabel="dot product",
+    from_zero=True,
     alt="The three curves lie on top of one another: highest at distance 0, equal on both sides, and lower at a distance.",
 )
 
@@ -411,15 +412,16 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Tensor:
 # Here are the weights of four heads for 32 equal scores, with the query at place 31:
 
 # %%
-away = torch.arange(31, -1, -1)
+away = torch.arange(32)
 plot.curves(
-    range(32),
+    away,
     {f"head {h}": (-away / 4**h).softmax(dim=-1).tolist() for h in range(1, 5)},
     "Four slopes, four windows",
-    xlabel="place of the key",
+    xlabel="distance of the key",
     ylabel="weight",
-    alt="Head 1 gives its weight to the last few keys. From head to head the window widens, and the line of head 4 is "
-    "almost flat.",
+    log_y=True,
+    alt="Four straight lines that fall with the distance. That of head 1 falls from 0.2 to below 0.0001, and each "
+    "next one is flatter. The line of head 4 is almost level.",
 )
 
 # %% [markdown]
@@ -535,6 +537,7 @@ plot.curves(
     "The weight goes to distances that training never showed",
     xlabel="distance of the key",
     ylabel="weight",
+    shaded=(0, 15, "shown in training"),
     alt="A small peak at distance 3, the right one, and much higher ones at 41, 47, 53 and 60.",
 )
 

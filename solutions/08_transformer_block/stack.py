@@ -30,26 +30,34 @@ class Replacing(nn.Module):
         return self.norm2(x + computed if self.adds == "network" else computed)
 
 
-def residual(pre_norm: bool) -> nn.Module:
-    """Return PyTorch's block, with the norms before its branches or after its additions."""
-    return nn.TransformerEncoderLayer(
-        WIDTH, 4, 2 * WIDTH, dropout=0.0, batch_first=True, norm_first=pre_norm
+def residual(kind: str) -> nn.Module:
+    """Return PyTorch's block, with the norms before its branches, after its additions, or without any."""
+    block = nn.TransformerEncoderLayer(
+        WIDTH,
+        4,
+        2 * WIDTH,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=kind != "post-norm",
     )
+    if kind == "no norm":
+        block.norm1, block.norm2 = nn.Identity(), nn.Identity()
+    return block
 
 
 class Stack(nn.Module):
     """Says something about each place of a sequence of 8 digits, with a stack of blocks.
 
     kind is "bare" (nothing is added), "attention only" or "network only" (what the other returns is not added),
-    "post-norm" or "pre-norm".
+    "post-norm", "pre-norm" or "no norm".
     """
 
     def __init__(self, kind: str, depth: int = 12) -> None:
         super().__init__()
         self.digit, self.place = nn.Embedding(10, WIDTH), nn.Embedding(LENGTH, WIDTH)
         self.blocks = nn.ModuleList(
-            residual(pre_norm=kind == "pre-norm")
-            if kind.endswith("-norm")
+            residual(kind)
+            if kind.endswith("norm")
             else Replacing(kind.removesuffix(" only"))
             for _ in range(depth)
         )
@@ -90,6 +98,13 @@ def likeness(kind: str, seed: int = 0) -> list[float]:
     pairs = ~torch.eye(LENGTH, dtype=torch.bool)
     unit = [functional.normalize(x, dim=-1) for x in stream]
     return [(x @ x.mT)[:, pairs].mean().item() for x in unit]
+
+
+def spread(kind: str, seed: int = 0) -> list[float]:
+    """Return the standard deviation of the stream's entries, untrained, block by block."""
+    torch.manual_seed(seed)
+    _, stream = loss_of(Stack(kind), seed=0)
+    return [x.std().item() for x in stream]
 
 
 def train(kind: str, steps: int = 100, seed: int = 0) -> list[float]:

@@ -132,13 +132,9 @@ print("predicted: ", " " + text.decode(guessed))
 # %%
 names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
 start = text.text.index("One token in, one row")
-sample = text.text[start : start + 24]
-sample_weights, _ = writer.heads(large, text.encode(sample))
-plot.explore(
-    sample_weights[0],
-    [f"{i}:{character}" for i, character in enumerate(sample)],
-    names=names,
-)
+sample = text.text[start : start + 16].replace(" ", "·")
+sample_weights, _ = writer.heads(large, text.encode(sample.replace("·", " ")))
+plot.explore(sample_weights[0], list(sample), names=names)
 
 # %% [markdown]
 # And here are three of them side by side:
@@ -147,7 +143,7 @@ plot.explore(
 three = [names.index(name) for name in ("0.0", "0.2", "2.2")]
 plot.heads(
     sample_weights[0, three],
-    list(sample.replace(" ", "·")),
+    list(sample),
     "Three of twelve heads, on one line of text",
     names=["0.0", "0.2", "2.2"],
     alt="The first map is a stripe just below the diagonal, the second is smeared over many places. In the third, from "

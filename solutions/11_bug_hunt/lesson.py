@@ -81,12 +81,13 @@ sizes = [2.0**n for n in range(8)]
 bo = [float((torch.tensor([1.0, 2, 3]).log() / D**0.5).softmax(0)[2]) for D in sizes]
 plot.curves(
     sizes,
-    {"right": [0.5] * len(sizes), "Bo": bo},
+    {"right": [0.5] * len(sizes), "Bo": bo, "no preference": [1 / 3] * len(sizes)},
     "At D = 1 the bug does not exist",
     xlabel="D",
     ylabel="weight of the third key",
     log=True,
-    alt="Bo's weight starts at 0.5 for D = 1, where it is right, and falls toward one third.",
+    from_zero=True,
+    alt="Bo's weight starts at 0.5 for D = 1, where it is right, and falls toward one third, the line of no preference.",
 )
 
 # %% [markdown]
