@@ -6,11 +6,11 @@ from autograder import plot
 
 WHOLE = {
     "tokens (B, L)": (0, 6),
-    "token embedding": (0, 5),
+    "token embedding (V, E)": (0, 5),
     "+ position embedding (B, L, E)": (0, 4),
     "num_layers blocks, causal mask (B, L, E)": (0, 3),
     "norm (B, L, E)": (0, 2),
-    "× token embedding, transposed": (0, 1),
+    "× the same matrix, transposed (E, V)": (0, 1),
     "logits (B, L, V)": (0, 0),
 }
 
@@ -22,7 +22,7 @@ def whole_model() -> None:
         WHOLE,
         list(pairwise(names)),
         "One matrix, drawn dark, reads the tokens and writes the logits",
-        marked=["token embedding", "× token embedding, transposed"],
+        marked=["token embedding (V, E)", "× the same matrix, transposed (E, V)"],
         alt="From top to bottom: tokens become vectors by the token embedding and the position embedding, pass the "
-        "blocks and a norm, and are multiplied by the token embedding once more, which gives the logits.",
+        "blocks and a norm, and are multiplied by the matrix of the token embedding once more, which gives the logits.",
     )

@@ -2,11 +2,21 @@
 
 from blocks import Block
 from byte_pairs import merge
+from cache import KVCache, decode_step
 from dictionary import Dictionary, Quotations, word_counts
 from figures import whole_model
 from measure import table
 from modern import GPT
-from published import Tokens, example, gpt2, head_weights, weights_in, write
+from published import (
+    Tokens,
+    example,
+    gpt2,
+    head_weights,
+    one_back,
+    repetition,
+    weights_in,
+    write,
+)
 from training import (
     LARGE,
     SMALL,
@@ -25,10 +35,12 @@ __all__ = [
     "SMALL",
     "Block",
     "Dictionary",
+    "KVCache",
     "Quotations",
     "Recipe",
     "Tokens",
     "batches",
+    "decode_step",
     "define",
     "example",
     "gpt2",
@@ -37,6 +49,8 @@ __all__ = [
     "loss_on",
     "merge",
     "notebook_steps",
+    "one_back",
+    "repetition",
     "softmax",
     "table",
     "weights_in",

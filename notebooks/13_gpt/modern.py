@@ -34,7 +34,8 @@ class Attention(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.head_dim, self.rotary, self.dropout = d_model // num_heads, rotary, dropout
+        self.num_heads, self.head_dim = num_heads, d_model // num_heads
+        self.rotary, self.dropout = rotary, dropout
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, kv_heads * self.head_dim, bias=bias)
         self.v_proj = nn.Linear(d_model, kv_heads * self.head_dim, bias=bias)
