@@ -118,6 +118,7 @@ def test_what_no_list_of_ways_round_knew_is_shown_too(code: str, word: str) -> N
         "class attend(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self._own = 1",
         "class attend:\n    def __call__(self, q): return getattr(self, f'head_{1}')(q) + self._b",
         "def attend(q): return getattr(q, 'mT', None)",
+        "class attend:\n    def append(self, q):\n        self._values = q\n        return self._values",
         "def attend(q, model): return model.eval()(q)",
         "import re\ndef attend(q): return re.compile('a')",
         "@torch.compile\ndef attend(q): return q",
@@ -232,6 +233,11 @@ def test_what_may_change_the_record_or_a_name_is_shown_wherever_it_is(cell: str)
         ("def attend(q): return q.made().torch.jit.script", "torch"),
         ("torch.cuda.CUDAPluggableAllocator('a.so', 'a', 'b')\ndef attend(q): return q", ""),
         ("def attend(q):\n    match q:\n        case nn.Linear(a): return a", "case"),
+        (
+            "class P:\n    def look(self, q): return self._make_subclass(P, q)\n"
+            "def attend(q): return P.look(torch.Tensor, q)",
+            "_make_subclass",
+        ),
         ("import dataclasses\ndef attend(q): return dataclasses.dataclass(q)", "dataclasses.dataclass"),
         (
             "import contextlib\nclass R(contextlib.redirect_stdout):\n    _stream = 'a'\nattend = R(1)",

@@ -14,6 +14,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
+from torch import Tensor
+
 from ..errors import escaped
 from .ordinary import (
     ASKED_ABOUT,
@@ -32,6 +34,7 @@ PLAIN_KEYWORDS = frozenset({"map_location", "mmap_mode", "number", "repeat"})
 MOST_SHOWN = 80  # characters of a word
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
+MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 MOST_STEPS = 20
 Names = Mapping[str, Path]
@@ -278,7 +281,7 @@ def is_private(word: str, owner: ast.AST | None) -> bool:
     if word.startswith("__") and word.endswith("__"):
         return word not in DESCRIBING | CALLED
     private = word.startswith("_") and word not in DESCRIBING
-    return owner is not None and (word in FRAMES or (private and not is_own(owner)))
+    return owner is not None and (word in FRAMES or word in MAKING or (private and not is_own(owner)))
 
 
 def is_own(node: ast.AST) -> bool:

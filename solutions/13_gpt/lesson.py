@@ -783,7 +783,7 @@ plot.heatmap(
     found.unflatten(1, (-1, heads)).flatten(0, 1),
     [f"{s} {n}" for s in ("back", "repeat") for n in range(len(writer.blocks))],
     [str(n) for n in range(heads)],
-    "Heads that look one back, and heads that look for repetitions",
+    "How much each head looks one back, and for repetitions",
     kind="shares",
     alt="A row for each score and layer, a column for each head: its share of weight.",
 )
