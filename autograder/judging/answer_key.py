@@ -191,6 +191,10 @@ class AnswerKey:
     def _words(self, exercise: str) -> frozenset[str]:
         return CodeReader([self.source.reference], [self.source.reference]).words(exercise) | self._permitted(exercise)
 
+    def calls(self, exercise: str) -> list[str]:
+        """Return which meaningful functions the solution calls."""
+        return once(self.cache.calls, exercise, partial(calls_in, self.source.reference, exercise))
+
     def _permitted(self, exercise: str) -> frozenset[str]:
         return frozenset(name for each in self.permissions if each.exercise == exercise for name in each.names)
 
@@ -237,7 +241,7 @@ class AnswerKey:
         found = [check.summarize(outcome) for check, outcome in zip(self.checks_of(exercise), outcomes, strict=False)]
         targets = self.targets(exercise, seed)[: len(found)]
         messages, hints = self.messages(exercise), self.hints(exercise)
-        calls = calls_in(self.source.reference, exercise)
+        calls = self.calls(exercise)
         search = partial(self._search, exercise, seed, found, cell, run, calls) if run else Found
         return judge(exercise, targets, found, messages, hints, cell, search, calls)
 
@@ -316,7 +320,7 @@ class AnswerKey:
             "messages": {n: text for n, text in self.messages(exercise).items() if n in telling},
             "hints": {n: hint for n, hint in self.hints(exercise).items() if n in telling},
             "names": list(self.names(exercise)),
-            "calls": calls_in(self.source.reference, exercise),
+            "calls": self.calls(exercise),
         }
 
 
