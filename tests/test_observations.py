@@ -9,7 +9,14 @@ from autograder.authoring.lesson_package import package_of
 from autograder.judging.case import Case, Found
 from autograder.judging.diagnose import explain, explanations
 from autograder.judging.fingerprint import fingerprint
-from autograder.judging.observations import arguments_in_effect, axes_in_front, calls_in, observed, unread_parameters
+from autograder.judging.observations import (
+    arguments_in_effect,
+    axes_in_front,
+    calls_in,
+    observed,
+    unread_names,
+    unread_parameters,
+)
 from autograder.judging.sentences import OBSERVED
 from autograder.judging.target import Target
 from autograder.judging.values import Outcome, Returned
@@ -26,6 +33,35 @@ def told(outcome: Outcome, source: str, **options: object) -> str:
 
 def test_an_argument_that_nothing_reads_is_named() -> None:
     assert told(Returned(RIGHT.sin()), HALF) == OBSERVED["unread"].format(name="d_k")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("y = x.exp()\n    return x", "Nothing reads `y`, which line 2 computes."),
+        ("y = x.exp()\n    return y", ""),
+        ("b, n = x.shape\n    return n", ""),
+        ("_ = x.exp()\n    return x", ""),
+        ("x.masked_fill(x > 0, 0)\n    return x", "Line 2 computes `x.masked_fill(x > 0, 0)`, and nothing keeps the"),
+        ("x.masked_fill_(x > 0, 0)\n    return x", ""),
+        ("x.sum().backward()\n    return x.grad", ""),
+        ("seen = set()\n    seen.add(x)\n    return seen", ""),
+    ],
+)
+def test_a_value_that_nothing_reads_is_named(body: str, said: str) -> None:
+    words = "".join(unread_names(f"def f(x):\n    {body}"))
+    assert words.startswith(said)
+    assert bool(words) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("forward", "said"),
+    [("return x", ["self.norm"]), ("return self.norm(x)", []), ("return getattr(self, 'norm')(x)", [])],
+)
+def test_a_layer_that_nothing_reads_is_named(forward: str, said: list[str]) -> None:
+    init = "def __init__(self, d):\n        self.d, self.norm = d, nn.LayerNorm(d)"
+    source = f"class M(nn.Module):\n    {init}\n    def forward(self, x):\n        {forward}"
+    assert unread_names(source) == [f"Nothing in your code reads `{name}`." for name in said]
 
 
 def test_an_argument_that_nothing_reads_is_named_beside_an_edit_that_makes_a_part_right() -> None:

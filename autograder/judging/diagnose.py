@@ -19,7 +19,7 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .observations import axes_in_front, observed, unread_arguments
+from .observations import axes_in_front, observed, unread_names
 from .progress import HOME_ROUNDING
 from .recognize import AMONG_OTHERS, AUTHORS, WHOLE, mutant_in_words, mutants_that_fit
 from .relations import Known, Relation, relation_of, wrong_order
@@ -293,8 +293,8 @@ def observed_in(case: Case) -> str:
 
 
 def unread(case: Case) -> str:
-    """Return which arguments nothing in the code reads."""
-    return "" if is_overtime(case) else " ".join(unread_arguments(case.source))
+    """Return what nothing in the code reads."""
+    return "" if is_overtime(case) else " ".join(unread_names(case.source))
 
 
 def is_overtime(case: Case) -> bool:

@@ -6,13 +6,17 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
+from torch import Tensor
+
 from .sentences import OBSERVED
 from .site import in_one_line
-from .syntax import DRAW, called, definition, number_in, parsed
+from .syntax import DRAW, called, definition, is_self, number_in, parsed
 
 MOST_NAMED = 2
 NOT_READ = ("self", "cls")
 GENERATOR = "generator"
+READ_BY_NAME = {"getattr", "vars", "children", "modules", "named_children", "named_modules", "__dict__"}
+NOT_FOR_RESULTS = ("backward", "register_hook", "retain_grad", "add", "sort")  # the last two are a set's and a list's
 NO_GRADIENTS = ("no_grad", "inference_mode")
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
@@ -88,15 +92,48 @@ def observed(source: str) -> str:
     return " ".join(dict.fromkeys(sentence for sentences in seen for sentence in sentences(source)))
 
 
-def unread_arguments(source: str) -> Iterator[str]:
-    """Yield a sentence about arguments that the code asks for and never reads."""
+def unread_names(source: str) -> list[str]:
+    """Return sentences about what nothing reads: arguments, what a class makes, values, results that are dropped."""
+    sentences = []
     for node in parsed(source):
-        for function in functions_in(node):
-            unread = unread_parameters(function)
-            if len(unread) == 1:
-                yield OBSERVED["unread"].format(name=unread[0])
-            elif unread:
-                yield OBSERVED["unread ones"].format(names="` and `".join(unread))
+        functions = functions_in(node)
+        for function in functions:
+            if unread := unread_parameters(function):
+                kind = "unread" if len(unread) == 1 else "unread ones"
+                sentences.append(OBSERVED[kind].format(name="` and `".join(unread)))
+        sentences += [OBSERVED["unread field"].format(name=name) for name in unread_fields(node)]
+        sentences += [sentence for function in functions for sentence in unread_values(function)]
+    return sentences[:MOST_NAMED]
+
+
+def unread_fields(node: ast.stmt) -> list[str]:
+    """Return the fields of `self` where a class keeps what a call makes, such as a layer, and which it never reads."""
+    inner = [part for part in ast.walk(node) if isinstance(node, ast.ClassDef)]
+    read = {part.attr for part in inner if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load)}
+    if read & READ_BY_NAME or any(called(part) in READ_BY_NAME for part in inner):
+        return []
+    stored = [pair for part in inner if isinstance(part, ast.Assign) for pair in stored_in(part)]
+    made = [target for target, value in stored if isinstance(value, ast.Call) and isinstance(target, ast.Attribute)]
+    return list(dict.fromkeys(t.attr for t in made if is_self(t.value) and t.attr not in read))
+
+
+def unread_values(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield a sentence about each value that a function names and never reads, or makes and does not keep."""
+    inner = list(ast.walk(function))
+    outer = {name for part in inner if isinstance(part, ast.Global | ast.Nonlocal) for name in part.names}
+    read = names_in(function) | outer
+    for part in inner:
+        names = [target.id for target in getattr(part, "targets", ()) if isinstance(target, ast.Name)]
+        if isinstance(part, ast.Assign) and names and not names[0].startswith("_") and not read.intersection(names):
+            yield OBSERVED["unread value"].format(name=names[0], line=part.lineno)
+        elif isinstance(part, ast.Expr) and is_new_tensor(part.value):
+            yield OBSERVED["dropped"].format(code=in_one_line(ast.unparse(part)), line=part.lineno)
+
+
+def is_new_tensor(node: ast.expr) -> bool:
+    """Say whether an expression calls a tensor's method that changes nothing, and so is there for its result alone."""
+    method = called(node) if isinstance(getattr(node, "func", None), ast.Attribute) else ""
+    return callable(getattr(Tensor, method, None)) and not method.endswith("_") and method not in NOT_FOR_RESULTS
 
 
 def exact_comparisons(source: str) -> Iterator[str]:

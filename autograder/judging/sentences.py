@@ -60,7 +60,10 @@ ANSWERS: Mapping[str, str] = {
 # what strikes the eye in a student's code: `observations`
 OBSERVED: Mapping[str, str] = {
     "unread": "Nothing in your code reads the argument `{name}`.",
-    "unread ones": "Nothing in your code reads the arguments `{names}`.",
+    "unread ones": "Nothing in your code reads the arguments `{name}`.",
+    "unread field": "Nothing in your code reads `self.{name}`.",
+    "unread value": "Nothing reads `{name}`, which line {line} computes.",
+    "dropped": "Line {line} computes `{code}`, and nothing keeps the result.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
     "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
     "axis from front": "{code} counts from the front, so with other axes in front it is another axis.",
