@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from torch import Tensor
@@ -81,14 +82,19 @@ def diagram(
         style |= {"patchA": outlines[start], "patchB": outlines[end], "shrinkA": 1, "shrinkB": 1, "mutation_scale": 12}
         axes.annotate("", boxes[end], boxes[start], arrowprops=style)
         if len(arrow) > 3:
-            (x1, y1), (x2, y2) = boxes[start], boxes[end]
-            middle, upright = ((x1 + x2) / 2, (y1 + y2) / 2), x1 == x2
-            behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}  # some labels lie on their arrow
-            words: dict[str, Any] = {"ha": "left" if upright else "center", "fontsize": 9, "color": INK, "bbox": behind}
-            words |= {"va": "center"} if upright else {}
-            axes.annotate(arrow[3], middle, (6, 0) if upright else (0, 7), textcoords="offset points", **words)
+            label_between(axes, boxes[start], boxes[end], arrow[3])
     for name, text in (notes or {}).items():
         below: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 9, "color": INK}
         axes.annotate(text, boxes[name], (0, -13), textcoords="offset points", **below)
     axes.set_title(title, fontsize=11)
     show(figure, f"{title}. {alt}")
+
+
+def label_between(axes: Axes, start: tuple[float, float], end: tuple[float, float], text: str) -> None:
+    """Write beside the middle of an arrow."""
+    (x1, y1), (x2, y2) = start, end
+    middle, upright = ((x1 + x2) / 2, (y1 + y2) / 2), x1 == x2
+    behind = {"facecolor": PAPER, "edgecolor": "none", "pad": 0.5}  # some labels lie on their arrow
+    words: dict[str, Any] = {"ha": "left" if upright else "center", "fontsize": 9, "color": INK, "bbox": behind}
+    words |= {"va": "center"} if upright else {}
+    axes.annotate(text, middle, (6, 0) if upright else (0, 7), textcoords="offset points", **words)
