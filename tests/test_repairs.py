@@ -153,6 +153,14 @@ def attend(query, key, value):
     weights = (query @ key.mT / 2).softmax(dim=-1)
     return weights, weights @ value
 """
+FIXED_WIDTH = """
+def soft_lookup(query, key, value, temperature=1.0):
+    shares = (key @ query / temperature).softmax(dim=-1)
+    output = torch.zeros(3)
+    for share, v in zip(shares, value, strict=True):
+        output = output + share * v
+    return output
+"""
 KEPT_AS_A_VIEW = """
 @contextmanager
 def ablate_head(module, head):
@@ -262,12 +270,12 @@ def score_std(d_k, n, generator):
             DIAGONAL,
             "Line 3, `weights.diagonal(-1)`: along two other",
         ),
-        ("03_scaling", "scaled_attend", FALSE_LIKE_ZERO, "Line 3, `not scale`: asking whether it is None"),
+        ("03_scaling", "scaled_attend", FALSE_LIKE_ZERO, "Line 3, `not scale`: if it asks whether that is None"),
         (
             "04_softmax",
             "temperature_softmax",
             RETURNED_ERROR,
-            'Line 4, `return ValueError("too cold")`: raised instead',
+            'Line 4, `return ValueError("too cold")`: if it is raised instead',
         ),
         (
             "03_scaling",
@@ -291,11 +299,22 @@ def score_std(d_k, n, generator):
             "00_warm_up",
             "pairwise_dots",
             NO_AXES_IN_FRONT,
-            "Line 2, `def pairwise_dots`: called for one part at a time",
+            "Line 2, `def pairwise_dots`: if the function is called for one part at a time",
         ),
-        ("00_warm_up", "pairwise_dots", ONE_AXIS_IN_FRONT, "Line 2, `def pairwise_dots`: called with exactly one axis"),
+        (
+            "00_warm_up",
+            "pairwise_dots",
+            ONE_AXIS_IN_FRONT,
+            "Line 2, `def pairwise_dots`: if the function is called with exactly one axis",
+        ),
+        (
+            "01_why_attention",
+            "soft_lookup",
+            FIXED_WIDTH,
+            "Line 4, `torch.zeros(3)`: with a size of one of the arguments",
+        ),
         ("02_queries_keys_values", "attend", TURNED_AND_SCALED, "With two changes, every check passes: "),
-        ("09_train_and_look_inside", "ablate_head", KEPT_AS_A_VIEW, "Line 6, `old = columns`: with a copy of it"),
+        ("09_train_and_look_inside", "ablate_head", KEPT_AS_A_VIEW, "Line 6, `old = columns`: if a copy of it is kept"),
         ("02_queries_keys_values", "attend", TWO_SLIPS, "With two changes, every check passes: "),
         (
             "02_queries_keys_values",
@@ -324,12 +343,23 @@ def test_a_call_that_the_solution_makes_too_is_not_left_out() -> None:
     assert found is None or "Without" not in found.sentence
 
 
-def test_an_edit_that_makes_the_shape_right_is_told_where_only_one_place_does() -> None:
+def test_nothing_is_said_of_an_edit_that_makes_a_shape_right_alone() -> None:
     cell = "def attend(query, key, value):\n    weights = (query @ key.mT + 1) / 2\n    return weights, weights @ value"
-    words = sentence("02_queries_keys_values", "attend", cell)
-    assert words == (
-        "Line 3, `weights, weights @ value`: with two of its elements exchanged, the shape comes out right "
-        "and the rest still does not."
+    assert not sentence("02_queries_keys_values", "attend", cell)
+
+
+PAST_AN_ERROR = """
+def temperature_softmax(x, temperature, dim=-1):
+    if temperature == 0.5:
+        return (x / temperature).softmax(dim)
+    return ((x == x) - x).softmax(dim)
+"""
+
+
+def test_nothing_is_said_of_an_edit_that_gets_past_an_error_and_makes_a_part_right_alone() -> None:
+    assert not sentence("04_softmax", "temperature_softmax", PAST_AN_ERROR)
+    assert "temperature 0.5 comes out right" in sentence(
+        "04_softmax", "temperature_softmax", PAST_AN_ERROR.replace("(x == x)", "0").replace("x / t", "x // t")
     )
 
 

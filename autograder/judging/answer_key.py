@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -35,7 +35,6 @@ from .modules import running_lesson
 from .mutant import Mutant
 from .names import names_in
 from .observations import calls_in
-from .parting import Numbers, steps_of
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
 from .syntax import Code
@@ -223,7 +222,6 @@ class AnswerKey:
             check.tolerance,
             self.names(check.exercise) if check.summary is None else (),
             inputs,
-            cache(partial(self._steps, check, seed)),
         )
 
     def verdict(
@@ -270,12 +268,6 @@ class AnswerKey:
 
         targets, tried = self.targets(exercise, seed)[:asked], TRIED.setdefault(run, Tried(cell, calls))
         return list(Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried).found())[-1]
-
-    def _steps(self, check: Check, seed: int) -> list[Numbers]:
-        """Return the numbers that right answers calculate on their way through a check."""
-        ways = ["", *(variant.source for variant in self.variants if variant.exercise == check.exercise)]
-        with running_lesson(self.source.modules, self.source.folder):
-            return steps_of(ways, self.source.reference, self.reference, check, seed)
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.

@@ -16,12 +16,10 @@ class Found:
 
     Args:
         repair: an edit with which checks pass, or which makes a part right.
-        trace: up to where the numbers are those of a solution.
         special: where NaN appears first.
     """
 
     repair: str = ""
-    trace: str = ""
     special: str = ""
 
 

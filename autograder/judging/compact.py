@@ -8,7 +8,6 @@ from typing import Any
 from torch import Tensor
 
 from .fingerprint import EXACT, Fingerprint, tolerance_of
-from .parting import packed
 from .target import Target
 
 ROUNDING = 3
@@ -19,7 +18,7 @@ Compact = dict[str, Any] | str
 
 def home_data(target: Target, telling: set[str]) -> dict[str, Any]:
     """Return one check's part of fingerprints.json."""
-    data: dict[str, Any] = {"right": target.right, "steps": packed(target.steps())}
+    data: dict[str, Any] = {"right": target.right}
     data["mistakes"] = compact({n: known for n, known in target.mistakes.items() if n in telling}, target.right)
     if target.expected is not None:
         data["expected"] = {path: as_rounded_lists(value) for path, value in target.expected.items()}

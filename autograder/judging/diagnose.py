@@ -223,26 +223,6 @@ def exception(case: Case) -> Explanation | None:
     return Explanation(message, unseen, sentence=name) if message or case.target.hidden else None
 
 
-def trace(case: Case) -> Explanation | None:
-    """Up to some line its numbers are those of a solution; what came back has the right form, and other numbers."""
-    words = walked(case)
-    return Explanation(words, f"{ANSWERS['differs']} {words}") if words and not observed_in(case) else None
-
-
-def walked(case: Case) -> str:
-    """Return up to where the numbers are those of a solution, where a tensor or a number of the right kind is wrong."""
-    right = case.target.right.get("leaves", {})
-    if not isinstance(case.outcome, Returned) or [leaf.path for leaf in case.outcome.leaves()] != list(right):
-        return ""
-    wrong = (leaf for leaf in case.outcome.leaves() if not is_right(leaf, right[leaf.path], case.target))
-    none: Fingerprint = {}
-    mine, known = next(((leaf_fingerprint(leaf), right[leaf.path]) for leaf in wrong), (none, none))
-    kinds = [(leaf.get("array"), "dtype" in leaf, leaf.get("type", "number" in leaf)) for leaf in (mine, known)]
-    if kinds[0] != kinds[1] or mine.get("type") in ("bool", "NoneType"):
-        return ""
-    return "" if case.search().special else case.search().trace
-
-
 def what_is_there(case: Case) -> Explanation:
     """No more than what came out, or where it differs; of a hidden check, no more than the kind of trouble."""
     outcome = case.outcome
@@ -264,20 +244,17 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_in_words,
     relation,
     exception,
-    trace,
     what_is_there,
 )
 
 
-OPEN = (relation, exception, trace, what_is_there)  # they leave it open what in the code is to be changed
+OPEN = (relation, exception, what_is_there)  # they leave it open what in the code is to be changed
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
-    """Return an explanation with what was seen in the code: by reading it, with edits, and by running it again."""
-    found, other, run = case.search(), observed_in(case), walked(case)
-    if other or explanation.message == run:
-        run = ""
-    more = " ".join(filter(None, (unread(case), other, found.repair or found.special or run)))
+    """Return an explanation with what was seen in the code: by reading it, and by running it edited."""
+    found = case.search()
+    more = " ".join(filter(None, (unread(case), observed_in(case), found.repair or found.special)))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail

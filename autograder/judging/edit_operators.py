@@ -132,6 +132,7 @@ SIBLINGS = {name.strip(): others.split() for name, others in (entry.split(":") f
 
 
 CONFUSED = {"split": "pieces", "chunk": "pieces", "repeat_interleave": "repeated", "repeat": "repeated"}
+CONFUSED |= {"append": "added", "extend": "added"}
 TOGETHER = {"stack": "stack", "cat": "cat"}  # whoever takes one for the other does so for keys and for values
 
 
@@ -303,6 +304,7 @@ OPERATORS: Sequence[tuple[Operator, Size]] = (
     (smaller_edits.index_deleted, Size.DELETION),
     (smaller_edits.decorator_deleted, Size.DELETION),
     (smaller_edits.statement_deleted, Size.DELETION),
+    (smaller_edits.size_of_an_argument, Size.CONSTANT),
     (smaller_edits.other_number, Size.CONSTANT),
     (smaller_edits.other_pair_of_axes, Size.CONSTANT),
     (smaller_edits.axis_added, Size.CONSTANT),

@@ -16,21 +16,20 @@ from .case import Found
 from .compare import label_in
 from .fingerprint import Fingerprint, fingerprint
 from .neighbors import Edit
-from .parting import Walk, is_table
 from .progress import gained
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .sizes import is_far_too_large
 from .target import Target
-from .trace import rewritten
+from .trace import first_special, is_table, rewritten
 from .trial import NO_TIME_LEFT
 from .tried import FORMS, Reach, Tried
 from .values import Lost, Outcome, Raised, Returned
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
-MOST_LABELS = 3
-DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none"))
+MOST_LABELS = 2
+DEFINITE = tuple(CHANGES[kind] for kind in ("generator", "mode", "copy", "copy kept", "not in place", "none", "size"))
 MOST_LINES = 4
 MOST_FIRST_STEPS = 3
 TOO_LARGE = Lost(ANSWERS["too large"])
@@ -136,25 +135,24 @@ class Search:
 
     def found(self) -> Iterator[Found]:
         """Yield what a student reads about the code that was run, each better than the one before it."""
-        if self._tried.walked is None:
-            self._tried.walked = self._walked()
-        walked = self._tried.walked
-        yield walked
+        if self._tried.special is None:
+            self._tried.special = self._special()
+        found = Found(special=self._tried.special)
+        yield found
         for repair in self.repairs():
-            yield replace(walked, repair=repair.sentence)
+            yield replace(found, repair=repair.sentence)
 
-    def _walked(self) -> Found:
-        """Run the first failed check on the code as it is, and look at each of its expressions."""
+    def _special(self) -> str:
+        """Say where NaN appears first that the right result has not: the code runs again, and is looked at."""
         tree = self._tried.tree
-        if not self._order or not tree.body:
-            return Found()
-        target, code = self._targets[self._order[0]], rewritten(tree)
-        seen = self._trace(code.source, self._order[0])
-        if not isinstance(seen, Returned) or not is_table(seen.tree, code.places):
-            return Found()
-        walk = Walk(tree, code.places, seen.tree, target.steps(), self._tried.cell)
-        special = walk.first_special() if has_new_nan(fingerprint(self._before), target.right) else ""
-        return Found(trace=walk.found(), special=special)
+        right = self._targets[self._order[0]].right if self._order and tree.body else None
+        if right is None or not has_new_nan(fingerprint(self._before), right):
+            return ""
+        source, places = rewritten(tree)
+        seen = self._trace(source, self._order[0])
+        if not isinstance(seen, Returned) or not is_table(seen.tree, places):
+            return ""
+        return first_special(places, seen.tree, self._tried.cell)
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
@@ -185,8 +183,7 @@ class Search:
         every = len(self._targets)
         first, reach = partly[0]
         alone = len({edit.site for edit, other in partly if other.rank == reach.rank}) == 1
-        told = alone or reach.form not in ("shape", "yes or no")
-        if told and (first.change or reach.gained):  # less code passing more tells little
+        if self._is_told(first, reach, alone=alone) and (first.change or reach.gained):  # less code tells little
             yield Repair((first,), reach.passed, every, gained=self._labels(reach.gained))
         for first, _ in partly[:MOST_FIRST_STEPS]:
             with first.applied():
@@ -195,6 +192,14 @@ class Search:
             if second:
                 yield Repair((first, second[0]), every, every)
                 return
+
+    def _is_told(self, edit: Edit, reach: Reach, *, alone: bool) -> bool:
+        """Say whether an edit that makes a part right leads on: not to a shape, past an error, or to a name alone."""
+        if not reach.gained:
+            return True
+        if isinstance(self._before, Raised) or edit.size is Size.NAME or reach.form == "shape":
+            return False
+        return alone or reach.form != "yes or no"
 
     def _says_something(self, edit: Edit, reach: Reach) -> bool:
         """Say whether what an edit makes right of a failed check is not met by chance, or by running less code."""

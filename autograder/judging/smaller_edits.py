@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from .sentences import CHANGES
 from .site import Change, Site, in_one_line, line_of, statements_of, with_fields
@@ -140,6 +141,22 @@ def other_number(site: Site) -> Iterator[Change]:
     if isinstance(node, ast.Attribute) and node.attr == "inf":
         words = CHANGES["number"].format(how="negative", what=f"in place of `{site.code()}`")
         yield Change(ast.UnaryOp(ast.USub(), node), site.code(expression_around(site)), words)
+
+
+TAKE_SIZES = (
+    *("zeros", "ones", "empty", "full", "rand", "randn", "arange", "eye", "new_zeros", "new_ones", "new_full"),
+    *("view", "reshape", "expand", "unflatten", "repeat"),
+)
+
+
+def size_of_an_argument(site: Site) -> Iterator[Change]:
+    """`torch.zeros(3)` becomes `torch.zeros(value.shape[-1])`: a size that fits whatever comes in."""
+    call = next((parent for parent in site.parents if not isinstance(parent, ast.Tuple | ast.List)), None)
+    if isinstance(number_of(site.node), int) and isinstance(call, ast.Call) and called(call) in TAKE_SIZES:
+        for name, axis in product(sorted(site.arguments - {"self"}), (-1, 0, -2)):
+            shape = ast.Attribute(ast.Name(name, ast.Load()), "shape", ast.Load())
+            size = ast.Subscript(shape, constant(axis), ast.Load())
+            yield Change(size, site.code(expression_around(site)), CHANGES["size"])
 
 
 def words_for_number(site: Site, value: float, other: float) -> str:

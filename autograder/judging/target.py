@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,6 @@ from torch import Tensor
 
 from .compare import equal
 from .fingerprint import GRACE, Fingerprint, fingerprint, same, same_leaf
-from .parting import Numbers
 from .values import Outcome
 
 
@@ -30,7 +29,6 @@ class Target:
         tolerance: replaces the one that follows from the dtype where it is wider.
         names: what the docstring calls the things that are returned.
         inputs: the tensors that the check drew.
-        steps: returns the numbers that a solution calculates on its way.
     """
 
     name: str
@@ -44,7 +42,6 @@ class Target:
     tolerance: float | None = None
     names: Sequence[str] = ()
     inputs: Sequence[Tensor] = ()
-    steps: Callable[[], Sequence[Numbers]] = tuple
 
     def accepts(self, outcome: Outcome) -> bool:
         """Say whether an outcome is the right answer."""

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import tee
 
-from .case import Found
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect, parameters_of
 from .sentences import ANSWERS
@@ -23,7 +22,7 @@ FORMS = {  # what is gained without a value's being right; the first says most
     "numbers": "the numbers come out right",
     "dtype": "the dtype comes out right",
     "yes or no": ANSWERS["more right"],
-    "shape": "the shape comes out right",
+    "shape": "",  # a first step, which nobody is told of alone
 }
 
 
@@ -61,13 +60,13 @@ class Tried:
         cell: the same.
         tree: its definitions.
         failed: how far each edited cell gets that fails the first failed check, by its code.
-        walked: what a run of the code as it is has shown; None before it.
+        special: where NaN appears first; None before that was asked.
     """
 
     def __init__(self, cell: str, needed: Collection[str] = ()) -> None:
         self.cell, self.tree = cell, definitions_in(cell)
         self.failed: dict[str, Reach] = {}
-        self.walked: Found | None = None
+        self.special: str | None = None
         self._needed = frozenset(needed)
         self._nodes, self._left = sum(1 for _ in ast.walk(self.tree)), MOST_READ
         self._read: dict[int, Iterator[tuple[Edit, str]]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,6 @@ from ..judging.case import Found
 from ..judging.check import Check, checks_in, load_module
 from ..judging.compact import expanded
 from ..judging.inputs import PUBLIC_SEED
-from ..judging.parting import unpacked
 from ..judging.shortcuts import Shortcut, bans_of, barred, found_in, ran_in, shortcuts_in, source_of
 from ..judging.target import Target
 from ..judging.verdict import Verdict, judge
@@ -137,7 +136,6 @@ def target_of(check: Check, data: Mapping[str, Any], names: Sequence[str], input
         tolerance=check.tolerance,
         names=names if check.summary is None else (),
         inputs=inputs,
-        steps=partial(unpacked, data.get("steps", ())),
     )
 
 
