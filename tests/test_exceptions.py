@@ -104,6 +104,7 @@ ERRORS = [
     ("one axis", lambda: V.mT),
     ("fixed axes", lambda: torch.diag(torch.ones(2, 3, 3))),
     ("fixed axes", lambda: torch.bmm(A, B)),
+    ("fixed axes", lambda: torch.ones(3).dot(A)),
     ("stack", lambda: torch.stack([A, B])),
     ("cat", lambda: torch.cat([A, B], dim=1)),
     ("cat", lambda: torch.cat([A, V])),

@@ -76,7 +76,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("truth", r"Boolean value of Tensor|truth value of an array"),
     ("einsum", r"subscripts in the equation|einstein sum subscripts|operand has more dimensions than subscripts"),
     ("one axis", r"only supported on matrices"),
-    ("fixed axes", r"Supports 1D or 2D tensors|outer: Expected 1-D|dot : expected 1D"),
+    ("fixed axes", r"Supports 1D or 2D tensors|outer: Expected 1-D|1D tensors expected|\+ matrix @ vector expected"),
     ("fixed axes", r"t\(\) expects a tensor with <= 2|must be a 3D tensor|must be a matrix"),
     ("stack", r"stack expects each tensor to be equal size|all input arrays must have the same shape"),
     ("cat", r"Sizes of tensors must match except|must have same number of dimensions|all the input array"),

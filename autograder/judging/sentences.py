@@ -216,8 +216,8 @@ ERRORS: Mapping[str, str] = {
     "a loop took apart?",
     "fixed axes": "That function takes a fixed number of axes, and here it is another. `@`, .mT and what has a `dim` "
     "take any number in front.",
-    "stack": "torch.stack makes a new axis, along which all have to have the same shape. To join along an axis that "
-    "they have, of any length, there is torch.cat.",
+    "stack": "What torch.stack lays along a new axis has to have one shape, and these shapes differ. torch.cat joins "
+    "along an axis that they have, where they may differ.",
     "cat": "Joining needs the same number of axes, and equal sizes along all but one. Is that the axis you mean?",
     "list": "A Python list, a tuple or a text takes whole numbers as indices, one at a time. With several, or with "
     "None or a mask, only a tensor can be indexed: torch.tensor makes one of a list.",
