@@ -24,6 +24,8 @@
 # | 12. NumPy and Keras | Is it the same in another library? |
 # | 13. A GPT of your own | Can it write? |
 #
+# The core is lessons 1 to 6 and 8, about eleven hours. Of the others, 9 comes before 13, and the rest can be taken in any order. Exercises 3.5, 9.4 and 11.3 are the hardest ones; leave them for a second round if they hold you up.
+#
 # Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says above the table what `check` tells it, and how to turn that off.
 
 # %% tags=["nbval-ignore-output"]

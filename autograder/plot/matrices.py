@@ -41,6 +41,7 @@ def heatmap(
     *,
     kind: str = "weights",
     mask: Tensor | None = None,
+    sides: tuple[str, str] = ("queries", "keys"),
     alt: str = "",
 ) -> None:
     """Draw a matrix of attention weights, or of scores.
@@ -53,6 +54,7 @@ def heatmap(
         kind: `"weights"` for 0 to 1, `"scores"` for a map centered at 0; `"numbers"` or `"shares"` (0 to 1) for
             a table of another kind.
         mask: `(L, S)`, boolean, True where a query may look; the other cells are hatched.
+        sides: what the rows are, and the columns; of a table of another kind, named only where it is not this.
         alt: what to see, in a sentence; by default where each row is largest. What a model has learned is described
             in words, because its digits differ from computer to computer.
 
@@ -68,9 +70,9 @@ def heatmap(
     axes = figure.add_subplot()
     image = draw_matrix(axes, weights, kind, mask)
     label(axes, queries, keys)
-    if NAMES[kind]:
-        axes.set_xlabel("keys")
-        axes.set_ylabel("queries")
+    if NAMES[kind] or sides != ("queries", "keys"):
+        axes.set_ylabel(sides[0])
+        axes.set_xlabel(sides[1])
     axes.set_title(title, fontsize=11)
     figure.colorbar(image, ax=axes, label=NAMES[kind])
     show(figure, f"{title}. " + (alt or describe(weights, queries, keys, NAMES[kind] or "numbers")))
@@ -215,6 +217,7 @@ def curves(
         axes.plot(x, numbers, dash, marker=marker, markevery=marked, color=color)
     if log:
         axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
     if log_y:
         axes.set_yscale("log")
     if from_zero:

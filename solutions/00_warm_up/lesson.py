@@ -42,7 +42,7 @@ evenings, evenings.sum(dim=-1)
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth a quarrel, because once the mistake is out they are the skeleton of attention. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program loses although it needs it. Here is the plumbing, with a name for each axis. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
+# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program gives up too early. Here is the plumbing, with a name for each axis. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(
@@ -84,7 +84,7 @@ two_scores
 # %% [markdown]
 # The loops give one row per reader and one column per book, and `likes @ two_books.mT` gives the same table in one step. The first line of the program is therefore innocent.
 #
-# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so that rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It is all romance, and so easy to read that an evening is enough for 12 pages of dialogue and 12 of description.
+# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It is all romance, and so easy to read that an evening is enough for 12 pages of dialogue and 12 of description.
 
 # %%
 books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])
@@ -148,7 +148,7 @@ shares, shares @ pages
 # %% [markdown]
 # Tom's shares are 1/6, 1/3 and 1/2, and his evening has 7 pages of dialogue and 8 of description. (These are more than six pages because the third book reads so fast. What has to sum to 1 are the shares.) These numbers will come back in lesson 2.
 #
-# How do the shares move when somebody's taste changes? Keep Mia's liking for crime at 2, and let her liking for romance go from 0 to 3.
+# How do the shares move when somebody's taste changes? Call the books A, B and C, keep Mia's liking for crime at 2, and let her liking for romance go from 0 to 3. Before you look: which book's share will not move at all?
 
 
 # %%
@@ -179,6 +179,8 @@ plot.heatmap(
 )
 
 # %% [markdown]
+# Book A falls from 0.67 to 0.27 and book C rises from 0 to 0.40, while book B keeps exactly a third. It has one part of each taste, so its score is always the mean of the other two.
+#
 # ### Broadcasting
 #
 # The rule that stretched the 1 is called *broadcasting*. Line up the two shapes from the right. Two sizes go together if they are equal, if one of them is 1, or if one is missing, and a 1 or a gap is stretched to the other size.
@@ -188,7 +190,7 @@ a, b = torch.zeros(2, 1, 5), torch.zeros(3, 1)
 (a + b).shape
 
 # %% [markdown]
-# From the right, 5 and 1 make 5, then 1 and 3 make 3, and finally 2 and nothing make 2. For `@` the last two axes are the matrices themselves, and only what is in front of them is broadcast, so that any number of products can be done at once.
+# From the right, 5 and 1 make 5, then 1 and 3 make 3, and finally 2 and nothing make 2. For `@` the last two axes are the matrices themselves, and only what is in front of them is broadcast, so any number of products can be done at once.
 #
 # **Predict.** What is the shape of a (2, 1, 5, 4) tensor times a (3, 4, 7) tensor?
 
@@ -206,7 +208,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # ## In PyTorch
 #
-# It is time for an exercise, and for getting one wrong.
+# Here is the first exercise. You will get it wrong on purpose, in order to see what a failed check looks like.
 #
 # ### Exercise 0.1: all dot products
 #
@@ -239,7 +241,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% [markdown]
 # ### How a check works
 #
-# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. When your work is graded later, the same checks are repeated with other inputs and a few are added. So write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
+# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. When your work is graded later, the same checks are repeated with other inputs, and a few more are run. So write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
 #
 # (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.)
 #
@@ -388,7 +390,7 @@ after /= after.sum()
 before
 
 # %% [markdown]
-# `after` is not a copy but a second name for the same tensor, so that both show 0.25 and 0.75. The checks notice when an input has changed.
+# `after` is not a copy but a second name for the same tensor, so both show 0.25 and 0.75. The checks notice when an input has changed.
 #
 # **A notebook remembers.** Cells share their variables, and a variable keeps its last value in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu; unsolved exercises do not stop it.
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention almost as it was first published, in 2014. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
+# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention as it was first published in 2014, but for an encoder that reads in one direction only. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
@@ -33,7 +33,7 @@ def copies(n: int, seed: int, length: int) -> tuple[Tensor, Tensor]:
 copies(1, seed=0, length=8)
 
 # %% [markdown]
-# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*, and it computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another, each from its own state and the word that it wrote before.
+# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*, and it computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another, each from its own state and the word that it wrote before. In the figure, x are the words that are read, h the states of the encoder, s those of the decoder, and y the words that are written.
 
 # %%
 figures.bottleneck()
@@ -52,7 +52,7 @@ def copying(length: int, look=None, steps: int = 250) -> tuple[nn.Module, float]
 
 
 # %% [markdown]
-# **Predict.** After 250 training steps the model repeats 4 words almost perfectly. What will it do with 8 words, and with 16?
+# **Predict.** After 250 training steps the model repeats 4 words almost perfectly. What will it do with 8 words, and with 16? (The cell after this one trains three models, which takes some ten seconds.)
 
 # %%
 predict(
@@ -73,9 +73,9 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is a harder exam. But if 94% for four words means 98.5% for each word, the exam alone would leave 88% for 8 words and 78% for 16, and we see far less.
+# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is a harder exam. But if 94% for four words means 98.5% for each word (because $0.985^4 = 0.94$), the exam alone would leave 88% for 8 words and 78% for 16, and we see far less.
 #
-# Perhaps the model only needs more training, so the next cell trains the one for 8 words three times as long. It also tells apart two things that have grown with the length: the number of words that must be remembered in the last state, and the number of steps that the first word has to survive. Its second model reads 16 words and repeats only the first four of them, so that it reads for as many steps as the model that failed and remembers a quarter of the words.
+# Perhaps the model only needs more training, so the next cell trains the one for 8 words three times as long. It also tells apart two things that have grown with the length: the number of words that must be remembered in the last state, and the number of steps that the first word has to survive. Its second model reads 16 words and repeats only the first four of them, so it reads for as many steps as the model that failed and has a quarter of the words to remember.
 
 
 # %% measured
@@ -113,7 +113,7 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. To pair the decoder's state with every word without a loop, `None` inserts an axis of size 1 into it and `expand_as` repeats it along that axis. `cat` joins the two halves of each pair, and `squeeze` removes the axis of size 1 that the network returns. Each line does for all sequences and words what the loop did for five.
+# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, which makes it (B, 1, 64), and `expand_as` repeats it along that axis until it is (B, S, 64), like `states`. `cat` joins the two halves of each pair to (B, S, 128). The network returns one score for each pair, (B, S, 1), and `squeeze` removes that last axis. Each line does for all sequences and words what the loop did for five.
 
 
 # %%
@@ -125,7 +125,7 @@ def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tenso
 
 
 # %% [markdown]
-# Nobody tells the network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The run with 16 words takes a few seconds, because each of the 16 words that are written looks at all 16 that were read.
+# Nobody tells the network which word to look at, so training has to find that out. The task, the number of steps and the seed are the same as before. The second of the next two cells takes some ten seconds, because each of the 16 words that are written looks at all 16 that were read.
 
 # %% measured
 _, four = copying(4, look)
@@ -137,7 +137,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. (The network that scores and the wider last layer add 4,900 parameters to the 38,800 that were there.)
+# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. (The network that scores and the wider last layer add 4,900 parameters to the 38,800 that were there. Parameters alone do not do it: a plain model with a state of 72 dimensions, which has more of them, gets 10% of the 8 words right, in a run that is not shown.)
 
 # %% measured
 plot.curves(
@@ -156,10 +156,11 @@ plot.curves(
 _, weights = model(copies(500, 5, 8)[0], 8)
 plot.heatmap(
     weights.mean(dim=0).detach(),
-    [f"write {i}" for i in range(8)],
-    [f"read {i}" for i in range(8)],
+    [f"word {i}" for i in range(8)],
+    [f"word {i}" for i in range(8)],
     kind="shares",
     title="While the decoder writes word i, it looks at word i",
+    sides=("written", "read"),
     alt="A bright diagonal: each row puts most of its weight on the word with the same number.",
 )
 
@@ -168,7 +169,7 @@ plot.heatmap(
 #
 # ## By hand
 #
-# The shares behind the arrows in the second figure, 0.1, 0.05, 0.6, 0.2 and 0.05, are toy numbers, and so are these two-dimensional states: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
+# In the figure with the arrows into *context*, the shares 0.1, 0.05, 0.6, 0.2 and 0.05 are toy numbers, and so are these two-dimensional states: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -263,13 +264,13 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today everybody uses the dot product, and from lesson 2 on so will you. A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. Here they come from two different networks, and the first attention did not rely on an agreement between them.
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the one mean the same as entry 5 of the other. (Training can bring about such an agreement: with a dot product in place of `score`, the translator of this lesson also gets 98% of its dates right, in three runs that are not shown.)
 #
 # The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There the two vectors were joined and multiplied by one matrix. Its left half is $W_q$, its right half is $W_k$, and their two products are added. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There the two vectors were joined and multiplied by one matrix. The left half of that matrix is $W_q$ and the right half is $W_k$, and since $[W_q \; W_k]$ times a joined vector $[q; k]$ is $W_q q + W_k k$, the two ways are one. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
@@ -294,7 +295,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
 #
 # ### Exercise 1.2: additive scores
 #
-# Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The weights are laid out as in `nn.Linear`, (outputs, inputs).
+# Score every query against every key, for a batch. Queries and keys may differ in number and in dimension. The matrices `w_q` and `w_k` are laid out as in `nn.Linear`, (outputs, inputs).
 
 # %% hints additive_scores [markdown]
 # The sum inside tanh exists for every *pair* of a query and a key. How many axes does it have, counting the batch and h?
@@ -372,7 +373,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. (Longer training helps without attention, too, but slowly: in two runs that are not shown, 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000.) The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. (A dot product in place of `score` gets 98% right, too, in three runs of ours that are not shown. So training can bring two different networks to use the entries of their vectors for the same things.) Give the model with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. (Longer training helps without attention, too, but slowly: in two runs that are not shown, 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000.) The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -383,6 +384,7 @@ plot.heatmap(
     list(written),
     list(text.replace(" ", "·")),
     f"{text} becomes {written}",
+    sides=("written", "read"),
     alt="The digits of the year look at the year, those of the month at the name of the month, those of the day at the day.",
 )
 
@@ -393,7 +395,7 @@ plot.heatmap(
 #
 # Attention also shortens a path. The first four of sixteen words survived because training had found a way to carry them that far. When training begins, there is no such way yet. If the last state is to depend on the first word, that dependence must survive every step in between, and so must the gradient on its way back.
 #
-# We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. Take the norm, or length, of its last state, which is `gru(x)[1]`. Then compare how strongly this number depends on the first word and on the last, by the norms of the two gradients. How much smaller is the first?
+# We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. If the first word is changed a little, how far does the last state move, and how far does it move if the last word is changed as much? Backpropagation starts from one number, so let the norm (the length) of the last state, `gru(x)[1]`, stand for it. The gradients of this number with respect to the two words then say how strongly it depends on each. How much smaller is the gradient of the first word?
 
 # %%
 torch.manual_seed(0)
@@ -405,12 +407,14 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# About six tenths are left after one step, and less than a millionth after 31. Training can improve this, as the four words have shown, but at its beginning a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
+# About six tenths are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()
 
 # %% [markdown]
+# Lesson 2 drops the recurrent network and keeps attention alone. This is what changes then:
+#
 # | | recurrent network | attention alone (from lesson 2 on) |
 # |---|---|---|
 # | what it sees | all earlier words, through the state (a second network, run backward, sees the later ones) | all words, or those that a mask allows (lesson 5) |
@@ -457,7 +461,7 @@ recap()
 #
 # ## Questions
 #
-# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all, and a sequence of 16 words, each drawn from 12, holds fewer than 58. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
+# **Question R1** (2 points, graded by a person). The state has 64 dimensions with 32 bits each, 2048 bits in all, and a sequence of 16 words, each drawn from 12, holds $16 \log_2 12$ of them, which is less than 58. So there is room. Why does the model without attention fail at 16 words all the same? And what would you expect from a state ten times as large?
 
 # %% question R1 [markdown] points=2
 # Capacity in bits is not the problem; *learning* to use it is. The same few weights must write the whole sequence into one vector, step by step, and then read it out again in order. What has to be learned is a code for all the words at once, in one vector, and with every further word there is more to keep apart. The number of steps matters less: the first four of sixteen words have as far to go, and after 750 training steps they are nearly always repeated. No code for sixteen words is found in that time.
@@ -471,7 +475,7 @@ recap()
 #
 # | points | an answer that is not right | what to write below it |
 # |---|---|---|
-# | 0 | "64 numbers are too few for 16 words." | The question counts the bits: 2048 are there and 58 are needed. What is hard is to learn a code that uses them. |
+# | 0 | "64 numbers are too few for 16 words." | The question counts the bits: 2048 are there and 58 are needed. What is hard is to learn a code that makes use of those bits. |
 # | 1 | "It cannot learn to pack 16 words into one vector. With 640 dimensions any length will do, because there is always room." | Right about learning. A state ten times as large still has a fixed size, so a longer text reaches its limit too. |
 # | 1 | "The gradient does not survive 16 steps. A larger state would only move the limit, because it is still one vector." | Right about the limit. But the first four of sixteen words have as far to go and are learned, so the number of steps is not what stops it. |
 # | 0 | "A vector of fixed size cannot hold a sequence of any length, so it must fail, and a larger one would fail too." (sounds right) | That is true of sequences without a limit. Sixteen words need 58 bits and fit, so the argument does not explain why the model fails at 16, or what more room would change. |

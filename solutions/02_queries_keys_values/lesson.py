@@ -50,7 +50,7 @@ scores.softmax(dim=-1)
 # | **key** | the label that is searched | what the encoder, which reads, noted at each word | "I have …" |
 # | **value** | the content of the record | what that word passes on | "I give …" |
 #
-# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be quite different vectors, since the key only serves to find the entry and the value is what is passed on.
+# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be quite different vectors, because they do different jobs.
 #
 # ## By hand
 #
@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. Since the weights are positive and sum to 1, none of them can get outside the triangle.
+# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. The fourth query asks about something that the others ignore, and even its output stays inside the triangle.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most, and where do two keys get the same?
 
@@ -157,7 +157,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. A key can thus be made easy to find by its norm alone. A dot product also has a practical advantage, which is that one matrix product computes all the scores at once.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. A key can thus be made easy to find by its norm alone. A dot product is also the cheaper of the two: one matrix product computes all the scores at once, and no norms have to be added.
 #
 # ## In PyTorch
 #
@@ -266,7 +266,7 @@ plot.diagram(
 )
 
 # %% [markdown]
-# *cat* scores 4, *mat* scores 2, and the rest score nothing. *mat* is a thing but not alive, so that it answers half of the question.
+# *cat* scores 4, *mat* scores 2, and the rest score nothing. *mat* is a thing but not alive, so it answers half of the question.
 #
 # Every word has a query, not only *sat*. A second loop around the first one gives a table with a row per query and a column per key:
 
@@ -410,7 +410,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical. Both articles have the same row in `x`, so that they produce the same query, and they meet the same keys. The position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
+# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
@@ -418,9 +418,9 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 (weights @ value)[2]
 
 # %% [markdown]
-# What *sat* carries is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so that nothing is lost.)
+# What *sat* carries is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so nothing is lost.)
 #
-# That each sentence gets a table of its own is also how attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so another sentence gets another table. Only the three matrices are learned.
+# This is also where attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so another sentence gets another table. Only the three matrices are learned.
 #
 # ### Exercise 2.4: look one back
 #

@@ -28,7 +28,7 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. In dimension 4 the favorite key gets a weight of 0.548 and the other four share the rest, but in dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything, so that attention has turned into picking a single key.
+# Read the rows from top to bottom. In dimension 4 the favorite key gets a weight of 0.548 and the other four share the rest, but in dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything: attention has turned into picking a single key.
 #
 # The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors, and before we repair anything we should find out how.
 #
@@ -55,7 +55,7 @@ reveal("size of a score in dimension 64", "about 8")
 #
 # ## By hand
 #
-# Take the insistent query from lesson 2, [2, 0, 0, 0], and its three keys, whose first entries were 0, ln 2 and ln 3. The scores of this query are 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+# Take a query from lesson 2, [2, 0, 0, 0], which is twice the query that gave the weights 1/6, 1/3 and 1/2, and its three keys, whose first entries were 0, ln 2 and ln 3. The scores of this query are 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
 # If scores spread by $\sqrt{d_k}$, then dividing them by $\sqrt{d_k}$ should bring the spread back to 1. The vectors of this example have dimension $d_k = 4$, so divide its scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
@@ -195,7 +195,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Without scaling, the favorite's share climbs to 0.97, so that attention hardens as the dimension grows. Dividing by $d$ brings the share down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$, which means that a model can be made wider without its attention changing character, at least at the start of training.
+# Without scaling, attention hardens as the dimension grows, and the favorite's share climbs to 0.97. Dividing by $d$ brings the share down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$, which means that a model can be made wider without its attention changing character, at least at the start of training.
 #
 # Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key first get more than half?
 
@@ -214,7 +214,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. Watch also *which* key leads while $d$ doubles: key 2 at d = 2, key 8 at 4, and then keys 11, 7, 11, 2, 12 and 14. In the end one key always wins, and chance decides which.
+# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. If you move the slider, watch also *which* key leads while $d$ doubles, because it changes nearly every time. In the end one key always wins, and chance decides which.
 #
 # ### What a saturated softmax does to learning
 #
@@ -236,7 +236,7 @@ plot.curves(
 # %% [markdown]
 # A key at one half responds with a quarter of the change in its score, whereas a key close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
 #
-# With more than two keys, each weight depends on every score, so that the answer is a table, the *Jacobian*: its entry in row i and column j says how weight i responds to score j. PyTorch can compute one for us. The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.
+# With more than two keys, each weight depends on every score. How the weights respond is therefore a table, the *Jacobian*: its entry in row i and column j says how weight i responds to score j. PyTorch can compute one for us. The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -294,7 +294,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### What is left in dimension 1024
 #
-# How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries. The next cell prints its mean over the 500 queries for each way of scaling. In it `jacrev` is PyTorch's Jacobian as a function, and `vmap` applies that function to each row.
+# How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries. The next cell prints its mean over the 500 queries for each way of scaling. So that it runs whether or not the exercise is solved, it uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -304,7 +304,7 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {tables.flatten(-2).norm(dim=-1).mean():.2f}")
 
 # %% [markdown]
-# Softmax responds to the scores that it is given with 0.05 without scaling and with 0.31 with it, which is six times as much. (The 0.24 of the last row is the response of sixteen equal weights, $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
+# The mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to its scores. (The 0.24 of the last row is the response of sixteen equal weights. Their table has 16 entries of 15/256 and 240 of −1/256, and its norm is $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish". Whether it is the whole reason is something we can test on a model that learns, and for that we need attention with a scale.
 #
 # ### Exercise 3.4: attention with scale
 #
@@ -321,7 +321,7 @@ functional.scaled_dot_product_attention(query, key, value)
 # %% [markdown]
 # This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
 #
-# Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, which is less work? The result is the same up to rounding.
+# Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, scaling the query takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -354,11 +354,11 @@ def scaled_attend(
 # %% [markdown]
 # ### What is left for the query
 #
-# A model that learns has to change its queries, so let us follow one small change of a query all the way to the output. Each of its scores moves by the key times the scale $c$, the weights move as the Jacobian says, and the output moves with them, because it is the sum of the values times the weights. Multiplied out, for one query $q$:
+# A model that learns has to change its queries, so let us follow one small change of a query all the way to the output. Each of its scores moves by the key times the scale $c$, the weights move as the Jacobian says, and the output moves with them, because it is the sum of the values times the weights. For one query $q$, the derivatives of these three steps are $c\,k_j^\top$ for score $j$, $w_i(\delta_{ij} - w_j)$ for weight $i$ and score $j$, and $v_i$ for the output and weight $i$. Multiplied out and summed over $i$ and $j$, they give
 #
 # $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
 #
-# Now read the weights as probabilities, with which one of the keys is picked together with its value. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. What stands in the brackets is the mean of the products minus the product of the means, and that is the *covariance* of values and keys.
+# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. What stands in the brackets is the mean of the products minus the product of the means, and that is the *covariance* of values and keys.
 #
 # So an output responds to its query to the extent that the values and keys that it mixes vary together. A query that gives everything to a single key mixes nothing, so nothing varies, and no gradient reaches this query through its output, even if the key is the wrong one.
 #
@@ -377,7 +377,7 @@ for factor in (1, 4, 16, 64):
     print(f"{factor:2}", weights, f"norm {table.norm():.3f}")
 
 # %% [markdown]
-# At first three keys have a share, and the norm is 0.104. At 4 and at 16 the query mixes only keys 0 and 2, which are much alike and have similar values, so that little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
+# At first three keys have a share, and the norm is 0.104. At 4 and at 16 the query mixes only keys 0 and 2, which are much alike and have similar values, so little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
 #
 # ### Exercise 3.5: the response to the query
 #
@@ -426,7 +426,7 @@ def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% [markdown]
-# The model is a single attention layer. It has to learn a query matrix and a key matrix with which a symbol finds itself among the sixteen, and a way to read the label off the mixture that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
+# The model is a single attention layer. It is given sixteen symbols, each with a label, and asked for the label of one of them. So it has to learn a query matrix and a key matrix that let the symbol in question find itself among the sixteen, and a way to read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
 
 
 # %%
@@ -490,7 +490,7 @@ for name, (_, losses, gradient) in runs.items():
 reveal("the first gradient without scaling", "larger")
 
 # %% [markdown]
-# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so that the product of the two is larger.
+# Without scaling, the loss does not get below 0.3 in 300 steps, and yet the first gradient of that run was the *largest* of the three. So gradients did not vanish. Without the division by $\sqrt{256} = 16$, the same change in the query matrix changes the scores sixteen times as much. Softmax passes on less of that change, but not sixteen times less, so the gradient, which is the product of both factors, is larger.
 
 # %%
 curves = {
@@ -516,7 +516,7 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the other. So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the other, which itself gains nothing from a higher rate (not shown). So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
 #
 # ### Optional: two suspects and two controls
 #
@@ -560,9 +560,9 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%, as the covariance of exercise 3.5 lets one expect. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
+# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%. That is what exercise 3.5 predicts: a query that has decided sees no variation of keys and values, so their covariance is near 0, and its gradient with it. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
 #
-# The silent queries are the first suspect, and the second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
+# So there are two explanations to test. The first is that the queries which have decided are silent. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
 #
 # Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
 #
@@ -594,9 +594,9 @@ for name, (model, losses, _) in runs.items():
     print(f"{name:22} {sum(losses[-20:]) / 20:5.2f} {share}")
 
 # %% [markdown]
-# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two, most queries have a new favorite and nearly all of them are certain of it, but only 55% and 45% of the favorites are right.
+# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two, most queries have a new favorite and nearly all of them are certain of it, but between a third and two thirds of these favorites are wrong, depending on the model and on the computer that trains it.
 #
-# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control suggests that this can spoil training by itself, although it exaggerates: with sixteen times the rate the two matrices grow to several times their norm, which they do not do in the unscaled run. Dividing by $\sqrt{d_k}$ removes both troubles at once.
+# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, suggests that such steps can spoil training by themselves. It goes further than the unscaled run, however, because its two matrices grow to several times their norm, which those of the unscaled run do not. Dividing by $\sqrt{d_k}$ removes both troubles at once.
 #
 # All of this is one task, one optimizer and 300 steps. In three other starts, which are not shown, 18% to 38% were right with small steps, and 49% to 73% in the first unscaled run.
 #

@@ -65,11 +65,11 @@ reveal("multiplying by 10", "the largest gets more")
 # %% [markdown]
 # Softmax sees only differences between scores. A shift leaves these differences as they are, whereas a positive factor makes them larger or smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# You may have asked yourself since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials a shift is free. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and exponentials are the only functions (the only continuous ones) that turn equal differences of scores into equal ratios of weights.
+# You may have asked yourself since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials is a shift free. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and among continuous functions only exponentials turn equal differences of scores into equal ratios of weights.
 #
 # ## In PyTorch
 #
-# A shift is free, so we can use it to subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and so no exponential exceeds 1. At least one of them *is* 1, so that the sum cannot be 0 either.
+# A shift is free, so we can use it to subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and so no exponential exceeds 1. At least one of them *is* 1, so the sum cannot be 0 either.
 #
 # But which scores does "the largest" refer to? A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
 
@@ -148,6 +148,7 @@ plot.slide(
     start=0,
     step=0.25,
     doubling=True,
+    shown=(0.25, 1, 4),
 )
 
 # %% [markdown]
@@ -343,7 +344,7 @@ q @ q, (q / 8) @ q
 # %% [markdown]
 # ## What you learned
 #
-# This lesson was about the second of the three steps, which can now share out without overflow, as decidedly as you like, and in pieces.
+# This lesson was about the second of the three steps. Your softmax no longer overflows, it can be as sharp or as even as you like, and it works on scores that arrive in pieces.
 #
 # | | what it is | what to remember |
 # |---|---|---|

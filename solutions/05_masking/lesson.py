@@ -135,7 +135,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large it was. So the hidden key still has an influence on the result.
+# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large it was, and the hidden key still influences the result.
 #
 # The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -269,7 +269,7 @@ with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
 as_it_is[0, 0], with_axes[0, 0]
 
 # %% [markdown]
-# Sentence 0 has one real token, so that its column 1 must be hidden from *both* queries, but in the first table query 1 still sees it. In the second table the mask has the shape `(B, 1, 1, S)`, which is one row of keys per sentence, the same for all heads and all queries.
+# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. In the second table the mask has the shape `(B, 1, 1, S)`, which is one row of keys per sentence, the same for all heads and all queries.
 #
 # ### Exercise 5.2: the padding mask
 #
@@ -377,7 +377,7 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞, which gave the second result of the prediction. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw what softmax makes of three such scores: one third each. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
 #
 # In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. That is a convention, and the one in which no hidden key can influence a result. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
 
@@ -522,7 +522,7 @@ print(sdpa(q, k, v, causal.float())[0])
 reveal("a mask of floats", "a part of it")
 
 # %% [markdown]
-# Floats are read in the fourth convention and added to the scores, so that the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This is the most treacherous of the three, because the table looks a little causal and the model learns a little too well. A mask of integers, on the other hand, is rejected:
+# Floats are read in the fourth convention and added to the scores, so the allowed scores rise by 1 and the hidden ones stay as they are. Token 0 gives 0.576 to itself and 0.212 to each token in its future, which is $e / (e + 2)$ and $1 / (e + 2)$. This trap is harder to notice than the first, because the table still looks a little causal, and only a part of the future leaks. A mask of integers, on the other hand, is rejected:
 
 # %%
 try:
@@ -566,7 +566,7 @@ functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 #
 # ### Exercise 5.6: the leak test
 #
-# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". It is the tool to reach for whenever a model learns suspiciously well, and it will serve you in the lessons on caches and on bugs.
+# Write a leak test that changes every token and looks at every earlier output. It can miss a leak that is smaller than its tolerance, or one that shows only with particular tokens, so `False` means "none found". This test is the tool to reach for whenever a model learns suspiciously well, and you will use it again in lessons 10 and 11.
 
 # %% hints leaks [markdown]
 # An output may depend on its own token and on earlier ones. If you change token t, which outputs are allowed to move, and which are not?

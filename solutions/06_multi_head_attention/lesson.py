@@ -34,7 +34,7 @@ def questions(n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 questions(1, seed=0)
 
 # %% [markdown]
-# You see the digits, the two places (counted from 0), and the answer. Attention should find this easy, because a query can be made from the two places, each place has a key and each digit a value, and a matrix can read both digits off the output.
+# You see the digits, the two places (counted from 0), and the answer. Attention should find this easy, because a query can ask for the two places, a key can say where its token stands, a value can carry the digit, and a matrix can read both digits off the output.
 #
 # The model below does exactly that with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. We first find out what this is good for and let PyTorch's module do the cutting, and later you will write it yourself.
 
@@ -100,7 +100,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What is it that two heads can do and one cannot? To find out, look at where they look. Here are the weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# One head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What is it that two heads can do and one cannot? To find out, compare their weights. Here are the weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -149,15 +149,15 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Suppose that the matrix treats all digits in the same way. This assumption costs nothing. If some matrix did the job, then so would the matrix that one gets from it by renaming the digits, and so would the mean of these matrices over all ways of renaming, because the job consists of demands that one logit be larger than another. And this mean treats all digits alike.
-#
-# To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, which is the weight of the first digit, and higher than at 0, which is that of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, which is the weight of the first digit, and higher than at 0, which is that of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
 
 # %%
 figures.no_peak()
 
 # %% [markdown]
-# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits. (This argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line, and this argument does not apply to it.)
+# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits.
+#
+# Two details may be skipped. A matrix that treats the digits differently does no better: if one did the job, so would each matrix that one gets from it by renaming the digits, and so would the mean of all of these, which treats the digits alike. And the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -210,7 +210,7 @@ by_loop = torch.cat([attention(s, s, s) for s in slices], dim=-1)
 by_loop.shape
 
 # %% [markdown]
-# The loop is slower than it has to be, because computers prefer one large product to H small ones. Since attention carries along any axes in front of the last two, the heads could become such an axis, so that the shape is `(B, H, L, D)` and the loop disappears. It is tempting to reach that shape with a single `view`. Here is a module that does so, in the lines marked with an arrow, and is right otherwise:
+# The loop is slower than it has to be, because computers prefer one large product to H small ones. Since attention carries along any axes in front of the last two, the heads could become such an axis. The shape would then be `(B, H, L, D)`, and no loop would be needed. It is tempting to reach that shape with a single `view`. Here is a module that does so, in the lines marked with an arrow, and is right otherwise:
 
 
 # %%
@@ -222,7 +222,7 @@ class Hasty(nn.Module):
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, **_: bool
-    ) -> tuple[Tensor, None]:
+    ) -> tuple[Tensor, None]:  # **_ takes options that we do not need
         q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)
         q, k, v = (t.view(len(t), 2, -1, 16) for t in (q, k, v))  # ← two heads
         mixed = attention(q, k, v)
@@ -267,7 +267,7 @@ print(f"both places in the same one: {right[differ & same_half].mean():.0%} righ
 # %% [markdown]
 # If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. It does better than the single head of the beginning, and the way in which it is cut offers a reason: it sees two pieces of every token, so it could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. Such a head does better than the single head at the beginning of this lesson, and the cut suggests why: each of its four tokens is there in two pieces, so the head could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -319,7 +319,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D: a head compares tokens in D dimensions of its own choice, and this is what is paid for having several heads. Here is the whole module with its shapes:
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D: a head can compare tokens only in D dimensions, though in dimensions of its own choice. That is the price of having several heads. Here is the whole module with its shapes:
 
 # %%
 figures.module()
@@ -347,7 +347,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The second mistake is in the same cell, where nobody said that this was training. `functional.dropout` assumes it unless it is given `training=False`, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
+# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The same cell contains the second mistake: nothing in it says whether this is training. `functional.dropout` assumes that it is, unless it is given `training=False`, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)
@@ -448,7 +448,7 @@ theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
 {name: tuple(p.shape) for name, p in theirs.named_parameters()}
 
 # %% [markdown]
-# `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. The weight of a linear layer is (out, in), so that its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, which is the default, there are also `in_proj_bias` with 3·E entries and `out_proj.bias`. In this version of PyTorch there are two more differences: the module returns the weights from *after* dropout, and a query with no visible keys gets `nan` unless `need_weights=False`.
+# `in_proj_weight` stacks the matrices for queries, keys and values, in this order, each of them E × E. The weight of a linear layer is (out, in), so its rows belong to outputs, and the stack is a stack of rows. With `bias=True`, which is the default, there are also `in_proj_bias` with 3·E entries and `out_proj.bias`. In this version of PyTorch there are two more differences: the module returns the weights from *after* dropout, and a query with no visible keys gets `nan` unless `need_weights=False`.
 #
 # ### Exercise 6.3: copy the weights
 #
@@ -596,7 +596,7 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and the fourth is smeared. Now compare them with the four questions. No map has its weight *on* the diagonal, and yet the question about the digit "here" is answered too. How?
+# Three of the maps can be read at a glance, and the fourth is smeared. Now compare them with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal, and yet the question about the digit "here" is answered too. How?
 #
 # These maps are averages, so the next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
@@ -652,11 +652,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, although it hardly ever looks at "here". It does not do that job alone, since "here" also falls without head 1 and without head 2, only not as far. (What took the place of a head is zeros, a choice that lesson 9 will question.)
+# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, although it hardly ever looks at "here". It does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. (Each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #
-# How does this head know the digit "here"? It may work like a code. Each digit spreads its weight over the places in a way of its own, and if the mixture says *which places* were looked at, the output layer can tell which digit the query had. For that the values of this head have to carry the places, and they need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
+# How does this head know the digit "here"? It may work like a code. Each digit spreads its weight over the places in a way of its own, and if the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
 
 
 # %% measured
@@ -699,7 +699,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # %% [markdown]
 # Our models learned about positions because a vector for each place was added to the token there, which is the subject of lesson 7. (With a causal mask the shuffled outputs do differ, because the mask depends on the order.)
 #
-# **Any length, in principle.** Nothing in the module depends on L, so that it runs on sequences of any length. What surrounds it may not, since our models have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths on which it was trained.
+# **Any length, in principle.** Nothing in the module depends on L, so it runs on sequences of any length. The rest of a model may be less patient: ours have vectors for eight places and raise an error for nine tokens. And a model that runs need not be any good beyond the lengths on which it was trained.
 #
 # **More heads are not always better.** With the model dimension fixed, more heads means smaller heads. Michel et al. found that many heads of a trained model can be removed at little cost.
 #
@@ -714,7 +714,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |
 # | dropout | on the weights, in training | return the weights from before it |
-# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads; weights and exponentials grow with H |
+# | multiplications | $4LE^2 + 2L^2E$ | the same for any number of heads; the tables of weights grow with H |
 #
 # %%
 recap()

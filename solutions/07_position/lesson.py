@@ -78,7 +78,7 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach, and besides, nothing in training ever touched the vector of place 16. A table knows each of its rows by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach, and besides, nothing in training ever touched the vector of place 16. In a table, each row is learned by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
 # Reversing happens to be about absolute places. Much of language is not: there the word before matters, or the last noun, or the bracket that is still open. So the question of this lesson is less how to number the places than how to say *how far apart* two tokens are.
 #
@@ -135,7 +135,7 @@ speeds, places[:, None] * speeds
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/E}}\right), \qquad PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/E}}\right).$$
 #
-# That the sine comes first is the convention of the original paper, Vaswani et al. 2017.
+# The sine comes first by convention, that of the original paper, Vaswani et al. 2017.
 #
 # ### Exercise 7.1: sinusoidal positions
 #
@@ -190,23 +190,24 @@ plot.heatmap(
 
 # %%
 steps = range(-4, 8)
+similar = torch.stack(
+    [torch.stack([table[p] @ table[p + s] for s in steps]) for p in (4, 10, 16)]
+)
+apart = (similar.amax(dim=0) - similar.amin(dim=0)).max()
+print(f"largest difference between two of the three: {apart:.0e}")
 plot.curves(
     steps,
-    {
-        f"place {p}": [float(table[p] @ table[p + s]) for s in steps]
-        for p in (4, 10, 16)
-    },
+    {"places 4, 10 and 16": similar[0].tolist()},
     "The similarity of two places depends on their distance alone",
     xlabel="steps from the place",
     ylabel="dot product",
-    from_zero=True,
-    alt="The three curves lie on top of one another: highest at distance 0, equal on both sides, and lower at a distance.",
+    alt="One curve, which is that of all three places: highest at distance 0, equal on both sides, and lower at a distance.",
 )
 
 # %% [markdown]
-# The three curves lie on one line. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so that one matrix can stand for "three ahead" wherever you start.
+# The three places give the same numbers up to rounding, which is why there is only one curve. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents a and b, places p and s, and $W = W_q W_k^\top$, as in lesson 6, you get four products: $a^\top W b + a^\top W s + p^\top W b + p^\top W s$. Only the last one, place with place, can depend on the distance alone. And it does so only if the two projections do not mix the hands, which nothing in training makes sure of.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents a and b, places p and s, and $W = W_q W_k^\top$, as in lesson 6, you get four products: $a^\top W b + a^\top W s + p^\top W b + p^\top W s$. Only the last one, place with place, can depend on the distance alone. Even this product does so only if the two projections do not mix the hands, and nothing in training ensures that.
 #
 # ### Rotating instead of adding
 #
@@ -321,7 +322,7 @@ plot.heatmap(
 # %% [markdown]
 # From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know at which place it is, because the offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
 #
-# Values are *not* turned, because the place decides who is looked at and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so that no table can run out of rows.
+# Values are *not* turned, because the place decides who is looked at and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so no table can run out of rows.
 #
 # ### Exercise 7.2: rotary positions
 #
@@ -487,7 +488,7 @@ plot.curves(
 # %% [markdown]
 # Begin with the lengths of 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong. This average is too kind, because under a causal mask places 0 to 15 get the same inputs as in training, so nearly all the errors come from places 16 to 31. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 the sinusoidal positions are even worse than none in this run, and only a little better in the best of three: a position that training never showed is of no use. (For the rotation and the bias, two more starts gave the same numbers to within three points.)
+# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 the sinusoidal positions are even worse than none in this run, and only a little better in the best of three. To these two models, a place that training never showed says nothing, or something wrong. (For the rotation and the bias, two more starts gave the same numbers to within three points.)
 #
 # Why does a model without positions get anything right? Two rules need no order. At a place that holds a small digit, which is the case at two places in five, the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess (or, as long as there is none, the most frequent of all digits). We can write these rules down and see how far they lead:
 
@@ -548,7 +549,7 @@ plot.curves(
 #
 # ### Optional: slower hands
 #
-# This suggests a repair that needs no training: let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`. Hand i turns by base^(−2i/D), so that the first hand always turns by 1 and tells neighbors apart, while the last one turns by base^(−(D − 2)/D). To make the last hand four times slower, base has to be multiplied by 4^(D/(D − 2)). With D = 8, that turns 10,000 into about 63,500, and the hands in between become slower by less than four times.
+# This suggests a repair that needs no training: let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`. Hand i turns by base^(−2i/D), so the first hand always turns by 1 and tells neighbors apart, while the last one turns by base^(−(D − 2)/D). To make the last hand four times slower, base has to be multiplied by 4^(D/(D − 2)). With D = 8, that turns 10,000 into about 63,500, and the hands in between become slower by less than four times.
 #
 # **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
 
@@ -578,7 +579,7 @@ for name, hands in (("second", [1]), ("third and fourth", [2, 3])):
 # %% [markdown]
 # The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. It is the second hand, which turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
-# Finally, reversing, where we began, is about absolute places, so that in a single layer no distance will do:
+# Finally, return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
 
 # %% measured
 for way in ("sinusoidal", "rotary", "linear bias"):

@@ -64,7 +64,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 (x @ first).relu(), (x @ first).relu() @ second
 
 # %% [markdown]
-# For −3 the hidden entries are 0 and 3, and for 2 they are 2 and 0, so that their sum is the absolute value in both cases. This is why a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, computes something with what has arrived. The network is usually four times as wide inside as the model, while ours is only twice as wide.
+# For −3 the hidden entries are 0 and 3, and for 2 they are 2 and 0, so their sum is the absolute value in both cases. This is why a block has two halves. Attention moves information *between* tokens, and the feed-forward network, which sees one token at a time, computes something with what has arrived. The network is usually four times as wide inside as the model, while ours is only twice as wide.
 #
 # ### Adding instead of replacing
 #
@@ -128,7 +128,7 @@ for kind in ("network only", "attention only"):
     print(f"{kind:14} third start, after 100: {losses[-1]:.2f}")
 
 # %% [markdown]
-# It hardly does, since a guess has a loss of 2.30, and neither does the other one.
+# "Network only" hardly learns, since a guess has a loss of 2.30, and "attention only" does not learn either.
 #
 # Let us look at the way forward, too. If the stack is to reverse a sequence, it must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are, as the mean cosine between two of them, at the bottom of the untrained stack, after three blocks, and after twelve:
 
@@ -140,7 +140,7 @@ for kind in KINDS:
 # %% [markdown]
 # After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added it takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. Around attention alone an addition only delays the collapse.
 #
-# Of the two explanations, the collapse fits all five stacks: the three whose tokens become equal do not learn, however large their gradients are, and the two whose tokens stay apart do. Five stacks and one task are not a proof. But in them the collapse tells which stack learns, and the size of the gradient does not.
+# Of the two explanations, the collapse fits all five stacks: the three whose tokens become equal do not learn, however large their gradients are, and the two whose tokens stay apart do. The same holds from all three starts (not shown). Five stacks and one task are not a proof, but in them the collapse tells which stack learns, and the size of the gradient does not.
 #
 # ### Exercise 8.1: the block
 #
@@ -323,7 +323,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so that at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1. The difference is that the recurrent decoder has to take the ten characters one after another, whereas here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. Ten predictions cost one pass, and that is what `train` makes use of:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1. The difference is that the recurrent decoder has to take the ten characters one after another, whereas here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. Ten predictions cost one pass, and that is what `train` makes use of:
 
 
 # %%
@@ -349,7 +349,7 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of the dates right in five runs that are not shown, the recurrent one ahead more often than not, although the transformer has 91,000 parameters and the recurrent network only 48,000. So the race does not show which of the two is the better model. It shows that no recurrent network is needed for the job, which nobody could take for granted in 2017.
+# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of the dates right in five runs that are not shown. The recurrent one was ahead more often than not, with 48,000 parameters against the transformer's 91,000. So the race does not show which of the two is the better model. It shows that no recurrent network is needed for the job, which nobody could take for granted in 2017.
 #
 # The main advantage that its authors named is that nothing in a transformer has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
 #
@@ -367,12 +367,13 @@ plot.heatmap(
     list(written),
     list(text.replace(" ", "·")),
     f"{text} becomes {written}",
+    sides=("written", "read"),
     alt="While it writes the year the model looks at the year. For the month it looks at the letters of the name, and "
     "for the day at the day.",
 )
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two. The year, the name of the month and the day are found in the same regions. But the 2 of the day is read at the 2 here, and in lesson 1 it was read at the 8, whose recurrent state had the 2 in it. Read from top to bottom, it shows in which order the model needs them.
+# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two. The year, the name of the month and the day are found in the same regions. But the 2 of the day is read at the 2 here. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
 #
 # ### What each part is worth
 #
@@ -408,9 +409,9 @@ for name, layers_of in PARTS.items():
 reveal("the dates need most", "places")
 
 # %% [markdown]
-# Without places the model cannot know which of two numbers stood in front, and it gets hardly a date right. Without self-attention in the encoder, where each character then reaches the memory alone, it loses about one date in six. The other two parts are hardly missed, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without places the model cannot know which of two numbers stood in front, and it gets hardly a date right. Without self-attention in the encoder, where each character then reaches the memory alone, it loses about one date in six here, and up to one in three from other seeds (not shown). The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
 #
-# Both are true. The argument was about what a stack of attention layers can compute at all, whereas this experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder does without a look back because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
+# Both statements are true. The argument was about what a stack of attention layers can compute at all, whereas this experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder does without a look back because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
 #
 # ### Writing
 #

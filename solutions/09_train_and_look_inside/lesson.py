@@ -109,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56. That is lower than the losses of our counts, though not of the best ones: where a long run is rare one can fall back on a shorter one, and such counts reach 1.51 on this small text (not shown). Here is what the model writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56. That is lower than the losses of our counts. (Counts that fall back on fewer characters wherever the longer sequence is rare are better still. On this small text they reach 1.51, in a run that is not shown.) Here is what the model writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -144,7 +144,7 @@ three = [names.index(name) for name in ("0.0", "0.2", "2.2")]
 plot.heads(
     sample_weights[0, three],
     list(sample),
-    "Three of twelve heads, on one line of text",
+    "A stripe, a smear, and columns of spaces",
     names=["0.0", "0.2", "2.2"],
     alt="The first map is a stripe just below the diagonal, the second is smeared over many places. In the third, from "
     "the first space on, all bright cells are in the columns of spaces.",
@@ -218,7 +218,7 @@ def make_repeating_batch(
 # %% [markdown]
 # ### Two layers can, one cannot
 #
-# The small model has layers of attention that add to the stream, with one head each and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only places where it can be known count, from the first repetition on.
+# The small model has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only places where it can be known count, from the first repetition on. (Training both takes about a quarter of a minute.)
 
 # %%
 predict("one layer", options=("nearly always", "about a quarter", "never"))
@@ -251,7 +251,7 @@ plot.heads(
 # %% [markdown]
 # The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. (Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.)
 #
-# So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. A single layer cannot read notes that nobody has written.
+# So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. In a single layer there is no earlier head, so there are no notes to read.
 #
 # So far this story rests on two pictures of one sequence. Two scores will turn it into numbers, which can be averaged over many sequences and computed for any number of heads.
 #
@@ -346,7 +346,7 @@ except NotImplementedError:
     print("not yet: exercise 9.2 or 9.3 is still open")
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, and after it the head has stopped. In these sequences it may stop, since all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, and the score counts only the second.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, and in the second it has stopped doing so. It can afford to stop there, since all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, and the score counts only the second.
 #
 # ### Take it away
 #
@@ -427,7 +427,7 @@ except NotImplementedError:
 # %% [markdown]
 # Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off one layer is left, which got no further than 26% even when it was trained alone, and this one was not. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
 #
-# The story can be tested as well. According to it, layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and in the sum that goes on to the output, here called the rest. So let us give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
+# The story can be tested as well. According to the story of the notes, layer 1 uses them in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and in the sum that goes on to the output, here called the rest. So let us give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
 # **Predict.** How much is right if only the keys of layer 1 know of layer 0, and how much if everything but the keys does?
 
@@ -442,7 +442,7 @@ reveal("only the keys are told", "nearly all")
 reveal("all but the keys are told", "about a tenth")
 
 # %% [markdown]
-# With the keys alone, everything is right, and with everything but the keys, next to nothing is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. That the notes say "before me came K" is not tested by it. For that we have the map and the score of layer 0.
+# If only the keys know of layer 0, every prediction is right; if everything except the keys does, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K"; for that claim we have only the map and the score of layer 0.
 #
 # This is a good place to stop for today.
 #
@@ -540,7 +540,7 @@ reveal("with the mean in its place", "0.0, the stripe")
 #
 # ### Who copies?
 #
-# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control. Of all triples among the other six heads it is the one that costs most on the text that the model has seen.
+# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control: three of the six heads that belong to neither group. Of all such triples it is the one whose removal costs most on the text that the model has seen.
 
 # %%
 groups = {
@@ -633,7 +633,7 @@ except NotImplementedError:
     print("not yet: exercise 9.4 is still open")
 
 # %% [markdown]
-# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the text miss it when it is switched off. Where there is nothing to copy, its weights have to go somewhere because they sum to 1, and they go where there is almost nothing to fetch. Such a place is called an *attention sink*. In large models it is often the first token.
+# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when head 2.2 is switched off. Where there is nothing to copy, its weights have to go somewhere because they sum to 1, and they go where there is almost nothing to fetch. Such a place is called an *attention sink*. In large models it is often the first token.
 #
 # **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise, so a head should be chosen on one batch and tested on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
 #
@@ -667,7 +667,7 @@ recap()
 # %% [markdown]
 # ## Questions
 #
-# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." Collect the evidence. Say what the map, the score and the ablation each show, and what each leaves open. Then propose a *counterfactual* test, one in which the input is changed and not the model: what do you change, what do you measure, which result would refute the claim? And why would the same sentence about head 1.0 of the larger model need more than one ablation?
+# **Question R9** (4 points, graded by a person). Somebody says of the two-layer copier: "The head of layer 1 copies." Collect the evidence. Say what the map, the score and the ablation each show, and what each leaves open. Then propose a *counterfactual* test, one in which the input is changed and not the model, as the renaming of the digits was in lesson 6: what do you change, what do you measure, which result would refute the claim? And why would the same sentence about head 1.0 of the larger model need more than one ablation?
 
 # %% question R9 [markdown] points=4
 # Map: in one sequence the second layer's head puts its weight one place after the previous occurrence. It shows where it looks in that sequence, not what is done with it.

@@ -236,7 +236,7 @@ right = functional.scaled_dot_product_attention(q, k, v, bottom_right)
 seen[0], right[0]
 
 # %% [markdown]
-# In the first table, new token 0 sees only the very first token of the text, and new token 1 sees the first two. In the second table they see four and five, which is what the model was trained with. PyTorch raises no error in either case, so that a model with the wrong alignment runs, and writes nonsense.
+# In the first table, new token 0 sees only the very first token of the text, and new token 1 sees the first two. In the second table they see four and five, which is what the model was trained with. PyTorch raises no error in either case, so a model with the wrong alignment runs, and writes nonsense.
 #
 # ### Exercise 10.3: one step
 #
@@ -446,7 +446,7 @@ def blockwise_attention(
 # %% [markdown]
 # ### Yours beside the plain computation
 #
-# The next cell runs your function on 512 queries and keys, beside the plain computation. If the exercise is still open, the cell says so.
+# The next cell runs your function on 512 queries and keys in each of four heads, beside the plain computation, whose table has 4 · 512 · 512 entries. If the exercise is still open, the cell says so.
 
 
 # %% measured
@@ -498,7 +498,7 @@ plot.curves(
 # %% [markdown]
 # The slopes are 2 and 1, which means that the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key, and no rearrangement of the work changes that. (A causal mask does save flops, because blocks that are hidden as a whole, about half of them, can be skipped.)
 #
-# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. The last line of ratios above says what all this is worth on your computer, and if you run the cell again while the computer is busy, that factor can change by two. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. The last line of ratios above says what all this is worth on your computer, and if you run the cell again while the computer is busy, that factor can double or halve. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
 #
 # PyTorch chooses among several implementations, which it calls *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention*, in `torch.nn.attention.flex_attention`, which takes the mask as a function and compiles it.
 #
@@ -508,13 +508,13 @@ plot.curves(
 #
 # **A position that starts again.** The place of the new token in the text is `len(cache)` before the append, less any padding, and not 0. Lesson 7 showed what happens to a model whose positions are wrong.
 #
-# **Differences in the last digits.** Sums that are taken in another order are rounded differently, so that in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
+# **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
 #
 # **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so one has to wait for it. Other programs run at the same time, so the shortest of several runs is the one to take. The function `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
 #
 # ## What you learned
 #
-# The three steps are the same in this lesson as before. What has changed is how often each of them is done, and what is kept in between.
+# The three steps are the same as before. This lesson has changed which of them are repeated, for which keys, and what is kept in between.
 #
 # | | what it saves | what to remember |
 # |---|---|---|

@@ -59,7 +59,7 @@ for attention in (teams.ada, teams.eve):
 reveal("right attentions among five", "one")
 
 # %% [markdown]
-# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. (The two cells before gave her a copy, so that nothing happened there.)
+# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. (The two cells before gave her a copy, so nothing happened there.)
 #
 # Only one of the five is right, and the example that they all showed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
 #
@@ -91,7 +91,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# What is true of D is true of everything else that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And since Eve divides by √1, her bug does nothing here, however often she is called.
+# The same goes for everything else that the example lacks. It has no mask, so Cleo, whose mask is inverted, cannot fail. Every query in it sees something, so Dag, who fills hidden scores with −1,000,000,000 instead of minus infinity, cannot fail either. And since Eve divides by √1, her bug does nothing here, however often she is called.
 #
 # ## In PyTorch
 #
@@ -123,7 +123,7 @@ print(len(survivors), "of 21 survive:", *survivors)
 reveal("survivors of four by four", "about 12")
 
 # %% [markdown]
-# Twelve of them survive, and the reasons lie in the sizes. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so that mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
+# Twelve of them survive, and the reasons lie in the sizes. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
 #
 # The next example repairs the first two of these: all its sizes differ, and query, key and value are three different tensors.
 
@@ -187,11 +187,11 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake there, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. The mutants, on an example with different sizes and a mask, are off by more than a tenth. Between 10⁻⁶ and 10⁻¹ there is a lot of room, and a tolerance of 10⁻⁴ sits comfortably in it for `float32` and `float64`.
+# Nobody made a mistake there, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example of exercise 11.1's solution, every mutant that returns finite numbers of the right shape is off by more than 0.2. Between 10⁻⁶ and 10⁻¹ there is a lot of room, and a tolerance of 10⁻⁴ sits comfortably in it for `float32` and `float64`.
 #
 # ### Many examples
 #
-# An example that you think of catches the bugs that you think of, so let the computer think of some: random sizes, random numbers, random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws, and in about one of three there is a query that sees nothing.
+# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too, with random sizes, random numbers and random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws, and in about one of three there is a query that sees nothing.
 
 # %%
 generator = torch.Generator().manual_seed(0)

@@ -71,7 +71,7 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# Keras now agrees to the seventh decimal, which is as far as it can, because it computes in `float32` and NumPy here in `float64`. One cause explains the whole difference, and that is what you want at the end of every such hunt: anything larger would have meant that there is a second cause.
+# Keras now agrees to the seventh decimal, which is as far as it can, because it computes in `float32` and NumPy here in `float64`. One cause explains the whole difference, and that is what you want at the end of every such hunt. If more than rounding had been left, there would have to be a second cause.
 #
 # ## In PyTorch
 #
@@ -99,7 +99,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 # %% [markdown]
 # The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
 #
-# The third is that NumPy has no softmax, so that preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
+# The third is that NumPy has no softmax, so preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
 #
 # ### Exercise 12.1: attention in NumPy
 #
@@ -170,7 +170,7 @@ except NotImplementedError:
 # | zero-one | 1 | 0 | tokenizers, for padding |
 # | additive | 0 | minus infinity, or a large negative number | older code, and inside Keras and PyTorch |
 #
-# The first two have the same dtype and opposite meanings, so that no error tells them apart, as you saw there. The other two have traps of their own, and whoever translates one convention into another meets them. With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
+# The first two have the same dtype and opposite meanings, so no error tells them apart, as you saw there. The other two have traps of their own, and whoever translates one convention into another meets them. With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
 
 # %%
 padding = torch.tensor([1, 1, 1, 0])
@@ -295,11 +295,11 @@ x_small = np.array([1.0, 0.0])
 x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(kernel))
 
 # %% [markdown]
-# With the same matrix Keras makes [1, 2] and PyTorch makes [1, 3]. A square matrix fits either way round, so that no error is raised.
+# With the same matrix Keras makes [1, 2] and PyTorch makes [1, 3]. A square matrix fits either way round, so no error is raised.
 #
 # ### Exercise 12.3: copy Keras's weights
 #
-# Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already, so that they must stay the same objects: write *into* them.
+# Write the function that fills PyTorch's module. An optimizer may hold the module's parameters already, so they must stay the same objects: write *into* them.
 
 # %% hints keras_to_torch [markdown]
 # Take one kernel, (E, H, D). Which two axes belong together as outputs? Merge those two first, without moving anything, and look at what is left to do.
@@ -356,7 +356,7 @@ except NotImplementedError:
     print("not yet: exercise 12.3 is still open")
 
 # %% [markdown]
-# One thing is not settled by copying the weights, and that is what a query gets that may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the weights, which makes four answers to one question. Both layers are fresh, so that their biases are 0.
+# One thing is not settled by copying the weights, and that is what a query gets that may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the weights, which makes four answers to one question. Both layers are fresh, so their biases are 0.
 #
 # **Predict.** How many kinds of answer are among the four?
 

@@ -32,7 +32,7 @@ for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
     print(define(word, seed=seed))
 
 # %% [markdown]
-# No dictionary has *blicket*, a word that psychologists made up for experiments with children. Now put your own name in the place of "ada", in small letters from a to z and without spaces. Each seed gives another definition. (Where nothing else is said, tokens are drawn at a temperature of 0.7, as in lesson 4.)
+# No dictionary has *blicket*, a word that psychologists made up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. (Where nothing else is said, tokens are drawn at a temperature of 0.7, as in lesson 4.)
 
 # %% measured
 name = "ada"
@@ -40,13 +40,13 @@ for seed in range(4):
     print(define(name, seed=seed))
 
 # %% [markdown]
-# Some of these are good enough to be read out to a friend, and some are not quite English. In this lesson you build all that is needed to write them: the tokens, the model, the training, and the choice of the next token. At the end your class runs the weights of a model that somebody else has trained and published.
+# Some of these are good enough to be read out to a friend, and some are not quite English. In this lesson you build all that is needed to write them: the tokens, the model, the training, and the choice of the next token. At the end, the model that you have written runs the weights of one that somebody else has trained and published.
 #
 # ## By hand
 #
 # ### Between characters and words
 #
-# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the way between. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so that frequent words end up as a single token while rare ones stay in pieces.
+# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the way between. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so frequent words end up as a single token while rare ones stay in pieces.
 #
 # Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. Of pairs that are equally frequent, the first in the alphabet is merged first, so l, o is. Write down what the three words look like then, and which pair is the most frequent one now, before you run the next cell.
 
@@ -164,7 +164,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 given.whole_model()
 
 # %% [markdown]
-# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*, which is x times the probability that a standard normal number is below x; its curve is that of a ReLU without the corner. (GPT-2 computes it by an approximation with tanh.) You find the block in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*, which is x times the probability that a standard normal number is below x; its curve is that of a ReLU without the corner, and dips a little below 0 on the left. (GPT-2 computes it by an approximation with tanh.) You find the block in `blocks.py`, beside this notebook.
 #
 # ### Exercise 13.3: the model
 #
@@ -282,7 +282,7 @@ for way, row in losses.items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, which this table cannot show.
+# Warm-up matters most here, at this peak rate; with a lower one it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, which this table cannot show.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -375,7 +375,7 @@ def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> list[
 
 
 # %% [markdown]
-# The next cell takes your model, your learning rate and your groups if they are there, and else those that are given.
+# The next cell takes your model, your learning rate and your groups if they are there, and otherwise the ones that are provided.
 
 # %% measured
 torch.manual_seed(0)
@@ -392,7 +392,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training it writes confetti. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so that its loss is near ln 2048 = 7.6.
+# Before training it writes confetti. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so its loss is near ln 2048 = 7.6.
 
 
 # %%
@@ -408,7 +408,7 @@ rows = [text.row(line) for line in text.seen]
 losses = train(model, rows, steps, rate, groups, show)
 
 # %% [markdown]
-# The next figure shows the loss on the lines that it trains on: that of the first step, and then means over 100 steps each.
+# The next figure shows the loss on the training lines, first that of the first step and then the mean of every 100 steps.
 
 # %% measured
 parts = torch.tensor(losses).chunk(36)  # 100 steps each
@@ -422,7 +422,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# After a quarter of the time it has found out how a definition sounds, and not much more than that. What comes later is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
+# After a quarter of the time it has found out how a definition sounds, and not much more than that. After that, progress is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
 
 # %% measured
 for name, one in (("three minutes", model), ("shipped", shipped)):
@@ -430,7 +430,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both, and the gap between the two losses is about three times as wide, so it gains a little from having seen a line. Whether it quotes whole lines is the subject of a later section. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
+# The shipped model is better on both, and the gap between the two losses is about four times as wide, 0.24 instead of 0.06, so it gains a little from having seen a line. Whether it quotes whole lines is the subject of a later section. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
 #
 # ### Choosing the next token
 #
@@ -451,7 +451,7 @@ best = logits.softmax(dim=-1).topk(6)
 # - *Top-k*: draw from the k most probable tokens only.
 # - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so there are few candidates where the model is sure, and many where it is not.
 #
-# The last two exist because of the tail. Each token after the hundred most probable ones is unlikely, but how much of the probability do they have together, on average over unseen lines?
+# The last two exist because of the tail. Each token beyond the hundred most probable ones is unlikely. But how much probability do all of them have together, on average over unseen lines?
 
 # %% measured
 with torch.no_grad():
@@ -781,10 +781,15 @@ repeat = earlier(lesson, "induction_score") or given.repetition
 found = torch.stack([back(looks), repeat(looks, torch.full((8,), 20))])
 plot.heatmap(
     found.unflatten(1, (-1, heads)).flatten(0, 1),
-    [f"{s} {n}" for s in ("back", "repeat") for n in range(len(writer.blocks))],
+    [
+        f"{s}, block {n}"
+        for s in ("one back", "repetition")
+        for n in range(len(writer.blocks))
+    ],
     [str(n) for n in range(heads)],
     "How much each head looks one back, and for repetitions",
-    kind="shares",
+    kind="numbers",
+    sides=("", "head"),
     alt="A row for each score and layer, a column for each head: its share of weight.",
 )
 
@@ -804,7 +809,7 @@ longer = [torch.tensor(row) for row in given.table("longer").values()]
 print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist()])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
+# Rotary positions bring most, and a gated network something. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
@@ -837,7 +842,7 @@ except NotImplementedError:
 # | quoting | the longest run shared with the text | compare with real text that was not seen |
 # | published weights | names and layouts, then the same numbers | compare logits |
 #
-# Put your name in the place of "ada" once more. This time the model that you have trained defines it:
+# Replace "ada" by your name once more. This time the model that you have trained defines it:
 
 # %% measured
 for seed in range(4):
@@ -856,7 +861,7 @@ recap()
 #
 # To know more, it would need text in which the same words occur in many situations, a model that can hold what they have in common, and, for a word that is new, a context that says something about it.
 #
-# A test: take words that the model has seen and words that were held out, equally frequent in spelling, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun.
+# A test: take words that the model has seen, words that were held out, and invented ones, alike in length and in endings, and let people or a rule judge whether a definition is about the right thing, such as the right category of noun.
 #
 # If only the seen words are defined better than invented ones, then it is memory. If the held-out ones are, too, for example because of their endings, then something general was learned. Form alone predicts no difference between any of the three.
 #
@@ -891,7 +896,7 @@ recap()
 # - **Images.** Cut small images into patches of 4 × 4 pixels, put a linear layer in the place of the token embedding, leave out the causal mask, and classify the mean of the last stream (Dosovitskiy et al. 2020, [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929)). Compare it with a linear classifier of the pixels, and with itself without positions.
 # - **A finding.** The model of lesson 9 learned to copy quite suddenly. Train it from ten seeds and with half as many heads, and measure when that happens, and whether it always does.
 #
-# The models that people talk to have been trained twice more after what you have done here: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the model. The first is your loss on other texts, counted only where the model is to speak.
+# The models that people talk to have been trained twice more after what you have done here: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the architecture, only the weights. The first uses your loss on other texts, counted only where the model is to speak, and the second a loss that compares the probabilities of the two answers.
 #
 # On a GPU all of this runs as it is, once the model and its inputs are moved there with `.to("cuda")`. What one changes then is the size of the batch, which grows, the number format of the products, which becomes `bfloat16`, and `torch.compile`, without which a small model spends much of its time on starting operations.
 #
