@@ -236,8 +236,12 @@ class Hasty(nn.Module):
 x.view(2, 3, 5, 4)[0, 0]
 
 # %% [markdown]
-# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So this "head" has not cut the tokens, it has cut the *sequence*. Its five rows are pieces of the first two tokens, and of the other tokens it sees nothing.
-#
+# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So this "head" has not cut the tokens, it has cut the *sequence*. Its five rows are pieces of the first two tokens, and of the other tokens it sees nothing. Here are all heads of sentence 0, as they should be cut and as they are:
+
+# %%
+figures.cut()
+
+# %% [markdown]
 # **Predict.** We put this module into the task with the two places, in place of PyTorch's with two heads, and train it in the same way. How often will it be right?
 
 # %%
