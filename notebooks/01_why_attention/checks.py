@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from autograder.checks import Inputs, check, shortcut
@@ -15,13 +16,17 @@ NO_SOFT_LOOKUP = shortcut(
 
 @check("soft_lookup", points=1, show=True)
 def a_small_store(soft_lookup: Any, draw: Inputs) -> Any:
-    """Four entries: a lookup as it is, and with temperatures of 0.5, 3 and 0.01."""
+    """Four entries: a lookup as it is, and with temperatures of 0.5, 3 and 0.01, and with large scores."""
     query, keys, values = draw.normal(3), draw.normal(4, 3), draw.normal(4, 2)
     results = {
         f"temperature {t:g}": soft_lookup(query, keys, values, t) for t in (0.5, 3.0)
     }
     results["temperature 0.01"] = soft_lookup(
         draw.give(query / 100), keys, values, 0.01
+    )
+    ahead = query / query.norm()  # its key's score is 2000
+    results["scores in the thousands"] = soft_lookup(
+        draw.give(2000 * ahead), draw.give(torch.cat([keys[1:], ahead[None]])), values
     )
     return {"without a temperature": soft_lookup(query, keys, values), **results}
 

@@ -4,27 +4,29 @@ from collections.abc import Sequence
 
 from autograder import plot
 
-READ = {f"h{i}": (i, 0) for i in range(1, 6)}
-CHAIN = [(f"h{i}", f"h{i + 1}") for i in range(1, 5)]
+READ = {f"h{i}": (i, 0) for i in range(5)}
+CHAIN = [(f"h{i}", f"h{i + 1}") for i in range(4)]
 
 
 def bottleneck() -> None:
     """Draw an encoder and a decoder that only the last state joins."""
-    written = {f"s{i}": (i + 5.6, 0) for i in range(1, 6)}
-    words = {f"x{i}": (i, -1) for i in range(1, 6)} | {
-        f"y{i}": (i + 5.6, 1) for i in range(1, 6)
+    written = {f"s{i}": (i + 5.6, 0) for i in range(5)}
+    words = {f"x{i}": (i, -1) for i in range(5)} | {
+        f"y{i}": (i + 5.6, 1) for i in range(5)
     }
-    arrows = [*CHAIN, *((f"s{i}", f"s{i + 1}") for i in range(1, 5))]
-    arrows += [(f"x{i}", f"h{i}") for i in range(1, 6)] + [
-        (f"s{i}", f"y{i}") for i in range(1, 6)
+    arrows = [*CHAIN, *((f"s{i}", f"s{i + 1}") for i in range(4))]
+    arrows += [(f"x{i}", f"h{i}") for i in range(5)] + [
+        (f"s{i}", f"y{i}") for i in range(5)
     ]
+    arrows += [(f"y{i}", f"s{i + 1}") for i in range(4)]
     plot.diagram(
         READ | written | words,
-        [*arrows, ("h5", "s1", 1.0)],
+        [*arrows, ("h4", "s0", 1.0)],
         "All that was read passes through one state",
-        marked=["h5"],
-        alt="Words x1 to x5 enter the states h1 to h5, one after another. One thick arrow leads from h5, the last "
-        "state, to the decoder's states s1 to s5, which write y1 to y5. No other arrow joins the two halves.",
+        marked=["h4"],
+        alt="Words x0 to x4 enter the states h0 to h4, one after another. One thick arrow leads from h4, the last "
+        "state, to the decoder's states s0 to s4, which write y0 to y4. Each written word enters the next state. No "
+        "other arrow joins the two halves.",
     )
 
 
@@ -34,22 +36,22 @@ def attention(weights: Sequence[float]) -> None:
     Args:
         weights: how much each of the five states counts, from 0 to 1.
     """
-    shares = [(f"h{i}", "context", weight) for i, weight in enumerate(weights, start=1)]
+    shares = [(f"h{i}", "context", weight) for i, weight in enumerate(weights)]
     plot.diagram(
-        READ | {"context": (3, 1), "s1": (3, 2), "y1": (5, 1.5)},
+        READ | {"context": (2, 1), "s0": (2, 2), "y0": (4, 1.5)},
         [
             *CHAIN,
             *shares,
-            ("s1", "context", 0.1, "decides the shares"),
-            ("s1", "y1"),
-            ("context", "y1"),
+            ("s0", "context", 0.1, "scores each h"),
+            ("s0", "y0"),
+            ("context", "y0"),
         ],
         "Attention: every state is asked, some count more",
         marked=["context"],
-        notes={f"h{i}": f"{weight:g}" for i, weight in enumerate(weights, start=1)},
-        alt="An arrow leads from each of the states h1 to h5 to the context; the thickest comes from h3. The decoder's "
-        "state s1 decides how thick they are. The word y1 is written from s1 and the context. For the next word the "
-        "arrows have other widths.",
+        notes={f"h{i}": f"{weight:g}" for i, weight in enumerate(weights)},
+        alt="An arrow leads from each of the states h0 to h4 to the context; the thickest comes from h2. The decoder's "
+        "state s0 scores each of them, which decides how thick they are. The word y0 is written from s0 and the "
+        "context. For the next word the arrows have other widths.",
     )
 
 
