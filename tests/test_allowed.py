@@ -4,6 +4,7 @@ import ast
 import contextlib
 import inspect
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -368,3 +369,29 @@ def test_what_the_solution_uses_is_nobodys_business() -> None:
     words = CodeReader([code], [code]).words("attend")
     assert words == {"runpy"}
     assert asked(code, allowed=tuple(words)) == ""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import torch\ntorch.autograd.grad.__name__ = 'sum'",
+        "import torch\ntorch.Tensor.whole = lambda x: x",
+        "from torch.nn import functional as F\nF.relu = F.gelu",
+        "import torch\ndel torch.exp",
+        "import logging.handlers",
+    ],
+)
+def test_what_changes_what_others_mean_is_a_question(code: str) -> None:
+    assert "a cell uses" in asked_elsewhere(code)
+
+
+def test_settings_that_one_may_set_are_no_question() -> None:
+    code = "import matplotlib.pyplot as plt\nimport os\nplt.rcParams['figure.dpi'] = 90\nos.environ['A'] = 'b'"
+    assert asked_elsewhere(code) == ""
+
+
+def test_names_that_stand_for_one_another_make_no_path_without_an_end() -> None:
+    lines = "\n".join(["a = a" + ".b" * 18] * 60)
+    start = time.process_time()
+    assert "very many names" in asked_elsewhere(f"import einops as a\n{lines}")
+    assert time.process_time() - start < 10

@@ -197,6 +197,23 @@ def test_a_zip_that_imitates_an_lms_beside_other_work_is_left_to_a_person(
     assert scratch.submission(scratch.lesson(LESSON), "bob_1").read_bytes() == notebook + b" "
 
 
+def test_a_list_of_very_many_names_is_not_read(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w") as archive:
+        archive.writestr("a/", "")
+    record = bomb.getvalue()
+    entry, end = record[record.index(b"PK\1\2") : record.index(b"PK\5\6")], record[record.index(b"PK\5\6") :]
+    many = 60_000
+    counts = many.to_bytes(2, "little") * 2 + (many * len(entry)).to_bytes(4, "little")
+    content = record[: record.index(b"PK\1\2")] + entry * many + end[:8] + counts + end[16:]
+    with zipfile.ZipFile(tmp_path / "lms.zip", "w") as outer:
+        outer.writestr("Ada A_1_assignsubmission_file_/many.zip", content)
+        outer.writestr(f"Ben B_2_assignsubmission_file_/{LESSON}.ipynb", notebook)
+    report = collect(scratch, scratch.lesson(LESSON), tmp_path / "lms.zip")
+    assert any("its list of files is longer than" in line for line in report.left_out), report.left_out
+    assert len(report.collected) == 1
+
+
 def test_a_folder_of_nothing_but_an_lms_zips_is_that(scratch: Course, tmp_path: Path, notebook: bytes) -> None:
     groups = {f"group{n}.zip": nested({f"ada{n}_{n}_{n}_{LESSON}.ipynb": notebook}) for n in (1, 2)}
     assert collected(scratch, put(tmp_path / "inbox", groups)) == (["ada1_1", "ada2_2"], [])

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from autograder.judging.operators import LATER, later_code_in, recording
+from autograder.judging.operators import AND_MORE, LATER, later_code_in, recording
 from autograder.judging.shortcuts import ran_in, record_is_odd
 from autograder.judging.values import Returned
 from autograder.paths import find_course
@@ -84,7 +84,7 @@ def test_a_record_does_not_change_what_comes_out() -> None:
 
 def test_recording_imports_nothing_heavy() -> None:
     code = (
-        "import sys, torch\nfrom autograder.judging.operators import LATER, later_code_in, recording\n"
+        "import sys, torch\nfrom autograder.judging.operators import AND_MORE, LATER, later_code_in, recording\n"
         "with recording(set()):\n    torch.ones(2).softmax(dim=0)\nassert 'torch._dynamo' not in sys.modules"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -137,3 +137,66 @@ class OwnList(list):
 )
 def test_what_may_run_code_later_is_noted(value: object, kind: str) -> None:
     assert list(later_code_in(value)) == [LATER + kind]
+
+
+def softmax_seen(setting: str, body: str) -> set[str]:
+    """Return what is recorded of a softmax in lesson 4's first check: a student's cell, and the body of the answer."""
+    names: dict[str, Any] = {"torch": torch, "F": torch.nn.functional}
+    exec(f"{setting}\ndef stable_softmax(x, dim=-1):\n    {body}", names)
+    check = key_of("04_softmax").checks_of("stable_softmax")[0]
+    outcome = check.values(names["stable_softmax"], SEED, record=True)
+    assert isinstance(outcome, Returned), outcome
+    return set(outcome.ran)
+
+
+def test_a_recorder_that_was_taken_off_is_missed() -> None:
+    setting = """
+import contextlib
+held = [contextlib.ExitStack(), contextlib.ExitStack()]
+held[0].enter_context(torch.autograd.graph.allow_mutation_on_saved_tensors())
+held[1].enter_context(torch.device("cpu"))
+"""
+    close = "[h.close() for h in held]"
+    back = "held[0].enter_context(torch.autograd.graph.allow_mutation_on_saved_tensors())"
+    back += "; held[1].enter_context(torch.device('cpu'))"
+    seen = softmax_seen(setting, f"(x + 0).exp(); {close}; y = F.softmin(-x, dim=dim); {back}; return y")
+    torch.overrides._pop_mode()  # the student's own, which stay behind
+    assert AND_MORE in seen
+
+
+@pytest.mark.parametrize(
+    ("setting", "body", "kind"),
+    [
+        ("", "r = x.exp(); r.detach = lambda: F.softmin(-x, dim=dim); return r", "attributes"),
+        (
+            "class Own(torch.autograd.Function):\n"
+            "    @staticmethod\n    def forward(ctx, x): return x.exp()\n"
+            "    @staticmethod\n    def backward(ctx, g): return g",
+            "return Own.apply(x.clone().requires_grad_()) * 2",
+            "Function",
+        ),
+        ("", "r = x.clone().requires_grad_().exp(); r.register_hook(lambda g: g); return r", "hook"),
+    ],
+)
+def test_what_autograd_or_a_tensor_of_its_own_calls_later_is_noted(setting: str, body: str, kind: str) -> None:
+    assert LATER + kind in softmax_seen(setting, body)
+
+
+def test_complex_numbers_are_seen_under_any_name() -> None:
+    assert "complex" in softmax_seen("", "return (x + 1j).exp().real")
+    assert "complex" not in softmax_seen("", "return x.exp()")
+
+
+@pytest.mark.parametrize("way", ["format(y, '.17g')", "int(y * 2.0**52)", "float(y)", "[*map(repr, [y.item()])]"])
+def test_a_number_leaves_under_any_name(way: str) -> None:
+    assert "item" in softmax_seen("", f"y = x.sum(); {way}; return x.exp()")
+
+
+@pytest.mark.parametrize("way", ["print(x)", "bool((x > 0).any())", "[x[i] for i in torch.arange(2)]"])
+def test_what_is_printed_asked_or_counted_is_no_number_that_leaves(way: str) -> None:
+    assert "item" not in softmax_seen("", f"{way}; return x.exp()")
+
+
+def test_very_many_whole_numbers_are_odd() -> None:
+    way = "[int(i) for i in torch.arange(6000)]"
+    assert AND_MORE in softmax_seen("", f"{way}; return x.exp()")

@@ -112,3 +112,32 @@ def test_a_new_cell_that_binds_the_exercises_name_counts() -> None:
     ):
         assert found_in(BANS, "attend", [stub, "x = 1", cell]) == FOUND
     assert found_in(BANS, "attend", [stub, "def other(q): return F.ready_made(q)"]) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "tools['f'] = lambda q: scaled_dot_product_attention(q)",
+        "tools.update(f=lambda q: scaled_dot_product_attention(q))",
+        "tools.f = lambda q: scaled_dot_product_attention(q)",
+        "def f(q): return scaled_dot_product_attention(q)\ntools.append(f)",
+        "def keep(f):\n    tools.append(f)\n@keep\ndef f(q): return scaled_dot_product_attention(q)",
+    ],
+)
+def test_what_another_cell_puts_into_an_object_is_the_answers_code(other: str) -> None:
+    assert found_in(LONG, "attend", ["tools = {}\ndef attend(q): return tools['f'](q)", other])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "F.scaled_dot_product_attention(x).sub(attend(x)).abs().max()",
+        "attend(x).sub(F.scaled_dot_product_attention(x)).abs().max()",
+        "print(F.scaled_dot_product_attention(x))",
+        "results['theirs'] = F.scaled_dot_product_attention(x)",
+        "torch.manual_seed(0)\ntorch.allclose(F.scaled_dot_product_attention(x), attend(x))",
+    ],
+)
+def test_a_comparison_in_another_cell_stays_welcome(other: str) -> None:
+    answer = "import torch\ndef attend(q):\n    print(torch.ones(1))\n    return torch.exp(q)"
+    assert found_in(LONG, "attend", [answer, other]) is None

@@ -43,6 +43,7 @@ SAID_AS = {  # the word that a text uses for what a shortcut names
     "jacrev": JACOBIAN,
     "jacfwd": JACOBIAN,
     "log_softmax": "softmax",
+    "logaddexp2": "logaddexp",
     "torch": "PyTorch",
     "keras": NUMPY_ALONE,
     "scipy": NUMPY_ALONE,

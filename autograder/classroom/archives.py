@@ -23,6 +23,7 @@ MOST_UNPACKED_BYTES = 50 * 2**20
 NESTED = 3
 LONGEST_NAME = 500
 LONGEST_STUDENT = 100  # bytes, of the 255 that a folder's name may have
+LONGEST_LIST = 2_000_000  # bytes of an archive's list of files: an upload's is a few kilobytes
 MOST_FILES, MOST_BYTES_EACH = 1000, 500 * 2**20  # that one student hands in
 
 
@@ -217,10 +218,24 @@ def is_junk(path: str) -> bool:
     return not JUNK.isdisjoint(parts) or bool(parts and parts[-1].startswith("._"))
 
 
+def opened(stream: IO[bytes]) -> zipfile.ZipFile:
+    """Open an archive, unless its list of files is far longer than any: opening makes an object of each at once.
+
+    Raises:
+        zipfile.BadZipFile: it is no archive.
+        ValueError: its list of files is too long.
+    """
+    end = zipfile._EndRecData(stream)  # type: ignore[attr-defined]  # what ZipFile itself reads first
+    if end and end[zipfile._ECD_SIZE] > LONGEST_LIST:  # type: ignore[attr-defined]
+        raise ValueError(f"its list of files is longer than {LONGEST_LIST // 1_000_000} MB")
+    stream.seek(0)
+    return zipfile.ZipFile(stream)
+
+
 def is_of_an_lms(stream: IO[bytes]) -> bool:
     """Say whether all that an archive holds has names as a learning management system gives them."""
     try:
-        with zipfile.ZipFile(stream) as archive:
+        with opened(stream) as archive:
             names = [info.filename for info in archive.infolist() if not is_junk(info.filename)]
     except Exception:  # whoever opens it next says why
         return False
@@ -242,7 +257,7 @@ def read_zip(
         depth: how many archives it is in.
     """
     try:
-        archive = zipfile.ZipFile(stream)
+        archive = opened(stream)
     except Exception as error:  # not an archive, of an unknown version, with a name in no known writing
         known = isinstance(error, zipfile.BadZipFile)
         report.left_out.append(f"{name}: not a zip archive" if known else f"{name}: cannot be opened ({error})")

@@ -26,6 +26,7 @@ from .ordinary import (
     LEADING,
     MAGICS,
     MODULES,
+    SETTABLE,
     follow,
 )
 from .syntax import Path, as_code, bound_at, called, imported, is_self, reachable, wanted_by
@@ -37,6 +38,7 @@ FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if r
 MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 MOST_STEPS = 20
+TOO_LONG = "a path of very many names"
 Names = Mapping[str, Path]
 
 
@@ -134,6 +136,7 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and is_asked_about(part.id, call, loops, modules):
             yield part.id
+        yield from set_in_module(part, names)
         if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
             yield "case"  # which fields are matched by their places, a text says
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
@@ -141,6 +144,18 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
             if is_private(word, owner) or (word in CALLED and is_borrowed(part, owner) and id(part) not in bases):
                 yield word
     yield from leading
+
+
+def set_in_module(part: ast.AST, names: Names) -> Iterator[str]:
+    """Yield what a node sets or deletes in something that begins in a module: others mean it, too."""
+    if not isinstance(part, ast.Attribute | ast.Subscript) or isinstance(part.ctx, ast.Load):
+        return
+    owner: ast.AST = part.value
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    path = path_of(owner, names)
+    if path and not any(".".join(path).startswith(name) for name in SETTABLE):
+        yield ast.unparse(part)
 
 
 def is_builtin(node: ast.AST) -> bool:
@@ -221,6 +236,8 @@ def path_of(node: ast.AST | None, names: Names) -> Path:
         steps.append(node.attr)
         node = node.value
     begun = names.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    if begun and (len(begun) + len(steps) > MOST_STEPS or begun == (TOO_LONG,)):
+        return (TOO_LONG,)  # names that stand for one another make paths without an end
     return (*begun, *reversed(steps)) if begun else ()
 
 

@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch._tensor_str import PRINT_OPTS
+from torch.autograd.function import BackwardCFunction
+from torch.overrides import TorchFunctionMode, _get_current_function_mode
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 
 MOST_NAMES = 500  # PyTorch has more operators, but no answer needs so many
 AND_MORE = "(and more)"
@@ -33,9 +35,12 @@ PLAIN = (
     *(torch.Tensor, torch.dtype, torch.device, np.ndarray, np.generic),
     *(torch.UntypedStorage, torch.TypedStorage),  # which a deep copy hands over
 )
+HOOKS = ("register_hook", "register_post_accumulate_grad_hook")
 READ_BY = ("__iter__", "__getitem__", "__len__", "__getattribute__")
 LIBRARIES = ("collections", "torch", "numpy")
 DEEPEST, MOST_LOOKED_AT = 8, 1000
+TO_PYTHON, MOST_NUMBERS, USUAL_DIGITS = "aten::_local_scalar_dense", 5000, 6
+MOST_NODES = 2000  # of a result's graph
 FROM_TEXT = "<string>"  # where `exec` and `eval` say that code comes from
 
 
@@ -48,7 +53,10 @@ class FunctionRecorder(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note a function and the modules that call it, and call it."""
-        note(self._names, getattr(func, "__name__", ""))
+        name = getattr(func, "__name__", "")
+        note(self._names, name)
+        if name in HOOKS:
+            note(self._names, f"{LATER}hook")
         note_all(self._names, unrecorded_in((args, kwargs)))
         for module in callers(sys._getframe(1)):
             note(self._names, CALLER + module)
@@ -67,13 +75,28 @@ class OperatorRecorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, names: set[str]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._names = names
+        self._names, self._left = names, 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Note an operator, and run it."""
-        note(self._names, operator_name(func))
+        name = operator_name(func)
+        note(self._names, name)
         note_all(self._names, (LATER + kind.__name__ for kind in types if not is_plain(kind)))
-        return func(*args, **(kwargs or {}))
+        if name == TO_PYTHON:
+            self._note_number(args[0])
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and result.is_complex():
+            note(self._names, "complex")
+        return result
+
+    def _note_number(self, number: torch.Tensor) -> None:
+        """Note that a number leaves PyTorch, by whatever way: as `item` does, but to be printed as usual."""
+        self._left += 1
+        printed = "torch._tensor_str" in callers(sys._getframe(2))
+        if number.is_floating_point() and not (printed and PRINT_OPTS.precision <= USUAL_DIGITS):
+            note(self._names, "item")
+        if self._left > MOST_NUMBERS:  # whole numbers and answers to questions may spell out any number
+            note(self._names, AND_MORE)
 
 
 def operator_name(func: Any) -> str:
@@ -104,9 +127,25 @@ def later_code_in(value: Any, depth: int = 0) -> Iterator[str]:
     kind = type(value)
     if not is_plain(kind):
         yield LATER + ("Module" if issubclass(kind, torch.nn.Module) else kind.__name__)
+    elif issubclass(kind, torch.Tensor):
+        if vars(value):  # methods of its own
+            yield LATER + "attributes"
+        yield from own_backward(value)
     elif issubclass(kind, list | tuple | dict) and depth < DEEPEST:
         for item in islice(value.values() if issubclass(kind, dict) else value, MOST_LOOKED_AT):
             yield from later_code_in(item, depth + 1)
+
+
+def own_backward(tensor: torch.Tensor) -> Iterator[str]:
+    """Yield the functions in a tensor's graph that are not PyTorch's own: autograd calls them when nobody records."""
+    waiting: list[Any] = [tensor.grad_fn]
+    seen = set(waiting)
+    for node in waiting:  # grows while it is read
+        if isinstance(node, BackwardCFunction):
+            yield LATER + "Function"
+        new = {inner for inner, _ in getattr(node, "next_functions", ())} - seen
+        seen |= new
+        waiting += new if len(waiting) < MOST_NODES else ()
 
 
 def note_later_code(names: set[str], value: Any) -> None:
@@ -156,9 +195,18 @@ def note(names: set[str], name: str) -> None:
 
 @contextlib.contextmanager
 def recording(names: set[str] | None) -> Iterator[None]:
-    """Note what runs in the block; nothing where there is no set to note it in."""
+    """Note what runs in the block; nothing where there is no set to note it in.
+
+    PyTorch takes a mode off its stack by place, so a student's own context manager, left in the block, may take a
+    recorder off. That is noted: the recorders have to be on top again at the end.
+    """
     if names is None:
         yield
         return
-    with FunctionRecorder(names), OperatorRecorder(names):
-        yield
+    with FunctionRecorder(names) as functions, OperatorRecorder(names) as operators:
+        try:
+            yield
+        finally:
+            on_top = (_get_current_function_mode(), _get_current_dispatch_mode())  # type: ignore[no-untyped-call]
+            if on_top != (functions, operators):
+                note(names, AND_MORE)

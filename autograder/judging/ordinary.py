@@ -54,16 +54,17 @@ uuid call:vars zlib
 )  # in cells that no exercise leads to: what shows, measures and reads files; `call:` is in a call that shows all of it
 RUN_TEXTS = listed("""
 PIL.ImageMath __future__.barry_as_FLUFL contextlib.redirect_stderr contextlib.redirect_stdout dataclasses.dataclass
-dataclasses.make_dataclass enum.global_enum functools.singledispatch
-functools.singledispatchmethod functools.update_wrapper functools.wraps inspect.signature logging.config
-matplotlib.backends matplotlib.sphinxext matplotlib.testing numpy.load operator.attrgetter operator.methodcaller
-pandas.eval pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.profiler_util
+dataclasses.make_dataclass enum.global_enum functools.singledispatch functools.singledispatchmethod
+functools.update_wrapper functools.wraps inspect.signature logging.config matplotlib.backends matplotlib.sphinxext
+matplotlib.testing logging.handlers numpy.load operator.attrgetter operator.methodcaller pandas.eval
+pandas.read_pickle sklearn.utils string.Formatter timeit.repeat timeit.timeit torch.autograd.profiler_util
 torch.cuda.CUDAPluggableAllocator torch.load typing.get_type_hints unittest.mock
 """)  # in those modules, what finds or runs something that a text names
 LEADING = listed("""
 asyncio autograder builtins concurrent ctypes gc importlib inspect joblib multiprocessing os pickle subprocess sys
 threading torch
 """)  # modules that an object from anywhere leads to, if it is a module itself
+SETTABLE = listed("matplotlib os.environ pandas plotly")  # whose settings one may set
 ASKED_ABOUT = listed("__import__ breakpoint compile eval exec get_ipython globals locals vars")
 MAGICS = frozenset({"load_ext autoreload"}) | listed("""
 autoreload bash capture conda config debug env history html javascript latex lsmagic markdown matplotlib pdb pinfo

@@ -59,6 +59,11 @@ class Code(str):
         return [(node, bound_by(node)) for node in self.statements]
 
     @cached_property
+    def changing(self) -> list[tuple[ast.stmt, frozenset[str]]]:
+        """Its statements, each with the names of objects from outside of it that it may change."""
+        return [(node, changed_by(node)) for node in self.statements]
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         """The names that it binds for later cells."""
         return frozenset().union(*(names for _, names in self.binding))
@@ -104,7 +109,7 @@ def top_level_names(source: str) -> frozenset[str]:
 
 
 def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
-    """Return the statements of the first source, and those of the others that bind what is used, directly or not.
+    """Return the statements of the first source, and those of the others that bind or change what is used.
 
     Args:
         sources: the code where the search starts, then other cells.
@@ -113,17 +118,44 @@ def reachable(sources: Sequence[str], start: str = "") -> list[ast.stmt]:
     codes = [as_code(source) for source in sources]
     found = list(codes[0].statements) if codes else []
     binding: dict[str, list[ast.stmt]] = {}
+    libraries = {name for code in codes for name in code.imports}
     for node, names in (bound for code in codes[1:] for bound in code.binding):
         for name in names:
+            binding.setdefault(name, []).append(node)
+    for node, changed in (changes for code in codes[1:] for changes in code.changing):
+        for name in changed - libraries - set(dir(builtins)):
             binding.setdefault(name, []).append(node)
     found += binding.pop(start, [])
     seen = {id(node) for node in found}
     for node in found:  # grows while it is read
-        for name in wanted_by(node):
+        for name in wanted_by(node) | ({node.name} if isinstance(node, Definition) else set()):
             new = [other for other in binding.pop(name, []) if id(other) not in seen]
             seen |= {id(other) for other in new}
             found += new
     return found
+
+
+def changed_by(node: ast.stmt) -> frozenset[str]:
+    """Return the names of objects from outside a statement that it may change.
+
+    It stores into them, calls a method of theirs for nothing but its effect, or decorates with them: what a function
+    finds in a list, a field or a registry is its code, too.
+    """
+    changed: list[ast.AST] = []
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute | ast.Subscript) and not isinstance(part.ctx, ast.Load):
+            changed.append(part)
+        elif isinstance(part, ast.Expr) and isinstance(getattr(part.value, "func", None), ast.Attribute):
+            changed.append(part.value.func)  # type: ignore[attr-defined]
+        changed += (getattr(each, "func", each) for each in getattr(part, "decorator_list", ()))
+    return frozenset(map(root_of, changed)) & wanted_by(node)
+
+
+def root_of(node: ast.AST) -> str:
+    """Return the name of the object that an expression is a part of; '' where it is part of what a call made."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def wanted_by(node: ast.stmt) -> frozenset[str]:

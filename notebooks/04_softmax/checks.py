@@ -17,6 +17,8 @@ NO_STABLE_SOFTMAX = shortcut(
     "softmax",
     "log_softmax",
     "logsumexp",
+    "logaddexp",
+    "logaddexp2",
     "Softmax",
     because="Use exp: the exercise is about what happens inside softmax.",
 )
@@ -24,6 +26,8 @@ NO_STREAMING_ATTEND = shortcut(
     "streaming_attend",
     "softmax",
     "logsumexp",
+    "logaddexp",
+    "logaddexp2",
     "scaled_dot_product_attention",
     because="The scores arrive in pieces: write the single pass yourself.",
 )

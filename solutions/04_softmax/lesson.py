@@ -83,7 +83,7 @@ shifted / shifted.sum(dim=-1, keepdim=True)
 #
 # ### Exercise 4.1: a softmax that does not overflow
 #
-# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp` and not PyTorch's `softmax` or `logsumexp`, because this exercise is about what happens inside them.
+# Write softmax along any one axis, for scores of any size. Some scores may be −∞, which will mean "not allowed" in the next lesson, but each row has at least one finite score. Use `exp` and not PyTorch's `softmax`, `logsumexp` or `logaddexp`, because this exercise is about what happens inside them.
 
 # %% hints stable_softmax [markdown]
 # Which two steps of the recipe work along an axis? What shape must their results have so that they can be combined with the table again, whatever the axis is?
@@ -289,7 +289,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 #
 # ### Exercise 4.4: attention in one pass
 #
-# Mix the values in one pass over pieces of `chunk` keys each, of which the last may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows. PyTorch's softmax, `logsumexp` and ready-made attention are not allowed here, because the single pass is the exercise.
+# Mix the values in one pass over pieces of `chunk` keys each, of which the last may be shorter. Subtract the largest score so far before every `exp`, so that nothing overflows. PyTorch's softmax, `logsumexp`, `logaddexp` and ready-made attention are not allowed here, because the single pass is the exercise.
 
 # %% hints streaming_attend [markdown]
 # Which three quantities does the table above keep track of, and what are they before the first piece? For the largest score so far, which number is smaller than every score?
