@@ -71,6 +71,15 @@ def test_a_function_that_asks_while_it_is_checked_is_told_that_nobody_types() ->
         assert "nobody does" in session.check(A_NUMBER, (CHECKS, ""), seed=1).text
 
 
+def test_a_file_is_opened_by_its_name_and_by_no_number() -> None:
+    with isolated(PATIENT) as session:
+        session.run("with open('mine.txt', 'w') as f: print('21', file=f)")
+        session.run("def double(x): return float(open('mine.txt').read()) * 2 * x / x")
+        assert isinstance(session.check(A_NUMBER, (CHECKS, ""), seed=1), Returned)
+        session.run("def double(x):\n    for n in range(64): open(n, 'r+b', closefd=False)")
+        assert "by its name" in session.check(A_NUMBER, (CHECKS, ""), seed=1).text
+
+
 @pytest.mark.parametrize(
     "above", ["%pip install einops", "from autograder import check", "weights = torch.load('mine.pt')"]
 )

@@ -89,6 +89,11 @@ class GradingShell(InteractiveShell):  # type: ignore[misc]
         self.recorder, self.stopped = Recorder(0), False
         super().__init__(config=config, displayhook_class=Hook, display_pub_class=Publisher, **options)
 
+    def init_user_ns(self) -> None:
+        """Begin without IPython's own `open`, which opens numbers."""
+        super().init_user_ns()
+        self.user_ns.pop("open", None)
+
     def enable_gui(self, gui: str | None = None) -> None:
         """Accept `%matplotlib inline`; there is no window to open."""
 
