@@ -30,8 +30,8 @@ torch.nn torch.testing typing warnings
 OF_TORCH = (
     listed("""
 Generator Size Tensor as_tensor asarray atleast_1d atleast_2d atleast_3d autocast block_diag broadcast_shapes cdist
-cartesian_prod compile default_generator device dtype einsum enable_grad finfo from_numpy get_default_device
-get_default_dtype get_num_threads get_rng_state iinfo inference_mode initial_seed is_complex is_floating_point
+cartesian_prod compile device dtype einsum enable_grad finfo from_numpy get_default_device
+get_default_dtype get_num_threads iinfo inference_mode is_complex is_floating_point
 is_grad_enabled is_tensor layout load manual_seed meshgrid no_grad norm save seed set_default_device set_default_dtype
 set_float32_matmul_precision set_flush_denormal set_grad_enabled set_num_threads set_printoptions set_rng_state split
 stft tensor tensordot typename unique unique_consecutive unravel_index use_deterministic_algorithms vmap
