@@ -90,7 +90,9 @@ print(f"8 of  8 words: {longer:4.0%} right")
 print(f"4 of 16 words: {accuracy(model, first_four):4.0%} right")
 
 # %% [markdown]
-# The model for 8 words is now right in more than a third of the cases, which is far better than before, although it still fails more often than not. (Five random seeds gave 36% to 51%.) The other one repeats its four words nearly always (five seeds gave 82% to 99%), although twelve further words were read after them. The distance is not free, since after 250 training steps this model is as lost as the one for 16 words. But training overcomes it, while three times as much training does nothing for 16 words out of 16, of which hardly any sequence comes out right. Nor is it the length of what is written: four words that are to be written four times over are right in nine cases out of ten after 250 training steps.
+# The model for 8 words is now right in more than a third of the cases, which is far better than before, although it still fails more often than not. (Five random seeds gave 36% to 51%.) The other one repeats its four words nearly always (five seeds gave 82% to 99%), although twelve further words were read after them.
+#
+# The distance is not free, since after 250 training steps this model is as lost as the one for 16 words. But training overcomes it, while three times as much training does nothing for 16 words out of 16, of which hardly any sequence comes out right. Nor is it the length of what is written: four words that are to be written four times over are right in nine cases out of ten after 250 training steps.
 #
 # What is left is the number of words that one state has to hold. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves its limit, but it would be better not to have one.
 #
@@ -113,7 +115,9 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each. To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, which makes it (B, 1, 64), and `expand_as` repeats it along that axis until it is (B, S, 64), like `states`. `cat` joins the two halves of each pair to (B, S, 128). The network returns one score for each pair, (B, S, 1), and `squeeze` removes that last axis. Each line does for all sequences and words what the loop did for five.
+# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each.
+#
+# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, which makes it (B, 1, 64), and `expand_as` repeats it along that axis until it is (B, S, 64), like `states`. `cat` joins the two halves of each pair to (B, S, 128). The network returns one score for each pair, (B, S, 1), and `squeeze` removes that last axis. Each line does for all sequences and words what the loop did for five.
 
 
 # %%
@@ -264,7 +268,9 @@ def soft_lookup(
 # %% [markdown]
 # ### Two ways to score
 #
-# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you. A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the one mean the same as entry 5 of the other. (Training can bring about such an agreement: with a dot product in place of `score`, the translator of this lesson also gets 98% of its dates right, in three runs that are not shown.)
+# You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you.
+#
+# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the one mean the same as entry 5 of the other. (Training can bring about such an agreement: with a dot product in place of `score`, the translator of this lesson also gets 98% of its dates right, in three runs that are not shown.)
 #
 # The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #

@@ -346,7 +346,9 @@ output
 #
 # ### Exercise 2.3: attention
 #
-# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and what comes of it is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
+# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
+#
+# The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and what comes of it is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output.
 
 # %%
 q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]

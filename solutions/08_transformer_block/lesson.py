@@ -96,7 +96,9 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# Follow the stream down the left side of the figure, where it meets neither a norm nor a matrix but only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, which is called *post-norm*, and there the stream itself passes through every norm. How much depends on this choice can be measured. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream at its bottom and at its top.
+# Follow the stream down the left side of the figure, where it meets neither a norm nor a matrix but only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, which is called *post-norm*, and there the stream itself passes through every norm.
+#
+# How much depends on this choice can be measured. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream at its bottom and at its top.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -107,7 +109,9 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
     print(f"{kind:10} {bottom:.1f} to {top:.1f}  {after}")
 
 # %% [markdown]
-# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes longer than with pre-norm, about as long as with post-norm. Twelve blocks can still do without norms, but each block multiplies what it finds: with 48 blocks the standard deviation at the top is 82 in one such stack that is not shown, where it is 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny, which larger models need (Xiong et al., below) and this small one does not.
+# After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes longer than with pre-norm, about as long as with post-norm.
+#
+# Twelve blocks can still do without norms, but each block multiplies what it finds: with 48 blocks the standard deviation at the top is 82 in one such stack that is not shown, where it is 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny, which larger models need (Xiong et al., below) and this small one does not.
 #
 # ### Why the bare stack fails
 #

@@ -134,5 +134,5 @@ def edges(blockwise_attention: Any, draw: Inputs) -> Any:
         blockwise_attention(one[0], draw.give(-rising), one[1], 2),
     ]
     long = draw.normal(50, 2), draw.normal(251, 2), draw.normal(251, 2)
-    sizes = sizes_inside(blockwise_attention, long, 8, draw.give(rule(draw, 251)))
+    sizes = sizes_inside(blockwise_attention, long, 16, draw.give(rule(draw, 251)))
     return partial(blockwise_attention, q, k, v, 2, mask), results, sizes

@@ -5,7 +5,7 @@ from byte_pairs import merge
 from cache import KVCache, decode_step
 from dictionary import Dictionary, Quotations, word_counts
 from figures import whole_model
-from measure import table
+from measure import worse
 from modern import GPT
 from published import (
     Tokens,
@@ -52,9 +52,9 @@ __all__ = [
     "one_back",
     "repetition",
     "softmax",
-    "table",
     "weights_in",
     "whole_model",
     "word_counts",
+    "worse",
     "write",
 ]

@@ -248,17 +248,12 @@ predict(
 with torch.device("meta"):  # shapes without numbers
     gpt2 = given.GPT(50_257, 1024, 768, 12, 12)
 sizes = {n: sum(p.numel() for p in m.parameters()) for n, m in gpt2.named_children()}
-{part: f"{size:,}" for part, size in sizes.items() if size}
-
-# %% [markdown]
-# The embeddings of tokens are the second largest part. With an output matrix of its own, the model would have them twice:
-
-# %%
+print({part: f"{size:,}" for part, size in sizes.items() if size})
 print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} untied")
 reveal("parameters of GPT-2 small", "124 million")
 
 # %% [markdown]
-# Of the 124 million parameters, 39 million are the embeddings of tokens, and tying saves another 39 million. In a small model tying saves a larger share, because the vocabulary grows more slowly than the rest.
+# Of the 124 million parameters, 39 million are the embeddings of tokens. With an output matrix of its own the model would have these twice, which is the second number in the last line, so tying saves 39 million. In a small model tying saves a larger share, because the vocabulary grows more slowly than the rest.
 #
 # ### The recipe
 #
@@ -275,10 +270,8 @@ reveal("parameters of GPT-2 small", "124 million")
 predict("missed most", options=("warm-up", "cosine", "clipping", "weight decay"))
 
 # %%
-losses = {way: torch.tensor(row) for way, row in given.table("recipe").items()}
-for way, row in losses.items():
-    if way != "everything":
-        print(f"{way:20}", [f"{d:+.3f}" for d in (row - losses["everything"]).tolist()])
+for way, row in given.worse("recipe", than="everything").items():
+    print(f"{way:20}", [f"{d:+.3f}" for d in row])
 reveal("missed most", "warm-up")
 
 # %% [markdown]
@@ -736,8 +729,7 @@ def from_published(weights: Mapping[str, Tensor], num_heads: int) -> GPT:
 
 # %% measured
 try:
-    with torch.no_grad():
-        apart = (from_published(weights, 2)(tokens) - logits).abs().max()
+    apart = (from_published(weights, 2)(tokens).detach() - logits).abs().max()
     print(f"largest difference: {apart:.0e}, largest logit: {logits.abs().max():.0f}")
 except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
@@ -801,15 +793,14 @@ plot.heatmap(
 # Your model is that of 2019. The large models of today differ from it mainly in five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
 
 # %%
-losses = {way: torch.tensor(row) for way, row in given.table("model").items()}
-for way, row in losses.items():
-    if way != "2019":
-        print(f"{way:17}", [f"{d:+.3f}" for d in (row - losses["2019"]).tolist()])
-longer = [torch.tensor(row) for row in given.table("longer").values()]
-print("today, 3600 steps", [f"{d:+.3f}" for d in (longer[1] - longer[0]).tolist()])
+for table, steps in (("model", 600), ("longer", 3600)):
+    for way, row in given.worse(table, than="2019").items():
+        print(f"{way:17} {steps:4} steps", [f"{d:+.3f}" for d in row])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes. After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
+# Rotary positions bring most, and a gated network something. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
+#
+# After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
