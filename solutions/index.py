@@ -5,26 +5,26 @@
 #
 # An exercise is a cell with `raise NotImplementedError()`. Write your lines in its place, run the cell, then the `check(...)` below it. The check names the mistake it recognizes. You may skip exercises; nothing later needs them.
 #
-# Each lesson answers one question, which the one before it has left open:
+# Each lesson answers one question, and most of the questions were left open by the lesson before:
 #
-# | lesson | question |
-# |---|---|
-# | 0. Warm-up | Which axis does a program lose when nothing complains? |
-# | 1. Why attention? | What does a network forget that reads first and writes afterward? |
-# | 2. Queries, keys, values | Who asks whom, and what comes back? |
-# | 3. Scaling | Why are scores divided by the square root of a dimension? |
-# | 4. Softmax | What if the scores are huge, or arrive in pieces? |
-# | 5. Masking | Who may not look at whom, and what if nobody is left to look at? |
-# | 6. Multi-head attention | What can two heads do that one cannot? |
-# | 7. Order and position | How does a token know where it is? |
-# | 8. The transformer block | What does a model need besides attention? |
-# | 9. Train it, look inside | Which head does the work, and how can you prove it? |
-# | 10. Efficient attention | What need not be computed twice? |
-# | 11. Bug hunt | How do you find a bug in code that you did not write? |
-# | 12. NumPy and Keras | Is it the same in another library? |
-# | 13. A GPT of your own | Can it write? |
+# | lesson | question | minutes | after lessons |
+# |---|---|---|---|
+# | 0. Warm-up | How can a program with matrices be wrong although it raises no error? | 45 | |
+# | 1. Why attention? | What does a network forget if it reads the whole text before it writes? | 75 | |
+# | 2. Queries, keys, values | How does a word find the other words it needs, and what does it get from them? | 90 | 1 |
+# | 3. Scaling | Why are scores divided by the square root of a dimension? | 80 | 2 |
+# | 4. Softmax | What if the scores are huge, or arrive in pieces? | 90 | 3 |
+# | 5. Masking | How are tokens hidden from one another, and what happens if all of them are hidden? | 110 | 4 |
+# | 6. Multi-head attention | What can two heads do that one cannot? | 105 | 5 |
+# | 7. Order and position | How does a token know where it is? | 90 | 6 |
+# | 8. The transformer block | What does a model need besides attention? | 115 | 5 to 7 |
+# | 9. Train it, look inside | Which head does the work, and how can you prove it? | 110 | 8 |
+# | 10. Efficient attention | What need not be computed twice? | 110 | 4 to 6, 8 |
+# | 11. Bug hunt | How do you find a bug in code that you did not write? | 180 | 5, 6 |
+# | 12. NumPy and Keras | Does another library compute the same numbers? | 110 | 4 to 6 |
+# | 13. A GPT of your own | Can it write? | 200 | 8, 9 |
 #
-# The core is lessons 1 to 6 and 8, about eleven hours. Of the others, 9 comes before 13, and the rest can be taken in any order. Exercises 3.5, 9.4 and 11.3 are the hardest ones; leave them for a second round if they hold you up.
+# The core is lessons 1 to 6 and 8, about eleven hours; all fourteen take about twenty-five. Exercises 3.5, 9.4 and 11.3 are the hardest ones; leave them for a second round if they hold you up.
 #
 # Run the next cell to see how far you are. An exercise's points count once its checks pass here; a few hidden checks are added when the lesson is graded. `check` keeps your progress in `progress.json` beside this page and sends that file nowhere. On a hub whose teacher has a board, the cell says above the table what `check` tells it, and how to turn that off.
 

@@ -288,6 +288,14 @@ def test_a_stack_whose_network_alone_is_added_to_learns_nothing_whatever_its_gra
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_stack_with_small_gradients_learns_as_its_tokens_stay_apart(seed: int) -> None:
+    with module("08_transformer_block", "stack") as stack:
+        assert stack.gradients("small gradients", seed)[0] < 0.1
+        assert stack.likeness("small gradients", seed)[12] < 0.4
+        assert stack.train("small gradients", steps=100, seed=seed)[-1] < 0.1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_heads_cut_by_a_view_train_and_fail_within_a_half(seed: int) -> None:
     names = cells(
         "06_multi_head_attention", "def questions", "class Reader", "def trained", "by_loop = ", "class Hasty"
@@ -441,15 +449,26 @@ def test_a_mean_in_place_of_zero_reverses_the_order_of_the_stripe_and_the_smear(
     assert mean["0.0"] == pytest.approx(zero["0.0"], abs=0.005)
 
 
-def test_the_control_costs_the_seen_text_most_and_copying_survives_it(writer: Any, ablate: Any) -> None:
+def test_six_heads_are_enough_for_copying_and_so_is_one_that_looks_for_repetitions(writer: Any, ablate: Any) -> None:
     text = writer.Text()
     large, _ = writer.load(text)
-    losses = {}
-    for heads in itertools.combinations(("0.2", "1.1", "1.2", "2.0", "2.1", "2.3"), 3):
+    pairs = itertools.combinations(("1.0", "1.3", "2.2"), 2)
+    for heads in (("0.2", "1.1", "1.2", "2.0", "2.1", "2.3"), *pairs):
         with writer.off(large, heads, ablate):
-            losses[heads] = writer.loss_on(large, text, text.seen)
-            assert writer.right_on_repeats(large, text) > 0.99
-    assert max(losses, key=losses.get) == ("0.2", "1.1", "1.2")
+            assert writer.right_on_repeats(large, text) > 0.97
+
+
+def test_the_lessons_own_tools_do_what_the_exercises_ask_for() -> None:
+    with module("09_train_and_look_inside", "heads") as heads, module("09_train_and_look_inside", "induction") as small:
+        reference = package_of(COURSE.lesson("09_train_and_look_inside")).key.reference
+        weights, periods = torch.rand(3, 2, 12, 12), torch.tensor([4, 5, 6])
+        assert heads.one_back(weights).allclose(reference["previous_token_score"](weights))
+        assert heads.repetition(weights, periods).allclose(reference["induction_score"](weights, periods))
+        model, outputs = small.Copier(1), []
+        for ablate in (heads.silenced, reference["ablate_head"]):
+            with ablate(model.layers[0], 0):
+                outputs.append(model(small.repeated(1, 0)[0])[0])
+        assert outputs[0].equal(outputs[1])
 
 
 def test_any_single_head_can_go_and_copying_stays(writer: Any, ablate: Any) -> None:

@@ -116,7 +116,7 @@ def window() -> None:
 def test_without_a_kernel_three_frames_stand_there(outputs) -> None:
     window()
     data, metadata = outputs[0]
-    assert data["text/plain"] == "A figure that moves with the window; here are three of its frames."
+    assert data["text/plain"] == "A figure with a control: window. Here are three of its frames."
     assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
     alt = metadata["image/png"]["alt"]
     assert [f"window {n}: the weight is" in alt for n in (1, 2, 3)] == [True] * 3

@@ -184,7 +184,7 @@ def moving(
     box = ipywidgets.VBox([shown] if shown else list(controls))
     view = dict(ipywidgets.VBox([box, picture])._repr_mimebundle_() or {})
     view["image/png"], alt = stills(draw, choices, panels, stills_of)
-    view["text/plain"] = f"A figure that moves with the {' and the '.join(choices)}; here are three of its frames."
+    view["text/plain"] = f"A figure with a control: {', '.join(choices)}. Here are three of its frames."
     frames = all_frames(draw, choices, panels, start)
     show_data(view, {"image/png": {"alt": alt} | ({"frames": frames} if frames else {})})
 

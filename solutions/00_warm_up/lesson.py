@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much of each there is in a book. The third says how many pages of dialogue and of description one gets through if the whole evening goes to one book. Either book fills the evening with six pages, the first with six of dialogue and the second with six of description.
+# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much of each there is in a book. The third says how many pages of dialogue and of description one gets through if the whole evening goes to one book. In one evening one can read six pages of either book: six of dialogue in the first, or six of description in the second.
 
 # %% setup
 import torch
@@ -42,7 +42,7 @@ evenings, evenings.sum(dim=-1)
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program gives up too early. Here is the plumbing, with a name for each axis. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
+# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program removes although it still needs it. The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(
@@ -84,7 +84,7 @@ two_scores
 # %% [markdown]
 # The loops give one row per reader and one column per book, and `likes @ two_books.mT` gives the same table in one step. The first line of the program is therefore innocent.
 #
-# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It is all romance, and so easy to read that an evening is enough for 12 pages of dialogue and 12 of description.
+# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It contains romance only, and it is so easy to read that 24 pages fit into an evening, 12 of dialogue and 12 of description.
 
 # %%
 books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])
@@ -95,7 +95,7 @@ books.shape, books.mT.shape, scores.shape
 # %% [markdown]
 # ### Which axis is `dim`?
 #
-# A *shape* lists the sizes of the axes. The table of scores now has the shape (2, 3), in which axis 0 runs over the readers and axis 1 over the books. Counted from the end, the books are axis −1, and that stays true when more axes appear in front.
+# PyTorch calls a table of numbers with any number of axes a *tensor*, and its *shape* lists the sizes of the axes. The table of scores now has the shape (2, 3), in which axis 0 runs over the readers and axis 1 over the books. Counted from the end, the books are axis −1, and that stays true when more axes appear in front.
 #
 # Many functions take a `dim`, and the program's second line takes a sum. **Predict.** How many entries does `scores.sum(dim=0)` have?
 
@@ -123,13 +123,13 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books it had no reason to, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
+# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books PyTorch saw nothing wrong, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
 
 # %%
 two_scores, two_scores.sum(dim=-1), two_shares, two_shares.sum(dim=-1)
 
 # %% [markdown]
-# The sums of the rows are 7 and 6. They were lined up with the *columns*, so Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that shares out: its `sum` gives up an axis which the division needs. With `keepdim=True` that axis stays, with size 1:
+# The sums of the rows are 7 and 6. They were lined up with the *columns*, so Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that computes the shares. Its `sum` removes an axis that the division needs. With `keepdim=True` that axis stays, with size 1:
 
 # %%
 reveal("the wrong line", "sharing")
@@ -139,7 +139,7 @@ repaired, (repaired @ two_pages).sum(dim=-1)
 # %% [markdown]
 # Now (2, 2) meets (2, 1), where the 1 stands for "the same for every column", and each row is divided by its own sum. Both evenings have their six pages, and the quarrel is over.
 #
-# A table with as many rows as columns hides this mistake, while with any other table PyTorch refuses to divide, and that is why most examples and checks of this course use a different size for every axis. With three books, the repaired program says this:
+# A table with as many rows as columns hides this mistake, and so does one with a single column, which is stretched to a square. With most other tables PyTorch refuses to divide, and that is why most examples and checks of this course use a different size for every axis. With three books, the repaired program says this:
 
 # %%
 shares = scores / scores.sum(dim=-1, keepdim=True)
@@ -214,7 +214,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # Write the comparison for tensors with any number of axes in front: each row of `a` with each row of `b`.
 #
-# Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a red line below it. The card says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
+# Below are three hints, folded away, then a cell to fill in, then a check. **Do it wrong first.** Replace `raise NotImplementedError()` with `return b @ a.mT`, run the cell, and run the check below it. A card appears, with a cross at its top and a red line below it. The card says which check failed, what is wrong, and which hint may help. Read it, open the hint, repair the line, and run both cells again.
 
 # %% hints pairwise_dots [markdown]
 # The product of the first matrix with the second pairs rows with columns. Which of the two, `a` or `b`, should give the rows of the result, and which its columns?
@@ -241,7 +241,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 # %% [markdown]
 # ### How a check works
 #
-# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. When your work is graded later, the same checks are repeated with other inputs, and a few more are run. So write code that works for all inputs that the docstring allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
+# When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. When your work is graded later, the same checks are repeated with other inputs, and a few more are run. So write code that works for all inputs that the *docstring* (the text below the first line of a function) allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
 #
 # (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.)
 #
@@ -280,7 +280,7 @@ x = torch.arange(12).view(2, 6)
 x, x.unflatten(-1, (3, 2))[0]
 
 # %% [markdown]
-# The first token's entries 0 to 5 have become the pairs 0 1, 2 3 and 4 5. Now suppose that you want the shape (3, 2, 2), in which each pair comes with both tokens. That is what `transpose` does, but `view`, which makes any shape with the same number of entries, is shorter and tempting:
+# The first token's entries 0 to 5 have become the pairs 0 1, 2 3 and 4 5. Now suppose that you want the shape (3, 2, 2), with one block for each pair, and in each block one row for each token. That is what `transpose` does, but `view`, which makes any shape with the same number of entries, is shorter and tempting:
 
 # %%
 swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
@@ -347,7 +347,7 @@ digits = torch.tensor([3, 1, 4])
 {name: tuple(p.shape) for name, p in model.named_parameters()}, model(digits).shape
 
 # %% [markdown]
-# `nn.Linear` stores its matrix as (outputs, inputs). Three digits go in and three rows of ten logits come out, of which the largest is the model's answer. So far the answers are noise. Let the model learn to count, so that the answer to 3 is 4 and the answer to 9 is 0.
+# `nn.Linear` stores its matrix as (outputs, inputs). Three digits, a *batch* of three, go in and three rows of ten logits come out. In each row the place of the largest logit, its `argmax`, is the model's answer. So far the answers are noise. Let the model learn to count, so that the answer to 3 is 4 and the answer to 9 is 0.
 
 # %%
 question = torch.arange(10)
@@ -364,7 +364,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. The *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares), so it is 0 if the answer gets everything, and ln 10, about 2.3, if it gets a tenth. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
+# This is the training loop, and every model in this course is trained with one like it. For one question, the *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares), so it is 0 if the answer gets everything, and ln 10, about 2.3, if it gets a tenth. For several questions it is the mean. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #
@@ -396,7 +396,7 @@ before
 #
 # ## What you learned
 #
-# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do.
+# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do. The program of Mia and Tom had all three, and one argument, `keepdim=True`, was all that it lacked.
 #
 # | | what it does | what to remember |
 # |---|---|---|
@@ -421,4 +421,4 @@ recap()
 # - PyTorch's [Broadcasting semantics](https://pytorch.org/docs/stable/notes/broadcasting.html): the rule on one page.
 # - PyTorch's [Learn the Basics](https://pytorch.org/tutorials/beginner/basics/intro.html): tensors, modules and training, at a slower pace.
 #
-# **Next:** [lesson 1](../01_why_attention/01_why_attention.ipynb) asks what a network forgets when it reads first and writes afterward.
+# **Next:** [lesson 1](../01_why_attention/01_why_attention.ipynb) asks what a network forgets if it reads the whole text before it writes.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets when it reads first and writes afterward, build a lookup that can be trained, and compute attention as it was first published in 2014, but for an encoder that reads in one direction only. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
+# After this lesson you can say what a network forgets if it reads the whole text before it writes, build a lookup that can be trained, and compute attention as it was first published in 2014. (The encoder of 2014 read in both directions, and ours reads in one.) You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
@@ -73,28 +73,35 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is a harder exam. But if 94% for four words means 98.5% for each word (because $0.985^4 = 0.94$), the exam alone would leave 88% for 8 words and 78% for 16, and we see far less.
+# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 88% for 8 words and 78% for 16. The model does far worse than that.
 #
-# Perhaps the model only needs more training, so the next cell trains the one for 8 words three times as long. It also tells apart two things that have grown with the length: the number of words that must be remembered in the last state, and the number of steps that the first word has to survive. Its second model reads 16 words and repeats only the first four of them, so it reads for as many steps as the model that failed and has a quarter of the words to remember.
+# Four things could be to blame: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. Its task is to read `read` words, and to write the first `first` of them, `times` times over.
+
+
+# %%
+def repeating(read: int, first: int, times: int, steps: int) -> float:
+    def task(n: int, seed: int) -> tuple[Tensor, Tensor]:
+        x, _ = copies(n, seed, length=read)
+        return x, x[:, :first].repeat(1, times)
+
+    return accuracy(train(task, symbols=12, steps=steps, rate=0.005), task)
 
 
 # %% measured
-def first_four(n: int, seed: int) -> tuple[Tensor, Tensor]:
-    x, _ = copies(n, seed, length=16)
-    return x, x[:, :4]
-
-
-_, longer = copying(8, steps=750)
-model = train(first_four, symbols=12, steps=750, rate=0.005)
-print(f"8 of  8 words: {longer:4.0%} right")
-print(f"4 of 16 words: {accuracy(model, first_four):4.0%} right")
+print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
+print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 
 # %% [markdown]
-# The model for 8 words is now right in more than a third of the cases, which is far better than before, although it still fails more often than not. (Five random seeds gave 36% to 51%.) The other one repeats its four words nearly always (five seeds gave 82% to 99%), although twelve further words were read after them.
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs that are not shown), which is far better than before and far from good. The second model reads for as many steps as the one that failed, but has only four words to remember, and it repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps this model is right as rarely as the one for 16 words, but training overcomes it.
 #
-# The distance is not free, since after 250 training steps this model is as lost as the one for 16 words. But training overcomes it, while three times as much training does nothing for 16 words out of 16, of which hardly any sequence comes out right. Nor is it the length of what is written: four words that are to be written four times over are right in nine cases out of ten after 250 training steps.
-#
-# What is left is the number of words that one state has to hold. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves its limit, but it would be better not to have one.
+# Two suspects are left. Writing is easy to test alone, with four words that have to be written four times over, which makes 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
+
+# %% measured
+print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
+print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
+
+# %% [markdown]
+# Neither the reading nor the writing of 16 words is too much, and more training does not help where 16 words are to be remembered. So what the model cannot do, or cannot learn to do, is to keep many words in one state. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves its limit, but it would be better not to have one.
 #
 # ### Looking back
 #
@@ -117,13 +124,15 @@ weights.detach(), context.shape
 # %% [markdown]
 # That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each.
 #
-# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, which makes it (B, 1, 64), and `expand_as` repeats it along that axis until it is (B, S, 64), like `states`. `cat` joins the two halves of each pair to (B, S, 128). The network returns one score for each pair, (B, S, 1), and `squeeze` removes that last axis. Each line does for all sequences and words what the loop did for five.
+# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along that axis until there is one for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which has size 1 then. Each line does for all sequences and words what the loop did for five, and says at its end which shape it makes.
 
 
 # %%
 def look(score: nn.Module, state: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-    pairs = torch.cat([state[:, None].expand_as(states), states], dim=-1)  # (B, S, 128)
-    weights = score(pairs).squeeze(-1).softmax(dim=-1)  # (B, S)
+    repeated = state[:, None].expand_as(states)  # (B, 64), (B, 1, 64), (B, S, 64)
+    pairs = torch.cat([repeated, states], dim=-1)  # (B, S, 128)
+    scores = score(pairs).squeeze(-1)  # (B, S, 1), (B, S)
+    weights = scores.softmax(dim=-1)  # (B, S)
     context = (weights[..., None] * states).sum(dim=1)  # (B, 64)
     return context, weights
 
@@ -173,7 +182,7 @@ plot.heatmap(
 #
 # ## By hand
 #
-# In the figure with the arrows into *context*, the shares 0.1, 0.05, 0.6, 0.2 and 0.05 are toy numbers, and so are these two-dimensional states: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
+# Take the shares of the figure with the arrows into *context*, 0.1, 0.05, 0.6, 0.2 and 0.05, which are toy numbers, and give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -185,7 +194,7 @@ shares @ states
 #
 # ### Why mix at all?
 #
-# It would be more direct to *pick* the state with the highest score. The reason not to do so appears when both ways are asked for a gradient:
+# It would be more direct to *pick* the state with the highest score. To see what speaks against it, ask both ways for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -395,11 +404,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is. The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same place in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. (What fell on the padding is not drawn.)
+# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is. The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same place in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. (What fell on the padding is not drawn. In the row of the second 5, for instance, that is half of the weight. A dot stands for a space.)
 #
 # ### The distance
 #
-# Attention also shortens a path. The first four of sixteen words survived because training had found a way to carry them that far. When training begins, there is no such way yet. If the last state is to depend on the first word, that dependence must survive every step in between, and so must the gradient on its way back.
+# Attention also shortens a path. The first four of sixteen words survived because training had found a way to carry them that far. When training begins, there is no such way yet. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps.
 #
 # We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. If the first word is changed a little, how far does the last state move, and how far does it move if the last word is changed as much? Backpropagation starts from one number, so let the norm (the length) of the last state, `gru(x)[1]`, stand for it. The gradients of this number with respect to the two words then say how strongly it depends on each. How much smaller is the gradient of the first word?
 
@@ -413,7 +422,7 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# About six tenths are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
+# In this draw about six tenths are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()
@@ -431,7 +440,7 @@ figures.distance()
 # | work for n words | grows with n | grows with n², since every word looks at every word |
 # | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
-# The last two rows say what attention costs and what it does not give. The translator had both kinds of network at work, a recurrent one for the order of the words and attention for the reach. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
+# The last two rows say what attention costs and what it does not give. The translator used both, a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
 #
 # ## What can go wrong
 #

@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# A library has one shelf per subject. In Python that is a dictionary, which answers at once if you ask for a shelf by its exact label.
+# A library has one shelf per subject. In Python, such a library is a dictionary, which finds a shelf at once if you ask for it by its exact label.
 
 # %% setup
 import math
@@ -47,7 +47,7 @@ scores.softmax(dim=-1)
 # | | in a database | in a translation network | as if the word spoke |
 # |---|---|---|---|
 # | **query** | the search text | the state of the decoder, which writes | "I want …" |
-# | **key** | the label that is searched | what the encoder, which reads, noted at each word | "I have …" |
+# | **key** | the label that is searched | the encoder's state at each word | "I have …" |
 # | **value** | the content of the record | what that word passes on | "I give …" |
 #
 # A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be quite different vectors, because they do different jobs.
@@ -117,7 +117,7 @@ plot.mixture(
 )
 
 # %% [markdown]
-# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. The fourth query asks about something that the others ignore, and even its output stays inside the triangle.
+# The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. The fourth query asks about the third entry of the keys, which the other queries ignore, and its output stays inside the triangle, too.
 #
 # Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most, and where do two keys get the same?
 
@@ -141,7 +141,9 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, the most on this slider: the query has turned a little away from key 2, but it is now equally far from both competitors, of which key 1 was too near before. Halfway between two keys, at 45°, 150° and 285°, both get the same, and so they do in the opposite directions, as at 105°, where keys 1 and 3 have 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° key 1 was closer to the query than key 3 and took more weight, while at 105° both are equally far away, and together they get less.
+#
+# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way: 105° is opposite to 285°, and there keys 1 and 3 get 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
 #
 # ### Why a dot product?
 #
@@ -157,7 +159,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. A key can thus be made easy to find by its norm alone. A dot product is also the cheaper of the two: one matrix product computes all the scores at once, and no norms have to be added.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. So a key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also the cheaper of the two: one matrix product computes all the scores at once, and no norms have to be added.
 #
 # ## In PyTorch
 #
@@ -205,14 +207,14 @@ sat @ w_q, cat @ w_k, cat @ w_v
 #
 # The same letters recur in all lessons and in most papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
-# | | shape | here | in older texts |
-# |---|---|---|---|
-# | tokens `x` | `(B, L, E)` | 6 × 5 | $N \times d_{model}$ |
-# | `query` | `(…, L, D)` | 6 × 2 | $N_Q \times D_K$ |
-# | `key` | `(…, S, D)` | 6 × 2 | $N_K \times D_K$ |
-# | `value` | `(…, S, D_v)` | 6 × 3 | $N_K \times D_V$ |
-# | scores, weights | `(…, L, S)` | 6 × 6 | $N_Q \times N_K$ |
-# | output | `(…, L, D_v)` | 6 × 3 | $N_Q \times D_V$ |
+# | | shape | here |
+# |---|---|---|
+# | tokens `x` | `(B, L, E)` | 6 × 5 |
+# | `query` | `(…, L, D)` | 6 × 2 |
+# | `key` | `(…, S, D)` | 6 × 2 |
+# | `value` | `(…, S, D_v)` | 6 × 3 |
+# | scores, weights | `(…, L, S)` | 6 × 6 |
+# | output | `(…, L, D_v)` | 6 × 3 |
 #
 # If queries, keys and values all come from the same tokens, this is *self-attention*. If the queries come from one sequence and the keys and values from another, it is *cross-attention*, and `L` and `S` can differ.
 #
@@ -346,7 +348,7 @@ output
 #
 # ### Exercise 2.3: attention
 #
-# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide them, which is the subject of lesson 3, and PyTorch has attention built in, but here you write it yourself.)
+# Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide the scores here, and lesson 3 says why. PyTorch's own attention is not allowed, because you are to write it yourself.)
 #
 # The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and what comes of it is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output.
 
@@ -412,7 +414,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part in that. Until positions are added to the rows, which happens in lesson 7, attention sees a bag of words and not a sentence.
+# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part in that. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 5 adds positions to the rows, and lesson 7 explains how that is done.)
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
@@ -426,7 +428,9 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 #
 # ### Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words, and lesson 7 shows how positions get into the vectors of a model. Heads that do exactly this appear in trained language models, and lesson 9 finds three that nearly do.
+# So far the vectors were given and the weights followed. Now work backward, from weights that are wanted to vectors that produce them. Why would anybody want that? A model that is to continue a text in which a name has occurred before must know what came *after* the name, and lesson 9 shows that this takes exactly such a head. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words.
+#
+# Lesson 7 shows how positions get into the vectors of a model. Heads that come close to this appear in trained language models, and lesson 9 finds three of them.
 
 # %%
 wanted = torch.zeros(6, 6)
@@ -485,7 +489,7 @@ shares, norms = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])
 shares * norms
 
 # %% [markdown]
-# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, which only an experiment can answer, by taking it away and seeing what changes.
+# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, which only an experiment can answer, by taking it away and seeing what changes. In lesson 9 you make that experiment, with a model that has chosen its own numbers.
 #
 # ## What you learned
 #
@@ -499,6 +503,8 @@ shares * norms
 # | scores | `query @ key.mT`, `(…, L, S)` | any size, any sign |
 # | weights | softmax over the last axis | each row sums to 1 |
 # | output | `weights @ value`, `(…, L, D_v)` | one row per query, with the dimension of a value |
+#
+# Older texts, such as the paper of 2017, write $d_{model}$ for E, $N_Q$ for L, $N_K$ for S, and $D_K$ and $D_V$, or $d_k$ and $d_v$, for D and D_v.
 #
 # %%
 recap()

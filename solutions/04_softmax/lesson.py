@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# So far softmax has been a recipe, which takes `exp` of each score and divides by the sum. Let us do exactly that with three scores that are large but close together:
+# So far we have used softmax as a recipe, in which one takes `exp` of each score and then divides by the sum. Let us do exactly that with three scores that are large but close together:
 
 # %% setup
 import math
@@ -27,14 +27,14 @@ scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 # %% [markdown]
 # All three results are `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`, which grows so fast that it soon exceeds the largest number that fits into the format, and then the result is infinity. How soon that happens depends on the format. PyTorch's default is float32, and float16 has half as many bits:
+# The trouble is `exp`. It grows so fast that even a moderate score gives a number that is too large for the format, and then the result is infinity. How soon that happens depends on the format. PyTorch's default is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
     print(dtype, torch.tensor([below, above], dtype=dtype).exp().isinf())
 
 # %% [markdown]
-# `True` means infinity. In float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Since infinity divided by infinity is `nan`, and any finite number divided by infinity is 0, a single such entry spoils its whole row.
+# Here `True` means infinity, so in float32 `exp` overflows between 88.7 and 88.8, and in float16 between 11.0 and 11.2. (bfloat16, the other 16-bit format, has the range of float32 but fewer digits than float16.) Since infinity divided by infinity is `nan`, and any finite number divided by infinity is 0, a single such entry spoils its whole row.
 #
 # ## By hand
 #
@@ -63,9 +63,9 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax sees only differences between scores. A shift leaves these differences as they are, whereas a positive factor makes them larger or smaller. Here the factor has raised the weight of the third key from a half to 0.983.
+# Softmax depends on nothing but the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and a factor between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# You may have asked yourself since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials is a shift free. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$, and among continuous functions only exponentials turn equal differences of scores into equal ratios of weights.
+# You may have asked yourself since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials is a shift free. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$. If weights are to be some continuous function of the scores, divided by the sum, then only exponentials turn equal differences of scores into equal ratios of weights.
 #
 # ## In PyTorch
 #
@@ -224,7 +224,7 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a convention, but it is one that keeps training alive.)
+# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a choice, and a finite one lets training go on.)
 #
 # ### Exercise 4.3: entropy
 #
@@ -259,21 +259,25 @@ def attention_entropy(weights: Tensor) -> Tensor:
 #
 # Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once, and with 100,000 tokens these are 100,000 scores for one query and 10 billion for all queries. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
-# It can, because two numbers and a vector are all that has to be remembered: the largest score so far, $m$; the sum of the exponentials $e^{s_i - m}$ so far; and the *mixture*, in which the values so far are added up, each multiplied by its exponential.
+# It can, because two numbers and a vector are all that has to be remembered:
+#
+# - the largest score so far, $m$,
+# - the sum of the exponentials $e^{s_i - m}$ so far,
+# - the *mixture*, in which the values so far are added up, each multiplied by its exponential.
 #
 # When a larger score arrives, the sum and the mixture have been computed with the wrong $m$. But a shift of the scores is only a factor on their exponentials. Since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, it suffices to multiply both by $e^{m_\text{old} - m_\text{new}}$.
 #
-# Do it on paper, with our scores in two pieces, {0, ln 2} and {ln 3}, and with the values [6, 0], [0, 6] and [12, 12]:
+# Do it on paper, with our scores in two pieces, {0} and {ln 2, ln 3}, and with the values [6, 0], [0, 6] and [12, 12]:
 #
 # | | largest $m$ | sum | mixture |
 # |---|---|---|---|
-# | first piece | ln 2 | $\tfrac12 + 1 = \tfrac32$ | $\tfrac12[6, 0] + 1\,[0, 6] = [3, 6]$ |
-# | the old, rescaled: times $\tfrac23$ | ln 3 | $1$ | $[2, 4]$ |
-# | with the second piece | ln 3 | $1 + 1 = 2$ | $[2, 4] + [12, 12] = [14, 16]$ |
+# | first piece | 0 | $1$ | $1\,[6, 0]$ |
+# | the old, rescaled: times $\tfrac13$ | ln 3 | $\tfrac13$ | $[2, 0]$ |
+# | with the second piece | ln 3 | $\tfrac13 + \tfrac23 + 1 = 2$ | $[2, 0] + \tfrac23[0, 6] + 1\,[12, 12] = [14, 16]$ |
 #
-# The factor in the second row is $e^{\ln 2 - \ln 3} = \tfrac23$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
+# The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
 #
-# Is all that bookkeeping needed? Why not run attention on each piece by itself and average the two outputs? If the cut is after the first key, the average is this:
+# Is all that bookkeeping needed? Why not run attention on each piece by itself and average the two outputs? For the two pieces of the table, this is what comes out:
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -285,7 +289,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit which belongs to a piece is proportional to its sum of exponentials, and this is what the average ignores. (If we cut after the second key, as in the table, the average happens to be right, because both pieces then have the sum 3.)
+# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit which belongs to a piece is proportional to its sum of exponentials, and this is what the average ignores.
 #
 # ### Exercise 4.4: attention in one pass
 #
@@ -349,7 +353,7 @@ q @ q, (q / 8) @ q
 # | | what it is | what to remember |
 # |---|---|---|
 # | shift | subtract each row's largest score | the weights stay the same, and `exp` cannot overflow |
-# | temperature | scores divided by $T$, before softmax | cold picks, hot averages |
+# | temperature | scores divided by $T$, before softmax | a low $T$ picks, a high $T$ averages |
 # | entropy | $-\sum w \ln w$, in nats | 0 for all weight on one key, $\ln n$ for $n$ equal weights; a weight of 0 contributes nothing |
 # | online softmax | largest score, sum and mixture so far | a larger score shrinks the old sum and mixture by $e^{m_\text{old} - m_\text{new}}$ |
 #

@@ -83,7 +83,7 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# It predicts a fair coin, every time, on fresh flips. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five and ask for the sixth:
+# The model predicts every flip of a fair coin, on sequences that it has never seen. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
@@ -115,19 +115,20 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
     one = flips(1, seed=5)
     other = one.clone()
     other[0, -1] = 1 - one[0, -1]
-    return (model(one, mask) != model(other, mask)).any(dim=-1)[0]  # (L,)
+    difference = model(one, mask) - model(other, mask)
+    return (difference.abs() > 1e-5).any(dim=-1)[0]  # (L,); less is rounding
 
 
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. It can be fooled, and the lesson ends with an attention that fools it and with a better test, which you will write.
+# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. This test can miss leaks. At the end of the lesson you meet an attention with a leak that it misses, and you write a better test.
 #
 # ## By hand
 #
 # ### Three ways to hide a key
 #
-# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The first way that suggests itself is to set the weight of that key to 0.
+# A query has the scores 0, ln 2 and ln 3, and therefore the weights $\tfrac16, \tfrac13, \tfrac12$. The third key is to be hidden from it. The most obvious way is to set the weight of that key to 0.
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -259,7 +260,7 @@ def causal_mask(
 #
 # A batch is a rectangle, but its sentences differ in length. The short ones are therefore extended with *padding*, a symbol that means nothing and that no query may look at.
 #
-# A table that says which positions are tokens has the shape `(B, S)`, with one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. Because PyTorch aligns shapes from the right, a `(B, S)` table is read as `(L, S)`, as if it had one row per query, and if B happens to equal L there is not even an error:
+# A table that says which positions are tokens has the shape `(B, S)`, with one row per *sentence*. Scores have a row per *query*, and with heads (lesson 6) their shape is `(B, H, L, S)`. Because PyTorch aligns shapes from the right, a `(B, S)` table is read as `(L, S)`, as if each of its rows belonged to a query. If B equals L, this does not even raise an error:
 
 # %%
 two_by_two = torch.tensor([[True, False], [True, True]])  # lengths 1 and 2
@@ -320,7 +321,9 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth is called a *sliding window*, in which each query sees itself and the token before it. The last one is how training texts are packed: two of them share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
+# The fourth is called a *sliding window*, in which each query sees itself and the token before it. The last one is how training texts are packed: two of them share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. (If two users' texts share a row and this mask is missing, a model answers one of them with what it has read in the letter of the other.)
+#
+# In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every real token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
 #
 # ### Exercise 5.3: combine masks
 #
@@ -377,9 +380,9 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw what softmax makes of three such scores: one third each. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally, so padding enters the output and nothing complains. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw what softmax makes of three such scores: one third each. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally (their own scores are lost beside a billion), so padding enters the output without any error. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
 #
-# In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. That is a convention, and the one in which no hidden key can influence a result. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
+# In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. That is a convention, and it has the advantage that no hidden key can influence any result. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -404,7 +407,7 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` stops it on the way forward only. On the way back, softmax turns the gradient g that reaches its weights w into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. These weights are `nan`, and so every one of these products becomes `nan`, too. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, and the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
+# Replacing the `nan` helps on the way forward only. On the way back, a gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, and the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
 #
 # ### Exercise 5.4: masked softmax
 #
@@ -482,7 +485,7 @@ def scaled_dot_product_attention(
 #
 # ### Four conventions
 #
-# The same rule is written in four ways, and every library takes its own for granted:
+# The same rule is written in four ways, and every library assumes its own without saying so:
 #
 # | | where | hidden is | from ours |
 # |---|---|---|---|
@@ -558,7 +561,7 @@ hole[0, 2] = True
 x = torch.randn(1, 5, 4, generator=torch.Generator().manual_seed(0))
 other = x.clone()
 other[:, -1] = 1.0  # another last token
-x = torch.cat([x, other])
+x = torch.cat([x, other])  # the original is first, the changed one second
 functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 
 # %% [markdown]

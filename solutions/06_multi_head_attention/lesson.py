@@ -100,7 +100,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# One head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What is it that two heads can do and one cannot? To find out, compare their weights. Here are the weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# In this run, one head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What is it that two heads can do and one cannot? To find out, compare their weights. Here are the weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -136,6 +136,8 @@ for seed in range(5):
 # %% [markdown]
 # All five starts end in the same way. One digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. Which one depends on the start, and 300 steps of training have not changed that.
 #
+# Two heads are given the same chance. Of 24 starts that are not shown, 23 got all or nearly all requests right. In the other one, the two heads read both places, but the places and not their order decide which head reads which: head 0 reads place 5 in the request "0, then 5" and in the request "5, then 0". So the output matrix cannot know which digit comes first, and only a fifth of the answers were right. Two heads can do what one cannot, but training has to find out how.
+#
 # ## By hand
 #
 # Why does the head not look at both places, with half of its weight on each? Suppose that two places hold the values a = [6, 0] and b = [0, 6], and that one head does so. What does it pass on for the request "a, then b", and what for "b, then a"?
@@ -157,7 +159,7 @@ figures.no_peak()
 # %% [markdown]
 # A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits.
 #
-# Two details may be skipped. A matrix that treats the digits differently does no better: if one did the job, so would each matrix that one gets from it by renaming the digits, and so would the mean of all of these, which treats the digits alike. And the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# Two details may be skipped. A matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well, and so does the mean of all renamed matrices. But this mean treats all digits alike, and such a matrix fails, as you have seen. And the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -236,7 +238,7 @@ class Hasty(nn.Module):
 x.view(2, 3, 5, 4)[0, 0]
 
 # %% [markdown]
-# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So this "head" has not cut the tokens, it has cut the *sequence*. Its five rows are pieces of the first two tokens, and of the other tokens it sees nothing. Here are all heads of sentence 0, as they should be cut and as they are:
+# The second row holds 4 to 7, which still belong to *token 0*. A view only regroups the entries in the order in which they lie in memory, and there the entries of one token lie together. So the view has cut the *sequence* and not the tokens. The five rows of this "head" are pieces of tokens 0 and 1, and it sees nothing of the others. Here are all heads of sentence 0, as they should be cut and as they are:
 
 # %%
 figures.cut()
@@ -256,9 +258,9 @@ print(f"two heads by a single view: {both_right(hasty):.0%} right")
 reveal("a view for two heads", "mostly")
 
 # %% [markdown]
-# Mistakes of this kind are dangerous because nothing points to them: no exception is raised, the loss falls, and the model is right most of the time. (Two other starts, not shown, gave 79% and 95%.) Only because we have seen 100% do we know that something is wrong.
+# Mistakes of this kind are dangerous because nothing points to them. No exception is raised, the loss falls, and the model is right most of the time. (Two other starts, not shown, gave 79% and 95%.) Only because we have seen 100% do we know that something is wrong.
 #
-# The numbered entries tell us where to look for it. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So let us score separately the requests for two places in the same half and the requests for one place in each:
+# The numbered entries tell us where to look for it. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So let us score two kinds of requests separately, those for two places in the same half and those for one place in each half:
 
 # %% measured
 digits, places, answers = questions(4000, seed=999)
@@ -315,7 +317,9 @@ print(f"loop and axis differ by at most {(by_loop - at_once).abs().max():.5f}")
 print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5f}")
 
 # %% [markdown]
-# The numbers are the same in both cases. A head's projection is a strip of columns of one large matrix (in the weight of an `nn.Linear`, which is stored as outputs by inputs, it is a strip of rows), and therefore a single layer serves all heads. (`flatten` copies the entries if it must, whereas `view` refuses to work after a `transpose`.)
+# The numbers are the same in both cases. A head's projection is a strip of columns of one large matrix, so a single layer can serve all heads. (`nn.Linear` stores its weight as outputs by inputs, and there the strip consists of rows.)
+#
+# (`flatten` copies the entries if it must, whereas `view` refuses to work after a `transpose`.)
 #
 # ### One more matrix
 #
@@ -323,7 +327,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D: a head can compare tokens only in D dimensions, though in dimensions of its own choice. That is the price of having several heads. Here is the whole module with its shapes:
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D. A head can compare tokens in D dimensions only, although it can learn in which, and that is a part of the price of having several heads. Here is the whole module with its shapes:
 
 # %%
 figures.module()
@@ -369,7 +373,7 @@ mask[1] = torch.ones(3, 3).tril() > 0  # a causal mask for sentence 1
 scores.masked_fill(~mask, -torch.inf)[0]  # both heads of sentence 0
 
 # %% [markdown]
-# In sentence 0 everything should be visible, but its second head has been given the mask of sentence 1, and since B and H were both 2, nothing complained.
+# In sentence 0 everything should be visible, but its second head has been given the mask of sentence 1. Because B and H are both 2, the shapes fit and PyTorch raises no error.
 #
 # ### Exercise 6.2: the module
 #
@@ -600,7 +604,14 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and the fourth is smeared. Now compare them with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal, and yet the question about the digit "here" is answered too. How?
+# Three of the maps can be read at a glance, and the fourth is smeared, with somewhat more weight on places 0 and 5. The entropy of lesson 4 puts a number to that. Raised to the power of $e$, it says how many places a row is effectively spread over:
+
+# %% measured
+spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
+print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
+
+# %% [markdown]
+# The three heads have between one and two places to a row, and the fourth has three. Now compare them with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal, and yet the question about the digit "here" is answered too. How?
 #
 # These maps are averages, so the next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
@@ -630,7 +641,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# It goes by the digit that asks. Most digits send this head to one or two places, whatever those places hold: a 6 looks at place 0, and a 4 at place 2. Some digits share a place, and an 8 looks nearly everywhere.
+# The digit in the query decides where this head looks. Most digits send this head to one or two places, whatever those places hold: a 6 looks at place 0, and a 4 at place 2. Some digits share a place, and an 8 looks nearly everywhere.
 #
 # A map says which values were mixed, but it does not say what the model does with the mixture. To find that out, take something away. The next cell switches one head off at a time, by setting to 0 the columns of `out_proj` that read it, and shows which answers are lost.
 
@@ -656,7 +667,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So it is needed for "here" and for nothing else, although it hardly ever looks at "here". It does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So the layer needs this head for the answer "here" and for no other, although the head rarely looks at its own place. It does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. (Each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #
@@ -713,7 +724,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 #
 # | | what it is | what to remember |
 # |---|---|---|
-# | head | attention on a slice of the model dimension | one head is one mixture, and two things at once need two |
+# | head | attention on a slice of the model dimension | one head makes one mixture, from which a matrix cannot read two things in order |
 # | split, merge | `(B, L, E)` ↔ `(B, H, L, D)` | split the last axis, then move the heads. A `view` alone splits the sequence, and trains all the same |
 # | `out_proj` | E × E | mixes what the heads found |
 # | scale | $1/\sqrt{D}$ | D is the head dimension, not E |

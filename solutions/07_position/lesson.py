@@ -78,9 +78,9 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach, and besides, nothing in training ever touched the vector of place 16. In a table, each row is learned by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach. Besides, the table has rows beyond 15 that no training sequence ever used, so their vectors are still random. Either of the two would be enough. In a table, each row is learned by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
-# Reversing happens to be about absolute places. Much of language is not: there the word before matters, or the last noun, or the bracket that is still open. So the question of this lesson is less how to number the places than how to say *how far apart* two tokens are.
+# Reversing happens to be about absolute places. Much of language is not: there the word before matters, or the last noun, or the bracket that is still open. So this lesson asks two questions. One is how to number the places, and the other, which is more important, is how to say *how far apart* two tokens are.
 #
 # ## By hand
 #
@@ -120,6 +120,15 @@ figures.clocks(
 
 # %% [markdown]
 # ## In PyTorch
+#
+# There are four usual ways to tell attention about order, of which you have seen the first. They differ in what they change:
+#
+# | way | what is changed | built in |
+# |---|---|---|
+# | learned positions | a learned vector is added to each token | nothing |
+# | sinusoidal positions | a computed vector is added to each token | the hands of a clock |
+# | rotary positions | queries and keys are turned | scores depend on the distance |
+# | linear biases | numbers are subtracted from the scores | near keys get more |
 #
 # ### A clock with many hands
 #
@@ -207,7 +216,7 @@ plot.curves(
 # %% [markdown]
 # The three places give the same numbers up to rounding, which is why there is only one curve. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents a and b, places p and s, and $W = W_q W_k^\top$, as in lesson 6, you get four products: $a^\top W b + a^\top W s + p^\top W b + p^\top W s$. Only the last one, place with place, can depend on the distance alone. Even this product does so only if the two projections do not mix the hands, and nothing in training ensures that.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, as in lesson 6, you get four products: $a^\top W b + a^\top W e_s + e_p^\top W b + e_p^\top W e_s$. Only the last one, place with place, can depend on the distance alone. Even this product does so only if the two projections do not mix the hands, and nothing in training ensures that.
 #
 # ### Rotating instead of adding
 #
@@ -283,7 +292,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The four keys are equal, and yet their weights differ, in a pattern that moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. If that were all that a rotation can say, it would be a roundabout way to prefer neighbors.
+# The four keys are equal, and yet their weights differ, in a pattern that moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. If a rotation could only prefer neighbors, there would be simpler ways to do that.
 #
 # ### Choose an angle
 #
@@ -322,7 +331,7 @@ plot.heatmap(
 # %% [markdown]
 # From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know at which place it is, because the offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
 #
-# Values are *not* turned, because the place decides who is looked at and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so no table can run out of rows.
+# Values are *not* turned. In this design the place decides only who is looked at, and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so no table can run out of rows.
 #
 # ### Exercise 7.2: rotary positions
 #
@@ -486,9 +495,11 @@ plot.curves(
 )
 
 # %% [markdown]
-# Begin with the lengths of 16, where three of the four ways are all but perfect and the linear bias is not far behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong. This average is too kind, because under a causal mask places 0 to 15 get the same inputs as in training, so nearly all the errors come from places 16 to 31. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
+# At length 16, three of the four ways are almost perfect, and the linear bias is close behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and this average hides how bad they are. Under a causal mask, places 0 to 15 see what they saw in training and are right, so nearly all errors are at places 16 to 31, where four to five answers in ten are wrong. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 the sinusoidal positions are even worse than none in this run, and only a little better in the best of three. To these two models, a place that training never showed says nothing, or something wrong. (For the rotation and the bias, two more starts gave the same numbers to within three points.)
+# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 sinusoidal positions do worse than no positions in this run, and in the best of three runs they do a little better than none.
+#
+# Learned and sinusoidal models have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. (For the rotation and the bias, two more starts gave the same numbers to within three points.)
 #
 # Why does a model without positions get anything right? Two rules need no order. At a place that holds a small digit, which is the case at two places in five, the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess (or, as long as there is none, the most frequent of all digits). We can write these rules down and see how far they lead:
 
@@ -545,7 +556,7 @@ plot.curves(
 # %% [markdown]
 # The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so at each of them the fast hand points where it points at distance 3.
 #
-# It is the second hand that has to tell these places apart. It turns by 0.1 radians per place, so it moves away from where it points at distance 3 for as long as the distance is below 34. From there on it is on its way back, through directions that training never showed, and nothing has taught the model to turn these down. Training showed the model which distance matters. It never showed the large distances, so the model did not learn to ignore them.
+# It is the second hand that has to tell these places apart. It turns by 0.1 radians per place. Up to a distance of 34 it moves away from the direction that it has at distance 3, and beyond 34 it comes back to it. Training showed the model which distance matters, but it showed distances up to 15 only, so nothing has taught the model that the later directions are wrong.
 #
 # ### Optional: slower hands
 #
@@ -586,11 +597,11 @@ for way in ("sinusoidal", "rotary", "linear bias"):
     print(f"reversing, {way:12} {accuracy(train(reverse, way), reverse):4.0%}")
 
 # %% [markdown]
-# On these three tasks, with this one small layer, none of the four ways is best. Each of them builds in one idea of what matters and works where that idea is true. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
+# On these three tasks, with this one small layer, none of the four ways is best. Each way has an assumption about distance built in, and it works where the assumption holds. In text, much of what matters is how far back something is, and most language models today turn their queries and keys.
 #
 # ## What can go wrong
 #
-# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, but a model trained with one is broken by the other, because the shapes fit, nothing complains, and the scores are wrong. You will meet this soon: Llama's own code pairs neighbors, the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
+# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, but a model trained with one is broken by the other: the shapes fit, PyTorch raises no error, and the scores are wrong. You will meet this soon: Llama's own code pairs neighbors, the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
 
 # %%
 q, turn = torch.randn(8), reader.turns(4, reader.speeds_of(10_000))[3]

@@ -54,7 +54,7 @@ figures.encoder_and_decoder()
 #
 # ### What attention cannot do
 #
-# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, and softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, which is a linear map. A stack of such layers is again a linear map, and no linear map can compute even the absolute value of a number.
+# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, and softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, which is a linear map. For such a sentence a stack of layers is again a linear map, and no linear map can compute even the absolute value of a number.
 #
 # A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough, if the first matrix is chosen so that they hold x and −x, and the second so that it adds what the ReLU has left of them:
 
@@ -70,7 +70,7 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # Each of the two halves is called a *branch* of the block, because its result will be added to a stream that goes on beside it. To see why, suppose that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, which is the bottleneck of lesson 1 again, this time through layers instead of through time.
 #
-# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch goes to the trouble of subtracting it. Attention profits in particular, because without the addition a head would have to look at its own position merely in order to keep its token. What runs through the whole stack from the first addition to the last is called the *residual stream*, from which every branch reads and to which every branch adds.
+# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position merely in order to keep its token. What runs through the whole stack from the first addition to the last is called the *residual stream*, from which every branch reads and to which every branch adds.
 #
 # ### Keeping the numbers in range
 #
@@ -96,55 +96,71 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# Follow the stream down the left side of the figure, where it meets neither a norm nor a matrix but only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, which is called *post-norm*, and there the stream itself passes through every norm.
+# On the left side of the figure the stream runs down to the output, and no norm and no matrix is in its way, only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, which is called *post-norm*, and there the stream itself passes through every norm.
 #
-# How much depends on this choice can be measured. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream at its bottom and at its top.
+# How much depends on this choice can be measured. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream before its first block and after its last one.
 
 # %% measured
 print("loss of a guess     2.30")
 for kind in ("bare", "post-norm", "pre-norm", "no norm"):
-    bottom, *_, top = stack.spread(kind)
+    first, *_, last = stack.spread(kind)
     losses = stack.train(kind, steps=100)
     after = {step: round(losses[step - 1], 2) for step in (50, 80, 100)}
-    print(f"{kind:10} {bottom:.1f} to {top:.1f}  {after}")
+    print(f"{kind:10} {first:.1f} to {last:.1f}  {after}")
 
 # %% [markdown]
 # After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes longer than with pre-norm, about as long as with post-norm.
 #
-# Twelve blocks can still do without norms, but each block multiplies what it finds: with 48 blocks the standard deviation at the top is 82 in one such stack that is not shown, where it is 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny, which larger models need (Xiong et al., below) and this small one does not.
+# Twelve blocks can still do without norms, but with 48 it becomes hard, because every block enlarges what it reads. In one run that is not shown, the standard deviation after the last of 48 blocks was 82 without norms and 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny, which larger models need (Xiong et al., below) and this small one does not.
 #
 # ### Why the bare stack fails
 #
-# The usual explanation is that gradients vanish on their way back through the layers. We can measure whether they do, but a residual connection repairs the way forward and the way back at the same time, so we need controls that repair only half of it. In the stack called "network only", what the feed-forward network computes is added to the stream, while what attention computes still replaces it, and in "attention only" it is the other way round. The next cell compares the gradient at the first block with the gradient at the output of the last one, before any training, for three random starts:
+# The usual explanation is that gradients vanish on their way back through the layers. We can measure whether they do, but a residual connection repairs the way forward and the way back at the same time, so we need controls. In the stack called "network only", what the feed-forward network computes is added to the stream, while what attention computes still replaces it, and in "attention only" it is the other way round.
+#
+# The stack "small gradients" is pre-norm, except that the gradient loses a fifth in each block on its way back, by a trick in `stack.py` that leaves the way forward as it is. The next cell compares the gradient at the first block with the gradient at the output of the last one, before any training, for three random starts:
 
 # %% measured
 KINDS = ("bare", "attention only", "network only", "post-norm", "pre-norm")
+KINDS += ("small gradients",)
 for kind in KINDS:
     ratios = [stack.gradients(kind, seed)[0] for seed in range(3)]
-    print(f"{kind:14}", [f"{ratio:.1f}" for ratio in ratios])
+    print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, in the bare stack to a half from the first start and to a tenth from the other two, and in "attention only" to one or two tenths. So it shrinks, but it does not vanish. Now look at "network only": from its third start the gradient at the first block is larger than the one at the top. If the size of the gradient were what matters, this stack should learn from there.
+# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, in the bare stack to a half from the first start and to a tenth from the other two, and in "attention only" to one or two tenths. So it shrinks, but it does not vanish.
+#
+# From the third start of "network only", the gradient at the first block is even larger than the one at the last. If the size of the gradient were what matters, this stack should learn from there, and the last stack, in which less than a tenth of the gradient arrives, should not.
 
 # %% measured
-for kind in ("network only", "attention only"):
+for kind in ("network only", "attention only", "small gradients"):
     losses = stack.train(kind, steps=100, seed=2)
-    print(f"{kind:14} third start, after 100: {losses[-1]:.2f}")
+    print(f"{kind:15} third start, after 100: {losses[-1]:.2f}")
 
 # %% [markdown]
-# "Network only" hardly learns, since a guess has a loss of 2.30, and "attention only" does not learn either.
+# "Network only" hardly learns, since a guess has a loss of 2.30, and "attention only" does not learn either. The stack with small gradients learns as well as plain pre-norm. (Adam divides each gradient by its usual size, so it hardly matters to Adam how large gradients are.)
 #
-# Let us look at the way forward, too. If the stack is to reverse a sequence, it must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are, as the mean cosine between two of them, at the bottom of the untrained stack, after three blocks, and after twelve:
+# Let us look at the way forward, too. If the stack is to reverse a sequence, it must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are, as the mean cosine between two of them, before the first block of the untrained stack, after three blocks, and after twelve:
 
 # %% measured
 for kind in KINDS:
     cosines = stack.likeness(kind)
-    print(f"{kind:14}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
+    print(f"{kind:15}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
 
 # %% [markdown]
-# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added it takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. Around attention alone an addition only delays the collapse.
+# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added it takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. If only attention has its addition, the collapse comes later, but it comes.
 #
-# Of the two explanations, the collapse fits all five stacks: the three whose tokens become equal do not learn, however large their gradients are, and the two whose tokens stay apart do. The same holds from all three starts (not shown). Five stacks and one task are not a proof, but in them the collapse tells which stack learns, and the size of the gradient does not.
+# Here are both explanations side by side, with the gradient at the first block relative to that at the last, over three starts, and the cosine after twelve blocks:
+#
+# | | gradient | cosine | learns |
+# |---|---|---|---|
+# | bare | 0.1 to 0.5 | 1.00 | no |
+# | attention only | 0.1 to 0.2 | 0.99 | no |
+# | network only | 0.2 to 1.6 | 1.00 | no |
+# | post-norm | 0.6 to 0.9 | 0.42 to 0.66 | yes |
+# | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
+# | small gradients | 0.1 | 0.19 to 0.36 | yes |
+#
+# The collapse tells which stack learns, and the size of the gradient does not. Six stacks, one task, one optimizer and three starts are not a proof, but in all of them it is the same.
 #
 # ### Exercise 8.1: the block
 #
@@ -194,7 +210,7 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ### Where the parameters are
 #
-# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. In our blocks, which are only 2E wide inside, it is one half. In Llama 3 with 8 billion parameters, whose heads share their keys and values, it is four fifths.
+# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. The share of the feed-forward network is one half in our blocks, which are only 2E wide inside, and four fifths in those of Llama 3 with 8 billion parameters, whose heads share their keys and values.
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -327,7 +343,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1. The difference is that the recurrent decoder has to take the ten characters one after another, whereas here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. Ten predictions cost one pass, and that is what `train` makes use of:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1. The difference is that the recurrent decoder has to take the ten characters one after another, whereas here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
 
 
 # %%
@@ -353,7 +369,7 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of the dates right in five runs that are not shown. The recurrent one was ahead more often than not, with 48,000 parameters against the transformer's 91,000. So the race does not show which of the two is the better model. It shows that no recurrent network is needed for the job, which nobody could take for granted in 2017.
+# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of the dates right in five runs that are not shown. The recurrent one was ahead more often than not, with 48,000 parameters against the transformer's 91,000. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
 #
 # The main advantage that its authors named is that nothing in a transformer has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
 #
@@ -377,7 +393,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two. The year, the name of the month and the day are found in the same regions. But the 2 of the day is read at the 2 here. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
+# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two. The year, the name of the month and the day are found in the same regions. (The first digit and the hyphens are smeared, because every date begins with 1 or 2 and the hyphens never move.)
+#
+# But the 2 of the day is read at the 2 here. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
 #
 # ### What each part is worth
 #
@@ -415,7 +433,7 @@ reveal("the dates need most", "places")
 # %% [markdown]
 # Without places the model cannot know which of two numbers stood in front, and it gets hardly a date right. Without self-attention in the encoder, where each character then reaches the memory alone, it loses about one date in six here, and up to one in three from other seeds (not shown). The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
 #
-# Both statements are true. The argument was about what a stack of attention layers can compute at all, whereas this experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder does without a look back because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
+# Both statements are true. The argument was about what a stack of attention layers can compute at all, whereas this experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
 #
 # ### Writing
 #

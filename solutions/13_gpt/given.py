@@ -5,6 +5,7 @@ from byte_pairs import merge
 from cache import KVCache, decode_step
 from dictionary import Dictionary, Quotations, word_counts
 from figures import whole_model
+from heads import one_back, repetition
 from measure import worse
 from modern import GPT
 from published import (
@@ -12,8 +13,6 @@ from published import (
     example,
     gpt2,
     head_weights,
-    one_back,
-    repetition,
     weights_in,
     write,
 )

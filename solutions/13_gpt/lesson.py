@@ -764,7 +764,7 @@ looks = given.head_weights(writer, once.repeat(1, 2), heads)
 looks.shape
 
 # %% [markdown]
-# For each of the 8 texts and each of the 24 heads (4 blocks of 6, unless GPT-2 is there) this is a table of 40 by 40 weights, and the two scores reduce it to two numbers per head. (If exercise 9.2 or 9.3 is still open, those in `published.py` stand in for yours.)
+# For each of the 8 texts and each of the 24 heads (4 blocks of 6, unless GPT-2 is there) this is a table of 40 by 40 weights, and the two scores reduce it to two numbers per head. (If exercise 9.2 or 9.3 is still open, those in `heads.py` stand in for yours.)
 
 # %% measured
 lesson = "09_train_and_look_inside"
@@ -793,9 +793,9 @@ plot.heatmap(
 # Your model is that of 2019. The large models of today differ from it mainly in five details that you have met one by one: RMSNorm instead of LayerNorm, a gated network, and no biases (lesson 8), rotary positions (lesson 7), and several heads of queries that share one head of keys and values (lesson 10). `modern.py` has your class with an option for each. How much do they change the loss on unseen lines, with as many parameters as before and 600 steps, from three seeds?
 
 # %%
-for table, steps in (("model", 600), ("longer", 3600)):
+for table, after in (("model", 600), ("longer", 3600)):
     for way, row in given.worse(table, than="2019").items():
-        print(f"{way:17} {steps:4} steps", [f"{d:+.3f}" for d in row])
+        print(f"{way:17} {after:4} steps", [f"{d:+.3f}" for d in row])
 
 # %% [markdown]
 # Rotary positions bring most, and a gated network something. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
