@@ -540,7 +540,7 @@ seen = model.write(y, memory, torch.ones_like(mask))
 f"{int((~mask).sum())} padded places, and a logit moves by up to {(hidden - seen).abs().max():.0f}"
 
 # %% [markdown]
-# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, no error is raised, and you get the bare stack, whose price you have seen.
+# **A branch that forgets to add.** If you write `x = self.dropout(...)` instead of `x = x + self.dropout(...)`, PyTorch raises no error, and you get the bare stack, which learns nothing.
 #
 # **Dropout left on.** In training mode a model with dropout writes something different every time, so call `model.eval()` before it writes and `model.train()` before it learns again.
 #

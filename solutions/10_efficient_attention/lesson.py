@@ -44,7 +44,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The factor grows with the length, because the part of the work that is repeated grows with it. Nothing is lost on the way, since both ways write the same vectors:
+# The longer the sequence, the larger is the part of the work that is repeated, and so the larger is the factor. Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -52,15 +52,28 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. On a GPU a short sequence costs about as much as a long one, because most of that time is spent on starting the work. If your factor at 512 is small, this is why, and it will grow at greater lengths.
+# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. For a model as small as this one, a short sequence costs a GPU about as much as a long one, because most of the time is spent on starting the work. If your factor at 512 is small, this is why, and it will grow at greater lengths.
 #
 # ## By hand
 #
 # In lesson 2 a query met three keys with the scores 0, ln 2 and ln 3, which gave the weights 1/6, 1/3 and 1/2 and the output [7, 8]. Suppose that this query belonged to the third word of a text, and that a fourth word now arrives. What has to be computed?
 #
 # The fourth word needs a query, a key and a value of its own, and it needs four scores, which compare its query with each of the three old keys and with its own key. The old queries are not needed, because they have been answered already, and with a causal mask their answers cannot change: none of them may look at the fourth word. So the old keys and the old values are all that must be kept, and what keeps them is called the *KV cache*.
-#
-# Say the new query gives the three old keys the same scores as before, and gives the fourth key, whose value is [0, 0], the score ln 6. The exponentials are then 1, 2, 3 and 6, so that the weights are so many twelfths:
+
+# %%
+kept = {f"k{i}, v{i}": (1.6 * i, 0) for i in range(4)}
+plot.diagram(
+    kept | {"q3": (4.8, 1.2), "output 3": (6.6, 1.2)},
+    [*(("q3", name) for name in kept), ("q3", "output 3")],
+    "A new token asks all keys, and the old keys are kept",
+    marked=["k3, v3", "q3", "output 3"],
+    notes={name: "kept" for name in [*kept][:3]} | {"k3, v3": "new"},
+    alt="Four boxes of keys and values in a row, of which the first three are kept and the last is new. The new query "
+    "has an arrow to each of them, and one to its output.",
+)
+
+# %% [markdown]
+# Say the new query gives the three old keys the same scores as before, and gives the fourth key, whose value is [0, 0], the score ln 6. The exponentials are then 1, 2, 3 and 6, and the weights are 1/12, 2/12, 3/12 and 6/12:
 
 # %%
 scores = torch.tensor([1.0, 2, 3, 6]).log()
@@ -138,7 +151,7 @@ for name, size in (
     print(f"{name}: {size / 1e9:5.1f} GB")
 
 # %% [markdown]
-# The first row is 68.7 GB for a table that is needed only for a moment. The second is 17.2 GB that must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson gets rid of the first and of most of the second, and it begins with the cache, because everything after it depends on what is kept there.
+# The first row is 68.7 GB for a table that is needed only for a moment. The second is 17.2 GB that must be kept for as long as the text goes on, once for each user of the model. The rest of the lesson avoids the first and most of the second. It begins with the cache, because everything after it depends on what is kept there.
 #
 # ### Exercise 10.2: keep keys and values
 #
@@ -215,7 +228,7 @@ after, _ = cache.append(token, token)
 before.shape, after.shape, before.data_ptr() == after.data_ptr()
 
 # %% [markdown]
-# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. The price is a largest length, and a cache that is written in place like this one is for writing text and not for training. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below). For a text of 1000 tokens, this is how many positions are copied in each case:
+# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. This has two costs. The text cannot be longer than the room that was set aside, and such a cache cannot be used in training, because autograd does not allow tensors that it needs to be overwritten. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below). For a text of 1000 tokens, this is how many positions are copied in each case:
 
 # %%
 copied = sum(range(1, 1001))
@@ -278,7 +291,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, this is n² with a cache and n³ without. The ratio of the two should therefore grow like n. The ratios at the start of the lesson do so only roughly, because each is a single run, in which the projections and Python's own time are counted as well.
 #
-# What remains is that the whole cache has to be read from memory for each new token. The next idea makes the cache smaller.
+# One cost remains, which is that the whole cache is read from memory for each new token. The next idea makes the cache smaller.
 #
 # ### Fewer keys than queries
 #
@@ -299,7 +312,7 @@ sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape, and so nothing complains when a model that was trained with one of them runs with the other, and its heads are given keys and values that they were not trained with.
+# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape, so PyTorch raises no error if a model was trained with one of them and runs with the other, although its heads then get the wrong keys and values.
 #
 # The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention does without the copies altogether when it is called with `enable_gqa=True`.
 #
@@ -332,7 +345,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. A model that was trained without one breaks when its first tokens are dropped, because some of its heads rest on them, as a head of lesson 9 rested on spaces (Xiao et al., below).
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. Many models that were trained without one break when their first tokens are dropped, because some of their heads rest on them, as a head of lesson 9 rested on spaces (Xiao et al., below).
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -394,9 +407,9 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 #
 # The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill it is still there with its L × S entries for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Yet it is only a step on the way, and all that is wanted is the output.
 #
-# Lesson 4 computed attention for one query in a single pass, a chunk of keys at a time, and kept only three things: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a chunk brought a new largest score, the sum and the mix shrank by the same factor. Nothing in this depends on there being only one query. With many queries the largest score and the sum become columns with one entry per query, and the rest stays as it was.
+# Lesson 4 computed attention for one query in a single pass, a piece of the keys at a time (such a piece is called a *block* here), and kept only three things: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a piece brought a new largest score, the sum and the mix shrank by the same factor. All of this works for many queries as well. With many queries the largest score and the sum become columns with one entry per query, and the rest stays as it was.
 #
-# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, which at length 512 is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, which, in a measurement at length 512 that is not shown, is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #
@@ -483,7 +496,7 @@ room = {"plain": [largest(plain, *tensors(L)) for L in lengths]}
 try:
     room["blockwise"] = [largest(blockwise_attention, *tensors(L), 64) for L in lengths]
 except NotImplementedError:
-    print("not yet: exercise 10.6 is still open, so one line is missing")
+    room["blockwise (calculated)"] = [4 * L * 64 for L in lengths]  # 10.6 is open
 plot.curves(
     lengths,
     room,

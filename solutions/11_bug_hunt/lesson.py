@@ -65,7 +65,7 @@ reveal("right attentions among five", "one")
 #
 # ## By hand
 #
-# Take Bo, who divides by D where √D belongs. The example could not find him out, because its vectors have a single entry, and for D = 1 there is no difference between D and √D.
+# Take Bo, who divides by D where √D belongs. The example cannot show this, because its vectors have a single entry, and for D = 1 there is no difference between D and √D.
 #
 # With D = 4 there is one. Say that a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they become 0 and ln 3, which makes the weights ¼ and ¾. Bo divides by 4 instead and gets 0 and ½ ln 3, which is ln √3. Work out his weights before you run the cell; the two exponentials are 1 and √3 ≈ 1.73.
 
@@ -74,7 +74,7 @@ products = torch.tensor([1.0, 9]).log()
 (products / 4**0.5).softmax(dim=0), (products / 4).softmax(dim=0)
 
 # %% [markdown]
-# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right, and the larger D is, the further he is off, because he divides once too often by √D. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what the third key gets from Bo instead.
+# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right, and the larger D is, the further he is off, because he has divided by √D twice. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what the third key gets from Bo instead.
 
 # %%
 sizes = [2.0**n for n in range(8)]
@@ -134,7 +134,7 @@ survivors = wrong.unnoticed(q, k, v)
 print(len(survivors), "of 21 survive:", *survivors)
 
 # %% [markdown]
-# Eight are left, and all of them are about masks. This is the rule for examples: **let no two sizes be equal, and no tensor play two parts.** The eight that remain are yours.
+# Eight are left, and all of them are about masks. This is the rule for examples: **give every axis a different size, and use a different tensor for query, key and value.** The eight that remain are yours.
 #
 # ### Exercise 11.1: one example that no bug survives
 #
@@ -172,6 +172,26 @@ def revealing_example() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 # %% check revealing_example
 
 # %% [markdown]
+# Here are the three examples of this lesson side by side, and yours beside them if it is there. A dark cell is a mutant that survives.
+
+# %%
+examples = {"five teams": (query, key, value), "four by four": (x, x, x)}
+examples["all sizes differ"] = (q, k, v)
+try:
+    examples["yours"] = revealing_example()
+except NotImplementedError:
+    print("not yet: exercise 11.1 is still open, so its column is missing")
+survivors = [wrong.unnoticed(*example) for example in examples.values()]
+plot.heatmap(
+    torch.tensor([[float(name not in s) for s in survivors] for name in wrong.WRONG]),
+    list(wrong.WRONG),
+    list(examples),
+    "Each example finds more mutants than the one before",
+    kind="shares",
+    alt="One row per mutant, one column per example. The five teams' example finds 7 of the 21, four by four 9, the one whose sizes differ 13, and the solution's all.",
+)
+
+# %% [markdown]
 # ### How strict?
 #
 # Before we compare more attentions, we should know how far a right one may be from another right one. Here is Ada's attention in three dtypes, compared with PyTorch's in `float64`:
@@ -187,7 +207,7 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake there, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example of exercise 11.1's solution, every mutant that returns finite numbers of the right shape is off by more than 0.2. Between 10⁻⁶ and 10⁻¹ there is a lot of room, and a tolerance of 10⁻⁴ sits comfortably in it for `float32` and `float64`.
+# Nobody made a mistake there, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example above in which all sizes differ, every mutant that is noticed and returns the right shape is off by more than 0.2. Between 10⁻⁶ and 10⁻¹ there is a lot of room for a tolerance. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
 #
 # ### Many examples
 #
@@ -201,7 +221,7 @@ for _ in range(4):
 # %% [markdown]
 # ### Exercise 11.2: how far apart are two attentions?
 #
-# Write the function that draws such inputs again and again and remembers the largest difference. Two things in it are easy to get wrong: NaN can hide a bug, and so can an attention like Eve's, which spoils the tensors for the one that it is compared with.
+# Write the function that draws such inputs again and again and remembers the largest difference. Two things are easy to get wrong. A NaN can hide a bug. And an attention like Eve's changes its inputs, so the attention that it is compared with would get other tensors.
 
 # %% hints max_difference [markdown]
 # The inputs of trial 2 must not be those of trial 1. Where is the generator made: inside the loop, or before it?
@@ -256,7 +276,7 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. (Cleo and Dag show the same number there, since both give that key's value to a query that may see nothing.) Ten trials find Bo. No number of trials finds Eve: everyone gets tensors of their own, so what she does to them hurts nobody, and the numbers that she returns are right. A comparison of results can only find bugs in results.
+# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. (Cleo and Dag show the same number there, since both give that key's value to a query that may see nothing.) Ten trials find Bo. No number of trials finds Eve. Each attention gets tensors of its own, so her changes have no effect, and the numbers that she returns are right. A comparison of results can only find bugs in results.
 #
 # ### Questions whose answer you know
 #
@@ -302,7 +322,7 @@ reveal("the mask after softmax", "the key")
 # %% [markdown]
 # A test that changed only the value would have passed this mutant. The weight of the hidden key is 0, as it should be, but its *score* has already taken a share from the other weights, and that share depends on the key. So a test should change both.
 #
-# The same question about what is *visible* has the opposite answer: when a visible key and its value change, the result must change, too. An inverted mask fails on both sides.
+# The same question about what is *visible* has the opposite answer: when a visible key and its value change, the result must change, too. An inverted mask fails both tests.
 #
 # A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. They have the further advantage that an attention which fails one of them gives you a good idea of what is wrong with it.
 #

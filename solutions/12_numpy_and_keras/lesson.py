@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Someone has trained a model in Keras, and you are to run it in PyTorch and to check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere, so let us take one query, three keys and three values and ask all three.
+# Someone has trained a model in Keras. You have to run it in PyTorch and check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere, so let us take one query, three keys and three values and ask all three.
 
 # %% setup
 import frameworks
@@ -55,7 +55,7 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, as Luong and others did in 2015, and all that says so is the words "Luong-style" in its docstring. There is an argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D, but multiplies the scores by a learned number that starts at 1, so a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
+# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, with one of the scores that Luong and others compared in 2015. Its docstring says so only by the words "Luong-style" and by the argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D, but multiplies the scores by a learned number that starts at 1, so a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
 #
 # So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: that the formula is the same, that the mask is the same, and that the weights are.
 #
@@ -71,7 +71,7 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# Keras now agrees to the seventh decimal, which is as far as it can, because it computes in `float32` and NumPy here in `float64`. One cause explains the whole difference, and that is what you want at the end of every such hunt. If more than rounding had been left, there would have to be a second cause.
+# Keras now agrees to within 2 · 10⁻⁸, which is rounding, because it computes in `float32` and NumPy here in `float64`. So one cause explains the whole difference. If more than rounding were left, there would have to be a second one.
 #
 # ## In PyTorch
 #
@@ -97,7 +97,7 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, and nobody is told. Python's own `4**0.5` is a plain float, which has no say in the matter, so `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
+# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and does not change the dtype of the array, so `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
 #
 # The third is that NumPy has no softmax, so preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
 #
@@ -163,7 +163,7 @@ except NotImplementedError:
 #
 # You know from lesson 5 that a mask answers the question whether this query may look at this key, and that libraries write the answer down in four ways:
 #
-# | convention | may attend | hidden | used by |
+# | convention | may look | hidden | used by |
 # |---|---|---|---|
 # | may attend | `True` | `False` | `scaled_dot_product_attention`, Keras, these lessons |
 # | hide | `False` | `True` | `nn.MultiheadAttention`, `nn.Transformer` |
@@ -214,7 +214,7 @@ for power in (4, 9):
     print(f"minus 10^{power}:", (scores - 10.0**power).softmax(dim=0))
 
 # %% [markdown]
-# With −10,000 the row looks at everything as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits and the scores are lost behind the nine zeros. Neither gives zeros or NaN, and so nobody notices.
+# With −10,000 the row looks at everything as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits and the scores are lost behind the nine zeros. Neither gives zeros or NaN, so the mistake is easy to overlook.
 #
 # ### Exercise 12.2: one mask, four conventions
 #
@@ -295,7 +295,7 @@ x_small = np.array([1.0, 0.0])
 x_small @ kernel, functional.linear(torch.from_numpy(x_small), torch.from_numpy(kernel))
 
 # %% [markdown]
-# With the same matrix Keras makes [1, 2] and PyTorch makes [1, 3]. A square matrix fits either way round, so no error is raised.
+# With the same matrix Keras makes [1, 2] and PyTorch makes [1, 3]. A square matrix fits either way, so no error is raised.
 #
 # ### Exercise 12.3: copy Keras's weights
 #
@@ -388,7 +388,7 @@ else:
 reveal("kinds of answer", "three")
 
 # %% [markdown]
-# Keras gives zeros the first time and something else the second time: its faster path averages all five tokens, hidden or not, because inside it adds a large negative number to every score of the row, with the effect that you saw above. So neither library agrees even with itself, at least in the versions that were used here, PyTorch 2.13 and Keras 3.15. Where a query may look at nothing, decide the answer yourself, and test it.
+# Keras gives zeros the first time and something else the second time. Its faster path averages all five tokens, hidden or not, because inside it adds a large negative number to every score of the row, with the effect that you saw above. So in the versions that were used here, PyTorch 2.13 and Keras 3.15, both libraries give two different answers, depending on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
 #
 # ## What can go wrong
 #

@@ -48,7 +48,7 @@ for seed in range(4):
 #
 # A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the way between. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so frequent words end up as a single token while rare ones stay in pieces.
 #
-# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. Of pairs that are equally frequent, the first in the alphabet is merged first, so l, o is. Write down what the three words look like then, and which pair is the most frequent one now, before you run the next cell.
+# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. If two pairs are equally frequent, the one that comes first in the alphabet is merged first, which is l, o here. Write down what the three words look like then, and which pair is the most frequent one now, before you run the next cell.
 
 # %%
 once = {word: merge(list(word), ("l", "o")) for word in ("low", "lower", "slow")}
@@ -103,7 +103,7 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
 # %% [markdown]
 # ### What the model sees
 #
-# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, with the tokens separated by bars, and then a word whose letters language models are famous for miscounting:
+# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, with the tokens separated by bars, and then a word whose letters language models are famous for miscounting (their tokens differ from ours, but the trouble is the same):
 
 # %%
 for line in (text.seen[0], "strawberry"):
@@ -158,7 +158,7 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### From tokens to logits
 #
-# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so the matrix that reads tokens at the bottom serves a second time at the top, where it writes them. This is called a *tied* output matrix.
+# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so the matrix that turns tokens into vectors before the first block serves a second time after the last one, where it turns vectors into logits. This is called a *tied* output matrix.
 
 # %%
 given.whole_model()
@@ -253,7 +253,7 @@ print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} unt
 reveal("parameters of GPT-2 small", "124 million")
 
 # %% [markdown]
-# Of the 124 million parameters, 39 million are the embeddings of tokens. With an output matrix of its own the model would have these twice, which is the second number in the last line, so tying saves 39 million. In a small model tying saves a larger share, because the vocabulary grows more slowly than the rest.
+# Of the 124 million parameters, 39 million are the embeddings of tokens. With an output matrix of its own the model would have these twice, which is the second number in the last line, so tying saves 39 million. In a small model tying saves a larger share, because there the vocabulary makes up a larger part of all parameters.
 #
 # ### The recipe
 #
@@ -368,7 +368,7 @@ def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> list[
 
 
 # %% [markdown]
-# The next cell takes your model, your learning rate and your groups if they are there, and otherwise the ones that are provided.
+# The next cell takes your model, your learning rate and your groups if they are there, and otherwise the ones that are provided. If your computer is slow or shared with others, put 900 in the place of `given.notebook_steps()`: the definitions get worse, and everything below works all the same.
 
 # %% measured
 torch.manual_seed(0)
@@ -415,7 +415,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# After a quarter of the time it has found out how a definition sounds, and not much more than that. After that, progress is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
+# After a quarter of the time, what the model writes sounds like a definition, but makes little sense. After that, progress is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
 
 # %% measured
 for name, one in (("three minutes", model), ("shipped", shipped)):
@@ -427,7 +427,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
 #
 # ### Choosing the next token
 #
-# A model returns probabilities, and somebody has to choose. Here is what the shipped model expects after "blicket: a", the six most probable tokens of 2,048:
+# A model returns probabilities, and a program has to choose one token from them. Here is what the shipped model expects after "blicket: a", the six most probable tokens of 2,048:
 
 # %% measured
 row = torch.tensor([text.row("blicket: a")[:-1]])
@@ -444,7 +444,7 @@ best = logits.softmax(dim=-1).topk(6)
 # - *Top-k*: draw from the k most probable tokens only.
 # - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so there are few candidates where the model is sure, and many where it is not.
 #
-# The last two exist because of the tail. Each token beyond the hundred most probable ones is unlikely. But how much probability do all of them have together, on average over unseen lines?
+# The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each of them is unlikely. But how much probability do all of them have together, on average over unseen lines?
 
 # %% measured
 with torch.no_grad():
@@ -533,20 +533,18 @@ for seed, unseen in enumerate(text.unseen[:3200:160]):
     print(f'{line}\n      "{run}" as in "{nearest}"')
 
 # %% [markdown]
-# What is shared are mostly the joints of the language, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
+# The shared runs are mostly phrases that many definitions have in common, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
 #
-# The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures. A word that the model invents occurs in no line and so cuts a run short, so the cell also prints which share of the words occurs in any line, and the mean over those definitions in which every word does:
+# The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures. A word that the model invents occurs in no line and so cuts a run short, so the cell also prints which share of the words occurs in any line:
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
-print("                  known words  shared  where all words are known")
+print("                  known words  shared")
 
 
 def print_shares(name: str, lines: list[str]) -> None:
     known, shared, _ = quotations.shares(lines)
-    complete = [line for line in lines if quotations.shares([line])[0] == 1]
-    among = f"{quotations.shares(complete)[1]:.2f} of {len(complete)}"
-    print(f"{name:16} {known:12.2f} {shared:7.2f}  {among}")
+    print(f"{name:16} {known:12.2f} {shared:7.2f}")
 
 
 print_shares("real definitions", text.unseen[::80])
@@ -556,7 +554,7 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print_shares(f"temperature {heat:4}", lines)
 
 # %% [markdown]
-# At temperature 1 the model seems to share less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and where all words are known it is 0.58 against 0.53, of only 15 and 30 definitions. So at temperature 1 it quotes about as much as a lexicographer does, as far as so few definitions can tell. Well below that it quotes more, because the most probable way on is the one that it has seen most often. What it knows by heart of *seen* words, this test cannot say.
+# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and each of these cuts a run short, so the difference does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable way on is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
 #
 # ### Words that do not exist
 #
@@ -735,7 +733,7 @@ except NotImplementedError:
     print("not yet: exercise 13.3 or 13.6 is still open")
 
 # %% [markdown]
-# Two programs that were written independently agree within the rounding of float32. That is the strongest evidence that you can have for code like this, and it is worth the trouble whenever there is a second implementation.
+# Two programs by different authors agree within the rounding of float32. That is the strongest evidence that you can have for code like this, and it is worth the trouble whenever there is a second implementation.
 #
 # ### Somebody else's model
 #
@@ -780,7 +778,7 @@ plot.heatmap(
     ],
     [str(n) for n in range(heads)],
     "How much each head looks one back, and for repetitions",
-    kind="numbers",
+    kind="shares",
     sides=("", "head"),
     alt="A row for each score and layer, a column for each head: its share of weight.",
 )
@@ -798,9 +796,9 @@ for table, after in (("model", 600), ("longer", 3600)):
         print(f"{way:17} {after:4} steps", [f"{d:+.3f}" for d in row])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network something. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
+# Rotary positions bring most, and a gated network brings something from two seeds of three. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
 #
-# After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14. At this size the block matters a little. What else separates your model from those of today is their size, their text, and what is done after training.
+# After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14, out of about 4.1. What else separates your model from those of today is their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
