@@ -404,7 +404,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is. The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same place in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. (What fell on the padding is not drawn. In the row of the second 5, for instance, that is half of the weight. A dot stands for a space.)
+# Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is.
+#
+# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same place in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. (What fell on the padding is not drawn. In the row of the second 5, for instance, that is half of the weight. A dot stands for a space.)
 #
 # ### The distance
 #

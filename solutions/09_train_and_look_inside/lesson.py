@@ -11,7 +11,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import heads
 import induction
 import torch
 import writer
@@ -276,7 +275,7 @@ plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
 #
 # ### Exercise 9.2: the previous-token score
 #
-# How much of its weight does each head put on the token before? (`heads.one_back`, which later cells use as long as this exercise is open, is not allowed here, and neither are `heads.repetition` in exercise 9.3 and `heads.silenced` in exercise 9.4.)
+# How much of its weight does each head put on the token before? (`induction.one_back`, which later cells use as long as this exercise is open, is not allowed here, and neither are `induction.repetition` in exercise 9.3 and `induction.silenced` in exercise 9.4.)
 
 # %% hints previous_token_score [markdown]
 # Which entries of one head's table belong to "one before"? Draw a 4 × 4 table and mark them. How many are there, and does row 0 have one?
@@ -302,7 +301,7 @@ def previous_token_score(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### Exercise 9.3: the induction score
 #
-# And how much does it put on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1. (`heads.repetition` is not allowed here.)
+# And how much does it put on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1. (`induction.repetition` is not allowed here.)
 
 # %% hints induction_score [markdown]
 # For a single sequence with period 5: where should query 7 look? And query 5? From which row on does the question make sense?
@@ -334,7 +333,7 @@ def induction_score(weights: Tensor, period: Tensor) -> Tensor:
 # %% [markdown]
 # ### The scores of the two heads
 #
-# Here are your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16. If one of the two exercises is still open, a function of `heads.py` stands in for it, so that you can read on:
+# Here are your scores for the two heads of the deep model, on 300 sequences with periods of 14 to 16. If one of the two exercises is still open, a function of `induction.py` stands in for it, so that you can read on:
 
 # %% measured
 tokens, periods = induction.repeated(300, seed=99_999, shortest=14)
@@ -344,7 +343,7 @@ try:
     back, repeat = previous_token_score(weights), induction_score(weights, periods)
     score_back, score_repeat = previous_token_score, induction_score
 except NotImplementedError:
-    score_back, score_repeat = heads.one_back, heads.repetition
+    score_back, score_repeat = induction.one_back, induction.repetition
 print("previous token:", score_back(weights))
 print("induction:     ", score_repeat(weights, periods))
 
@@ -357,7 +356,7 @@ print("induction:     ", score_repeat(weights, periods))
 #
 # ### Exercise 9.4: ablate a head
 #
-# Write it as a context manager (without `heads.silenced`). Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes one from a function with a single `yield`:
+# Write it as a context manager (without `induction.silenced`). Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes one from a function with a single `yield`:
 
 
 # %%
@@ -416,14 +415,14 @@ def ablate_head(module: MultiHeadAttention, head: int) -> Iterator[None]:
 # %% [markdown]
 # ### Without one or the other
 #
-# Now switch off each of the two heads of the deep model in turn, with your `ablate_head`, or, if it is still open, with the one in `heads.py`:
+# Now switch off each of the two heads of the deep model in turn, with your `ablate_head`, or, if it is still open, with the one in `induction.py`:
 
 # %% measured
 try:
     ablate_head(deep.layers[0], 0)
     ablate = ablate_head
 except NotImplementedError:
-    ablate = heads.silenced
+    ablate = induction.silenced
 for layer in (0, 1):
     with ablate(deep.layers[layer], 0):
         print(f"without layer {layer}: {induction.accuracy(deep):.0%} right")

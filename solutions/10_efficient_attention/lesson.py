@@ -67,7 +67,7 @@ plot.diagram(
     [*(("q3", name) for name in kept), ("q3", "output 3")],
     "A new token asks all keys, and the old keys are kept",
     marked=["k3, v3", "q3", "output 3"],
-    notes={name: "kept" for name in [*kept][:3]} | {"k3, v3": "new"},
+    notes=dict.fromkeys([*kept][:3], "kept") | {"k3, v3": "new"},
     alt="Four boxes of keys and values in a row, of which the first three are kept and the last is new. The new query "
     "has an arrow to each of them, and one to its output.",
 )

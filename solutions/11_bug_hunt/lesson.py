@@ -172,6 +172,8 @@ def revealing_example() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 # %% check revealing_example
 
 # %% [markdown]
+# ### What each example finds
+#
 # Here are the three examples of this lesson side by side, and yours beside them if it is there. A dark cell is a mutant that survives.
 
 # %%
