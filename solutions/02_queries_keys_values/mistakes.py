@@ -69,7 +69,7 @@ attention.mutant("all_axes_reversed", "key.mT", "key.permute(*range(key.ndim - 1
 attention.mutant("first_axes_swapped", "key.mT", "key.transpose(0, 1)", hint=2,
     says="`transpose(0, 1)` counts from the front, where the batch and heads are. Count from the end: -2 and -1.")
 attention.mutant("keys_in_rows", "query @ key.mT", "key @ query.mT", hint=1,
-    says="The table is transposed: it has a row per key. Rows belong to queries, so the query goes on the left.")
+    says="The table is transposed: it has a row per key. Each query gets a row of its own, with one column per key.")
 attention.mutant("scaled_already", "query @ key.mT", "query @ key.mT / query.size(-1) ** 0.5", hint=3,
     says="The scores were divided by the square root of the dimension. That is lesson 3. Return the plain dot "
     "products here.")

@@ -100,8 +100,8 @@ softmax.mutant("infinities_replaced", body="return x.nan_to_num(neginf=0.0).soft
     says="Right for finite scores, but a score of minus infinity was replaced, so its key got some weight. It must "
     "get none.")
 softmax.mutant("infinities_made_finite", body="return x.clamp(min=-10000.0).softmax(dim=dim)",
-    says="Right as long as the other scores are larger. A score of minus infinity was replaced by a finite one, so "
-    "in a row of even lower scores its key still gets all the weight.")
+    says="Right as long as the other scores are larger. Very low scores, such as minus infinity, were replaced by a "
+    "higher number, so in a row of low scores their keys get weight that is not theirs.")
 
 temperature = solution("temperature_softmax")
 temperature_in_steps = solution("temperature_softmax", spelled="""
@@ -322,6 +322,7 @@ streaming.mutant("largest_of_this_piece", hint=1, body="""
 streaming.mutant("all_at_once", hint=2, body="""
     e = (scores - scores.max()).exp()
     return e @ values / e.sum()""",
-    says="The right result, but from all scores at once: `chunk` plays no part. Use only one piece at a time.")
+    says="The result is right, but more than `chunk` scores are read at once on the way. Use one piece at a time, "
+    "for the largest score and for the sum, too.")
 streaming.mutant("row_of_a_matrix", body="return one_pass(scores, values, chunk).unsqueeze(0)",
     says="The result has one axis too many. One query gives one vector, (D_v,).")

@@ -385,7 +385,8 @@ attention.mutant("scale_ignored", hint=2, body="return weighted(query, key, valu
     says="Passing a scale had no effect: the argument is not used.")
 attention.mutant("scale_of_zero_lost", hint=2,
     body="return weighted(query, key, value, mask, scale=scale or query.size(-1) ** (-0.5))",
-    says="A scale of 0.0 was taken for \"not given\": Python treats 0.0 as false. Test whether it is None.")
+    says="With a scale of 0.0, the default was used instead. Only None means that no scale was given (and Python "
+    "treats 0.0 as false).")
 attention.mutant("scaled_twice", hint=2, body="""
     own = query.size(-1) ** (-0.5) * (1.0 if scale is None else scale)
     return weighted(query, key, value, mask, scale=own)""",
@@ -498,7 +499,7 @@ leaks.mutant("later_outputs", hint=1,
     says="Only outputs after the changed token were watched. They may depend on it, but the earlier ones must not.")
 leaks.mutant("no_tolerance", hint=3,
     body="return finds_leak(attention, length, d_model, moved=lambda a, b: not a.equal(b))",
-    says="Outputs were compared for exact equality. Their last digits can differ without any leak: allow a little.")
+    says="Differences in the last digits were taken for a leak. They can come from rounding: allow about 0.001.")
 leaks.mutant("change_too_small", "attention(x)", "attention(x).clone()", "changed[:, t] = torch.randn(d_model)",
     "changed[:, t] += 0.0001", says="The changes are so small that no output moves by more than the tolerance. Draw "
     "a whole new token, or add 1.")

@@ -312,8 +312,8 @@ attention_in_steps.mutant("MendedAfterwards", hint=2, method="share", body="""
 attention_in_steps.mutant("OverQueries", method="share", body="return scores.softmax(dim=-2)",
     says=SHARED["softmax over queries"])
 attention_in_steps.mutant("AlwaysDropping", method="drop", body="return functional.dropout(weights, self.p)",
-    says="Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass "
-    "self.training.")
+    says="Dropout acts in eval mode too. `functional.dropout` assumes training unless it is given "
+    "self.training, and an nn.Dropout learns of eval mode only if __init__ makes it.")
 attention_in_steps.mutant("NeverDropping", "functional.dropout(weights, self.p, self.training)", "weights", hint=3,
     says="In training, dropout does not act on the weights. It belongs after softmax, on the weights that mix "
     "values.")

@@ -87,7 +87,8 @@ block.mutant("ResidualAtTheVeryEnd", "x = x + self", "a = self", "self.norm2(x)"
 block.mutant("AddedTwice", "x = x + self", "old, x = x, x + self", NETWORK, f"old + {NETWORK}", hint=1,
     says="x was added twice: once around each branch, and once more at the end.")
 block.mutant("AlwaysDropping", "self.dropout(", "nn.functional.dropout(p=self.dropout.p, input=", every=True, hint=3,
-    says="Dropout acts in eval mode too: `functional.dropout` assumes training. Use nn.Dropout, or pass self.training.")
+    says="Dropout acts in eval mode too. `functional.dropout` assumes training unless it is given self.training, "
+    "and an nn.Dropout learns of eval mode only if __init__ makes it.")
 block.mutant("NoDropoutOnBranches", "self.dropout(", "(", every=True, hint=3,
     says="In training, dropout acts on the attention weights alone. It also acts on what each branch adds.")
 block.mutant("DroppedAfterAdding", FIRST, "self.dropout(x + self.attention(self.norm1(x), mask=mask)[0])", NETWORK,

@@ -374,7 +374,7 @@ find.mutant("exactly_equal", body="""
     tester = Tester()
     tester.same = lambda a, b: a.equal(b)
     return tester(attention)""",
-    says="Right attentions were accused because results were compared for exact equality. Allow for rounding.")
+    says="Right attentions were accused because of differences in the last digits. Allow for rounding.")
 find.mutant("tolerance_too_tight", body="""
     tester = Tester()
     tester.same = lambda a, b: close(a, b, 1e-08)
