@@ -82,6 +82,15 @@ wrong(
             raise ValueError
         return (x.float() / temperature).softmax(dim=dim).to(x.dtype)""",
 )
+wrong(*(LESSON_4, "temperature_softmax", "never_below_a_thousandth"), "/ temperature)", "/ max(temperature, 0.001))")
+wrong(
+    *(LESSON_5, "combine_masks", "nothing_instead_of_everything"),
+    *("return combined", "return None if combined is None or combined.all() else combined"),
+)
+wrong(
+    *("07_position", "apply_rope", "first_base_kept_for_a_shape"),
+    *("/ base **", "/ KEPT.setdefault((7, *x.shape), torch.tensor(float(base))) **"),
+)
 wrong(
     *(LESSON_4, "streaming_attend", "largest_of_all_beforehand"),
     body="""

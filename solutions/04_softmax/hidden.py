@@ -32,13 +32,13 @@ def minus_infinity_and_gradients(stable_softmax: Any, draw: Inputs) -> Any:
 
 @battery("temperature_softmax", points=1, tolerance=1e-3)
 def other_axes_and_large_scores(temperature_softmax: Any, draw: Inputs) -> Any:
-    """Other axes, sizes and dtypes, large scores, small ones, and a temperature of 0 given as an integer."""
+    """Other axes, sizes and dtypes, large scores, tiny temperatures, and one of 0 given as an integer."""
     x = draw.normal(3, 4)
     others = (
         what_happens(lambda: temperature_softmax(x, 0)),
         temperature_softmax(x, 2.0, dim=0),
         temperature_softmax(3000 * x, 3000.0),
-        temperature_softmax(0.01 * x, 0.01),
+        temperature_softmax(1e-6 * x, 1e-6),
         temperature_softmax(draw.give((1e36 * x).float()), 1e-4),
     )
     return partial(temperature_softmax, draw.normal(2, 3, 4), 0.5), others

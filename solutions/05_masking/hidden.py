@@ -62,7 +62,8 @@ def three_rules_left_alone(combine_masks: Any, draw: Inputs) -> Any:
     third[0, 0, :2, 0] = torch.tensor([True, False])
     rules = [rule(draw, 4, 4), rule(draw, 2, 1, 1, 4), draw.give(third)]
     everything = draw.give(torch.ones(3, 1, 1, dtype=torch.bool))
-    return partial(combine_masks, *rules), combine_masks(everything, rules[0])
+    whole = combine_masks(everything), combine_masks(everything, None, everything)
+    return partial(combine_masks, *rules), combine_masks(everything, rules[0]), whole
 
 
 # Masked softmax

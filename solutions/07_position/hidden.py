@@ -54,7 +54,7 @@ def learning_and_small_sizes(apply_rope: Any, draw: Inputs) -> Any:
 
 @check("apply_rope", points=1)
 def a_long_cache(apply_rope: Any, draw: Inputs) -> Any:
-    """Precision of every dtype; positions of each sentence; distances far from the start."""
+    """Precision of every dtype; positions of each sentence; distances far from the start; one base after another."""
     x, start, moved = (
         draw.normal(2, 3, 4, 8),
         draw.integer(1100, 1900),
@@ -69,7 +69,8 @@ def a_long_cache(apply_rope: Any, draw: Inputs) -> Any:
         for dtype in dtypes
     ]
     step = 100 * (apply_rope(x + 0.01 * query[0]) - apply_rope(x))  # rounding shows
-    return kept, apply_rope(x, steps.int()), largest(near - far), step
+    other_base = apply_rope(x, base=500.0)
+    return kept, apply_rope(x, steps.int()), largest(near - far), step, other_base
 
 
 # Biases
