@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension, which is called `head_dim` in code and $d_k$ in formulas, and leave everything else as it was: one random query and five random keys, first in dimension 4, then in 64 and in 1024.
+# In lesson 2 the vectors that met in a dot product had two to four entries each. Real models use 64 or 128, and it seems that nothing should depend on that number. So let us raise the dimension and leave everything else as it was: one random query and five random keys, first in dimension 4, then in 64 and in 1024. The dimension is called `head_dim` in code and $d_k$ in formulas.
 
 # %% setup
 import math
@@ -28,7 +28,7 @@ for head_dim in (4, 64, 1024):
     print(f"{head_dim:5}", (k @ q).softmax(dim=-1))
 
 # %% [markdown]
-# Read the rows from top to bottom. In dimension 4 the favorite key gets a weight of 0.548 and the other four share the rest, but in dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything: attention has turned into picking a single key.
+# Read the rows from top to bottom. In dimension 4 the favorite key gets a weight of 0.548 and the other four share the rest. In dimension 64 the favorite already has 0.998, and in dimension 1024 it has everything, so attention has turned into picking a single key.
 #
 # The keys are noise in all three rows, so nothing in them can have become more certain. All the certainty must have come from the dimension of the vectors, and before we repair anything we should find out how.
 #
@@ -47,7 +47,7 @@ reveal("size of a score in dimension 64", "about 8")
 # %% [markdown]
 # The sum of 64 products is typically about 8 away from zero. About half of the products are negative, and they cancel most of the positive ones. What is left over grows only with the square root of their number, because it is the variances that add up. `torch.randn` draws *standard normal* entries, which have mean 0 and variance 1, and the product of two independent ones has variance 1 as well. So a sum of 64 products has variance 64. Its standard deviation, which we will call its *spread*, is $\sqrt{64} = 8$.
 #
-# In symbols, let the entries of q and k be independent, with mean 0 and variance 1. Each product then has the mean $E[q_i]\,E[k_i] = 0$ and the variance $E[q_i^2]\,E[k_i^2] = 1$, and since the products are independent of one another, their variances add:
+# In symbols, let the entries of q and k be independent, with mean 0 and variance 1. Each product then has the mean $E[q_i]\,E[k_i] = 0$ and the variance $E[q_i^2]\,E[k_i^2] = 1$. Since the products are independent of one another, their variances add:
 #
 # $$\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k.$$
 #
@@ -55,7 +55,7 @@ reveal("size of a score in dimension 64", "about 8")
 #
 # ## By hand
 #
-# Take a query from lesson 2, [2, 0, 0, 0], which is twice the query that gave the weights 1/6, 1/3 and 1/2, and its three keys, whose first entries were 0, ln 2 and ln 3. The scores of this query are 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
+# Take the query [2, 0, 0, 0] from lesson 2, which is twice the query that gave the weights 1/6, 1/3 and 1/2. The first entries of its three keys were 0, ln 2 and ln 3. The scores of this query are therefore 0, 2 ln 2 and 2 ln 3, and they gave the weights $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$.
 #
 # If scores spread by $\sqrt{d_k}$, then dividing them by $\sqrt{d_k}$ should bring the spread back to 1. The vectors of this example have dimension $d_k = 4$, so divide its scores by 2, on paper, and work out the weights and the output again. The values were [6, 0], [0, 6] and [12, 12].
 
@@ -85,13 +85,13 @@ for head_dim in (4, 64, 1024):
 reveal("dividing by 1024", "all about 1/5")
 
 # %% [markdown]
-# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say, so attention has turned from picking into averaging. The spread of the scores was 32, and dividing by 1024 has made it $\tfrac1{32}$. It was 32 times too large, and now it is 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
+# That was too much. At 1024 all five weights are within about 0.01 of 0.2 whatever the keys say, so attention has turned from picking into averaging. The spread of the scores was 32, and dividing by 1024 has made it $\tfrac1{32}$, so a spread that was 32 times too large is now 32 times too small. Since the spread grows with $\sqrt{d_k}$ and not with $d_k$, it is the root that the scores should be divided by:
 #
 # $$\text{output} = \text{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V .$$
 #
 # ### Exercise 3.1: scale the scores
 #
-# Write the division. `d_k` is the dimension of the queries and keys. It is passed in because it cannot be read off the scores, whose axes count queries and keys.
+# Write the division. `d_k` is the dimension of the queries and keys, which is passed in because it cannot be read off the scores, whose axes count queries and keys.
 
 # %% hints scale_scores [markdown]
 # By what factor did the spread of the scores grow when the dimension grew 16-fold, from 64 to 1024? By 16, or by 4?
@@ -120,7 +120,7 @@ def scale_scores(scores: Tensor, d_k: int) -> Tensor:
 #
 # The rule that variances add is a claim about many draws, so it can be measured. Draw `n` random pairs of a query and a key, each with `d_k` standard normal entries, and return the standard deviation of their dot products, before scaling and after it.
 #
-# A `torch.Generator` holds the state of a random stream. Whoever passes one in can repeat your measurement exactly, provided that you draw from it and from nothing else.
+# A `torch.Generator` holds the state of a random stream. A caller who passes one in can repeat your measurement exactly, provided that you draw from it and from nothing else.
 
 # %% hints score_std [markdown]
 # Which cell above did this for 10,000 pairs? What is the shape of the queries there, and along which axis are the products summed?
@@ -176,7 +176,7 @@ def scores_of_dimension(d: int) -> Tensor:
 
 
 # %% [markdown]
-# How much does the favorite key get, averaged over the 500 queries? If all sixteen keys got the same, it would be $\tfrac1{16} \approx 0.06$.
+# How much weight does the favorite key get, averaged over the 500 queries? If all sixteen keys got the same weight, each would have $\tfrac1{16} \approx 0.06$.
 
 
 # %%
@@ -199,9 +199,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# Without scaling, attention hardens as the dimension grows, and the favorite's share climbs to 0.97. Dividing by $d$ brings the share down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$, which means that a model can be made wider without its attention changing character, at least at the start of training.
+# Without scaling, attention hardens as the dimension grows, and the favorite's weight climbs to 0.97. Dividing by $d$ brings this weight down to 0.07, close to the 0.06 of no preference at all. Dividing by $\sqrt d$ keeps it at about 0.25 for every $d$. A model can therefore be made wider without its attention changing character, at least at the start of training.
 #
-# Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key first get more than half?
+# Here are one query and sixteen keys, unscaled, to play with. At which $d$ does one key first get more than half of the weight?
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -218,7 +218,7 @@ plot.slide(
 )
 
 # %% [markdown]
-# In this draw it first happens at d = 8, where the leader gets 0.98. That is luck, because at 16 the largest share is back to 0.52, but from 256 on one key has everything. If you move the slider, watch also *which* key leads while $d$ doubles, because it changes nearly every time. At large $d$ one key always gets everything, and which one it is depends on the random numbers alone.
+# In this draw it first happens at d = 8, where the leading key gets 0.98. That is luck, because at 16 the largest weight is back to 0.52, but from 256 on one key has everything. If you move the slider, watch also *which* key leads while $d$ doubles, because the leader changes nearly every time. At large $d$ one key always gets everything, and which one it is depends on the random numbers alone.
 #
 # ### What a saturated softmax does to learning
 #
@@ -252,7 +252,7 @@ jacobian
 # %% [markdown]
 # On the diagonal are 0.09, 0.16 and 0.21, which is $w_i(1 - w_i)$ for each weight, as in the curve. Off the diagonal the entries are $-w_i w_j$ and always negative, because what one key gains the others lose. That is why each column sums to 0. Each row sums to 0 as well, because adding the same amount to all scores changes no weight.
 #
-# Both come from the quotient rule for $w_i = e^{s_i} / \sum_k e^{s_k}$, and they fit into one line, in which $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
+# Both kinds of entries come from the quotient rule for $w_i = e^{s_i} / \sum_k e^{s_k}$. If $\delta_{ij}$ is 1 where $i = j$ and 0 elsewhere, they fit into one line: $\;\partial w_i / \partial s_j = w_i\,(\delta_{ij} - w_j)$.
 
 # %%
 names = ["weight 0", "weight 1", "weight 2"]
@@ -300,7 +300,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 #
 # How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries.
 #
-# The next cell prints the mean norm over the 500 queries for each way of scaling, of two tables: how the weights respond to the scores that softmax is given, and how they respond to the query. A change of the query reaches the scores through the keys and through the factor, so the second table is the first one times the keys times the factor. So that the cell runs whether or not the exercise is solved, it uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
+# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The first says how the weights respond to the scores that softmax is given, and the second says how they respond to the query. A change of the query reaches the scores through the keys and through the factor, so the second table is the first one times the keys times the factor. So that the cell runs whether or not the exercise is solved, it uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))
@@ -313,13 +313,13 @@ for name, factor in FACTORS.items():
     print(f"{name:12} {norms[0]:13.2f} {norms[1]:13.2f}")
 
 # %% [markdown]
-# In the first column, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. (The 0.24 of the last row is the response of sixteen equal weights. Their table has 16 entries of 15/256 and 240 of −1/256, and its norm is $\sqrt{15}/16$.) This is the reason that most texts give for the division: "without scaling, gradients vanish".
+# In the first column, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. The 0.24 of the last row is the response of sixteen equal weights, whose table has 16 entries of 15/256 and 240 of −1/256 and therefore the norm $\sqrt{15}/16$. The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
 #
-# The second column contradicts it. A model does not change its scores directly, it changes queries and keys, and the same change of a query moves a score 32 times as far if nothing divides it by 32. Both factors together make the unscaled weights respond five times as strongly as the scaled ones, 1.52 against 0.31. Which of the two columns matters is something we can test on a model that learns, and for that we need attention with a scale.
+# The second column contradicts it. A model does not change its scores directly. It changes queries and keys, and the same change of a query moves a score 32 times as far if nothing divides the score by 32. Both factors together make the unscaled weights respond five times as strongly as the scaled ones, 1.52 against 0.31. To find out which of the two columns matters, we can test a model that learns, and for that we need attention with a scale.
 #
 # ### Exercise 3.4: attention with scale
 #
-# Build it. It is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
+# Build it: it is lesson 2's function with one more argument, `scale`, by which the scores are *multiplied*. If `scale` is None, use $1/\sqrt{d_k}$. PyTorch's own attention is not allowed, because it is what you are building. Here is a small case to compare your function with, one query and three keys of dimension 4:
 
 # %%
 query = torch.tensor([[1.0, 0.5, -0.5, 0.2]])  # (L, D) = (1, 4)
@@ -332,7 +332,7 @@ functional.scaled_dot_product_attention(query, key, value)
 # %% [markdown]
 # This is PyTorch's own function, which scales by default and does not return its weights. On paper, the scores are 1.37, −0.28 and 1.51. Divided by $\sqrt4 = 2$, they are 0.685, −0.14 and 0.755, and the weights are 0.398, 0.175 and 0.427. Keys 0 and 2 fit the query almost equally well, and that is why the output is mostly a mixture of their values.
 #
-# Think also about *where* to multiply. The scores are a table of L × S numbers, but $(c\,q) \cdot k = c\,(q \cdot k)$, so you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, scaling the query takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
+# Think also about *where* to multiply. The scores are a table of L × S numbers. But since $(c\,q) \cdot k = c\,(q \cdot k)$, you could scale the query instead, which has L × D numbers. With a thousand keys of dimension 64, scaling the query takes 64 multiplications instead of a thousand, and the result is the same up to rounding.
 
 # %% hints scaled_attend [markdown]
 # Which of the three inputs tell you how many terms a dot product has? Is that the same number as the dimension of the values?
@@ -379,7 +379,7 @@ def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% [markdown]
-# The model is a single attention layer. It is given sixteen symbols, each with a label, and asked for the label of one of them. So it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol, and its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
+# The model is a single attention layer. It is given sixteen symbols, each with a label, and asked for the label of one of them, so it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol, and its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
 
 
 # %%
@@ -400,7 +400,7 @@ class Lookup(nn.Module):
 
 
 # %% [markdown]
-# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later, and the function also returns the norm of the query matrix's first gradient.
+# Training is the usual loop with the optimizer Adam. The query and key matrices have a learning rate of their own, `rate`, which we will need later. The function also returns the norm of the query matrix's first gradient.
 #
 # **Predict.** At the first step, before anything is learned, is that gradient smaller or larger without scaling?
 
@@ -469,18 +469,20 @@ first = next(step for step, loss in enumerate(losses) if loss < 0.3)
 print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 
 # %% [markdown]
-# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the other, which itself gains nothing from four times the rate (not shown). So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
+# They do: with four times the rate for its two matrices, the model over $d$ is as fast as the model over $\sqrt d$. The latter gains nothing from four times the rate (not shown). So dividing by $d$ is not a mistake. Some very wide models do it on purpose, because trained queries and keys are no longer independent (Yang et al., below).
 
 # %% [markdown]
 # ### What is left for the query
 #
-# The first gradient of the unscaled model is the largest, and yet this model hardly learns. To see what is wrong with its gradient, let us follow one small change of a query all the way to the output. Each of its scores moves by the key times the scale $c$, the weights move as the Jacobian says, and the output moves with them, because it is the sum of the values times the weights. For one query $q$, the derivatives of these three steps are $c\,k_j^\top$ for score $j$, $w_i(\delta_{ij} - w_j)$ for weight $i$ and score $j$, and $v_i$ for the output and weight $i$. Multiplied out and summed over $i$ and $j$, they give
+# The first gradient of the unscaled model is the largest, and yet this model hardly learns. To see what is wrong with its gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
+#
+# For one query $q$, the derivatives of these three steps are $c\,k_j^\top$ for score $j$, $w_i(\delta_{ij} - w_j)$ for weight $i$ and score $j$, and $v_i$ for the output and weight $i$. Multiplied out and summed over $i$ and $j$, they give
 #
 # $$\frac{\partial\,\text{output}}{\partial q} = \sum_{i,j} v_i\; w_i(\delta_{ij} - w_j)\; c\,k_j^\top = c\,\Big(\sum_i w_i\, v_i k_i^\top - \bar v\,\bar k^\top\Big) \quad\text{with}\quad \bar v = \sum_i w_i v_i, \;\; \bar k = \sum_j w_j k_j .$$
 #
-# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. What stands in the brackets is the mean of the products minus the product of the means, and that is the *covariance* of values and keys.
+# Now read the weights as probabilities: imagine that one key is drawn at random, key $i$ with probability $w_i$, and its value with it. Then $\bar v$, which is the output, is the mean of the values, and $\bar k$ is the mean of the keys. The brackets hold the mean of the products minus the product of the means, which is the *covariance* of values and keys.
 #
-# So an output responds to its query to the extent that the values and keys that it mixes vary together. A query that gives everything to a single key mixes nothing, so nothing varies, and almost no gradient reaches this query through its output, even if the key is the wrong one.
+# So an output responds to its query to the extent that the values and keys that it mixes vary together. If a query gives everything to a single key, it mixes nothing, so nothing varies. Almost no gradient then reaches this query through its output, even if the key is the wrong one.
 #
 # The next cell has PyTorch compute this table for the small case above, and again with the query multiplied by 4, 16 and 64. It prints the weights and the norm of the table.
 
@@ -497,7 +499,7 @@ for factor in (1, 4, 16, 64):
     print(f"{factor:2}", weights, f"norm {table.norm():.3f}")
 
 # %% [markdown]
-# At first three keys have a share, and the norm is 0.104. At 4 and at 16 the query mixes only keys 0 and 2, which are much alike and have similar values, so little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
+# With the query as it was, all three keys have some weight, and the norm is 0.104. Multiplied by 4 and by 16, the query mixes only keys 0 and 2, which are much alike and have similar values, so little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
 #
 # ### Exercise 3.5: the response to the query
 #
@@ -532,7 +534,7 @@ def query_jacobian(weights: Tensor, key: Tensor, value: Tensor, scale: float) ->
 # %% [markdown]
 # ### Optional: two suspects and two controls
 #
-# You may go on to *What can go wrong* and come back another day. Over $\sqrt d$ the model learns within 50 steps, and without scaling it does not learn in 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from these, and how much from the others?
+# You may go on to *What can go wrong* and come back another day. Over $\sqrt d$ the model learns within 50 steps. Without scaling it does not learn in 300, although its first gradient is four times as large. A gradient that is summed over a batch does not say which queries contributed to it, so let us ask each query on its own. At the start, three queries in four have given more than 0.9 of their weight to one key, picked at random. How much of the gradient comes from these, and how much from the others?
 
 
 # %% measured
@@ -572,9 +574,9 @@ print(f"decided queries: {decided.double().mean():.0%}")
 print(f"their share of the squares: {squares[decided].sum() / squares.sum():.0%}")
 
 # %% [markdown]
-# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%. Exercise 3.5 predicts this. A query that has decided mixes a single key and a single value. Then keys and values do not vary under its weights, their covariance is near 0, and so is the gradient of the query. Saturation does not make the gradient small. It silences most of the queries, whether they have picked the right key or not. (Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.)
+# Three quarters of the queries contribute 4% of the sum of squared norms, and the undecided quarter contributes 96%. Exercise 3.5 predicts this. A query that has decided mixes a single key and a single value. Then keys and values do not vary under its weights, their covariance is near 0, and so is the gradient of the query. Saturation does not make the gradient small, but it silences most of the queries, whether they have picked the right key or not. Their favorites can still change, because all queries use the same two matrices, and the undecided queries change these.
 #
-# So there are two explanations to test. The first is that the queries which have decided are silent. The second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
+# So there are two explanations to test. The first is that the queries that have decided are silent, and the second is the size of the steps. Adam moves each entry of a matrix by about the learning rate, however large the gradient is. Without the division, the same step of the matrices moves the *scores* sixteen times as far, and steps that are too large are a good reason not to learn.
 #
 # Since the unscaled run changed both at once, two controls change one at a time. One is the unscaled model with a sixteenth of the learning rate for its query and key matrices, so that its scores move as in the run that learned. The other is the scaled model with sixteen times the rate.
 #
@@ -595,7 +597,7 @@ runs |= {name: train(*control) for name, control in controls.items()}
 reveal("which control learns", "neither")
 
 # %% [markdown]
-# The next table has a row for each of the five models. It says how large the loss was in the last 20 of the 300 steps, how many of the 256 queries now favor the right key, how many favor another key than before training, when all five models had the same matrices, and how many give their favorite more than 0.9 of their weight.
+# The next table has a row for each of the five models. Its first column is the loss in the last 20 of the 300 steps. The other three say how many of the 256 queries now favor the right key, how many favor a different key than before training, and how many give their favorite more than 0.9 of their weight. Before training, all five models had the same matrices.
 
 # %% measured
 print(f"{'':22}  loss  right    new  above 0.9")
@@ -606,11 +608,11 @@ for name, (model, losses, _) in runs.items():
     print(f"{name:22} {sum(losses[-20:]) / 20:5.2f} {share}")
 
 # %% [markdown]
-# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two runs most queries have changed their favorite, and nearly all queries give it more than 0.9 of their weight, and yet between a third and two thirds of the favorites are wrong, depending on the model and on the computer that trains it.
+# Neither control comes near the scaled model, although both are far better than a guess, which would be right for one query in sixteen. With small steps, half of the queries still have the favorite that chance gave them, and 38% have found the right key. The first unscaled run and the scaled run with the high rate take large steps in the scores. In these two runs most queries have changed their favorite, and nearly all queries give it more than 0.9 of their weight. And yet between a third and two thirds of the favorites are wrong, depending on the model and on the computer that trains it.
 #
-# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, suggests that such steps can spoil training by themselves. This control is a harder case than the unscaled run, however, because its two matrices grow to almost five times their norm, while those of the unscaled run hardly grow at all (which is not shown). Dividing by $\sqrt{d_k}$ removes both troubles at once.
+# So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, suggests that such steps can spoil training by themselves. This control is a harder case than the unscaled run, however. Its two matrices grow to almost five times their norm, while those of the unscaled run hardly grow at all (not shown). Dividing by $\sqrt{d_k}$ removes both troubles at once.
 #
-# All of this is one task, one optimizer and 300 steps. In three other starts, which are not shown, 18% to 38% were right with small steps, and 49% to 73% in the first unscaled run.
+# All of this is one task, one optimizer and 300 steps. From three other starts (not shown), 18% to 38% of the queries were right with small steps, and 49% to 73% in the first unscaled run.
 #
 # ## What can go wrong
 #
@@ -623,7 +625,7 @@ late = (q @ k.mT).softmax(dim=-1) / math.sqrt(64)
 late, late.sum()
 
 # %% [markdown]
-# The favorite still has 0.108 of the 0.125 that the row now sums to, which is 86%, the same share as without scaling.
+# The favorite still has 0.108 of the 0.125 that the row now sums to. That is 86%, the same share as without scaling.
 #
 # **The wrong number under the root.** The dimension of the values does not belong there, nor does the number of keys. In a square example all of these numbers are equal, and nobody notices the mistake.
 #
@@ -635,9 +637,9 @@ outputs = nn.Linear(256, 256)(torch.randn(10_000, 256)).detach()
 print(f"variance {outputs.var():.2f}")
 
 # %% [markdown]
-# Vectors that have been trained are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest, since a query that needs to be insistent can grow in norm. (Some recent models do not leave that to chance. They normalize queries and keys before the dot product, which is called *QK-norm*, and learn the scale.)
+# Vectors that have been trained are not independent, either. For them $\sqrt{d_k}$ is a good start, and the matrices learn the rest, since a query that needs to be insistent can grow in norm. Some recent models do not leave the norms to chance: they normalize queries and keys before the dot product, which is called *QK-norm*, and learn the scale.
 #
-# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's logits, then its gradient is the prediction minus the target. That is largest exactly where the model is confidently wrong.
+# **Believing that saturation always stops learning.** If the loss is applied to the scores themselves, as cross-entropy is to a classifier's logits, then its gradient is the prediction minus the target. This difference is largest exactly where the model is confidently wrong.
 
 # %%
 scores = torch.tensor([100.0, 0.0, 0.0], requires_grad=True)
