@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 6. Multi-head attention
 #
-# After this lesson you can say what a second head is good for, split the model dimension into heads and merge them again, and write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 105 minutes.
+# After this lesson you can say what a second head is good for, and split the model dimension into heads and merge them again. You can also write the module of the original transformer, with the same results as PyTorch's. You should have done lesson 5 and know `nn.Module`. About 105 minutes.
 #
 # ## The idea
 #
@@ -34,9 +34,9 @@ def questions(n: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 questions(1, seed=0)
 
 # %% [markdown]
-# You see the digits, the two places (counted from 0), and the answer. Attention should find this easy, because a query can ask for the two places, a key can say where its token stands, a value can carry the digit, and a matrix can read both digits off the output.
+# You see the digits, the two places (counted from 0), and the answer. Attention should find this easy. A query can ask for the two places, a key can say which place it belongs to, and a value can carry the digit, so that a matrix can read both digits off the output.
 #
-# The model below does exactly that with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. We first find out what this is good for and let PyTorch's module do the cutting, and later you will write it yourself.
+# The model below does exactly that with PyTorch's `nn.MultiheadAttention`, which has an argument that you have not met, `num_heads`. (Another, `average_attn_weights=False`, keeps the weights of each head apart.) With one head it is the attention that you know. With two, the 32-dimensional queries, keys and values are cut into two halves, each half does attention on its own, and the two outputs are put side by side. For now PyTorch's module does the cutting, so that we can find out what it is good for. Later you will write the module yourself.
 
 
 # %%
@@ -77,7 +77,7 @@ def reader(num_heads: int, seed: int = 0) -> Reader:
 
 
 # %% [markdown]
-# A model with one head and a model with two have the same number of parameters. An answer counts as right if both of its digits are, and of 2000 new requests we count only those whose two digits differ, because two equal digits can be read from any mixture.
+# A model with one head and a model with two have the same number of parameters. An answer counts as right if both of its digits are right. Of 2000 new requests we count only those whose two digits differ, because two equal digits can be read from any mixture.
 #
 # **Predict.** How often will the model with one head be right, and how often the one with two?
 
@@ -100,7 +100,7 @@ reveal("one head", "rarely right")
 reveal("two heads", "nearly always right")
 
 # %% [markdown]
-# In this run, one head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What is it that two heads can do and one cannot? To find out, compare their weights. Here are the weights for the request "places 2 and 5", averaged over the 2000 sequences:
+# In this run, one head is wrong nine times in ten and two heads are always right, although the two models have the same dimension, the same number of parameters and the same training. What can two heads do that one cannot? To find out, compare their weights for the request "places 2 and 5", averaged over the 2000 sequences:
 
 
 # %%
@@ -134,9 +134,9 @@ for seed in range(5):
     print(f"start {seed}: first digit {first:4.0%} right, second digit {second:4.0%}")
 
 # %% [markdown]
-# All five starts end in the same way. One digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. Which one depends on the start, and 300 steps of training have not changed that.
+# All five starts end in the same way: one digit is always right, and the other is right as often as a guess among ten. Each model has given up on one of the two places. The start decides which place that is, and 300 steps of training have not changed it.
 #
-# Two heads are given the same chance. Of 24 starts that are not shown, 23 got all or nearly all requests right. In the other one, the two heads read both places, but the places and not their order decide which head reads which: head 0 reads place 5 in the request "0, then 5" and in the request "5, then 0". So the output matrix cannot know which digit comes first, and only a fifth of the answers were right. Two heads can do what one cannot, but training has to find out how.
+# Two heads are given the same chance. Of 24 starts (not shown), 23 got all or nearly all requests right. In the remaining one, the two heads read both places, but the places themselves and not their order decide which head reads which. Head 0 reads place 5 in the request "0, then 5" and also in the request "5, then 0". So the output matrix cannot know which digit comes first, and only a fifth of the answers were right. Two heads can do what one cannot, but training has to find out how.
 #
 # ## By hand
 #
@@ -151,15 +151,15 @@ a, b = torch.tensor([6.0, 0]), torch.tensor([0, 6.0])
 #
 # You may object that the two weights need not be equal. With ⅔ and ⅓ the mixtures are [4, 2] and [2, 4], which can be told apart. That is true, but a single matrix has to read off both digits.
 #
-# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, which is the weight of the first digit, and higher than at 0, which is that of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
+# For the second digit it would need the rule "name the digit whose weight is ⅓". Take a matrix that treats all digits in the same way. To name the *second* digit, the logit of a digit must then be highest at the weight ⅓. It must be higher there than at ⅔, the weight of the first digit, and higher than at 0, the weight of a digit that does not occur. But a matrix makes each logit a straight line in the weight:
 
 # %%
 figures.no_peak()
 
 # %% [markdown]
-# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the other one for every pair of digits.
+# A straight line has no peak in the middle. A matrix can therefore name the digit with the larger weight every time, but no matrix can name the digit with the smaller weight for every pair of digits.
 #
-# Two details may be skipped. A matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well, and so does the mean of all renamed matrices. But this mean treats all digits alike, and such a matrix fails, as you have seen. And the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
+# You may skip two details. First, a matrix that treats the digits differently does no better. Suppose that such a matrix did the job. If you rename the digits, the renamed matrix does the job as well, and so does the mean of all renamed matrices. But this mean treats all digits alike, and such a matrix fails, as you have seen. Second, the argument is about one layer whose output is read by a matrix. A feed-forward network, which lesson 8 puts behind the attention, can bend the line.
 #
 # Two heads need no such rule. Each has a weight of 1 on its own place, and together they pass on four numbers instead of two:
 
@@ -182,7 +182,7 @@ reveal("cost of three heads of 4", "the same")
 {H: H * L * L * (E // H) for H in (1, 3, 12)}
 
 # %% [markdown]
-# For 100 tokens it is 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors are a third as long. What grows with H is the number of tables of scores, and with it the memory. What each head loses is dimension, and with 12 heads each would compare single numbers.
+# For 100 tokens the scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors are a third as long. The number of tables of scores grows with H, and with it the memory. What each head loses is dimension, and with 12 heads each would compare single numbers.
 #
 # ## In PyTorch
 #
@@ -232,7 +232,7 @@ class Hasty(nn.Module):
 
 
 # %% [markdown]
-# The shapes are right and nothing raises an error. But look at what head 0 of the numbered tokens gets:
+# The shapes are right and PyTorch raises no error. But look at what head 0 of the numbered tokens gets:
 
 # %%
 x.view(2, 3, 5, 4)[0, 0]
@@ -258,9 +258,9 @@ print(f"two heads by a single view: {both_right(hasty):.0%} right")
 reveal("a view for two heads", "mostly")
 
 # %% [markdown]
-# Mistakes of this kind are dangerous because nothing points to them. No exception is raised, the loss falls, and the model is right most of the time. (Two other starts, not shown, gave 79% and 95%.) Only because we have seen 100% do we know that something is wrong.
+# Mistakes of this kind are dangerous because no exception is raised, the loss falls, and the model is right most of the time. (Two other starts, not shown, gave 79% and 95%.) We know that something is wrong only because we have seen 100%.
 #
-# The numbered entries tell us where to look for it. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So let us score two kinds of requests separately, those for two places in the same half and those for one place in each half:
+# The numbered entries tell us where to look for it. With eight places, head 0 sees pieces of places 0 to 3 only, and head 1 pieces of places 4 to 7. So we score two kinds of requests separately, those for two places in the same half and those for one place in each half:
 
 # %% measured
 digits, places, answers = questions(4000, seed=999)
@@ -271,9 +271,9 @@ print(f"one place in each half:      {right[differ & ~same_half].mean():.0%} rig
 print(f"both places in the same one: {right[differ & same_half].mean():.0%} right")
 
 # %% [markdown]
-# If each half holds one of the two places, every head has one of them to read, and all is well. If both places lie in the same half, one head has to read two digits.
+# If each half holds one of the two places, every head has one place to read, and all is well. If both places lie in the same half, one head has to read two digits.
 #
-# You have seen that this is more than a head can do. Such a head does better than the single head at the beginning of this lesson, and the cut suggests why: each of its four tokens is there in two pieces, so the head could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
+# You have seen that this is more than a head can do. Such a head nevertheless does better than the single head at the beginning of this lesson, and the cut suggests why. Each of its four tokens is there in two pieces, so the head could put half of its weight on one piece of the first place and half on the *other* piece of the second. The two pieces hold different entries of a token's value, so the output matrix can often tell which digit came from which place.
 #
 # ### Exercise 6.1: split into heads
 #
@@ -306,7 +306,7 @@ def split_heads(x: Tensor, num_heads: int) -> Tensor:
 # %% [markdown]
 # ### And back
 #
-# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order, so that the axis that was moved last moves back first, and then the two axes are joined. The next cell does both and compares the result with that of the loop. It also returns to the projections that we left aside, and checks whether those of three heads, each of them 12 × 4, can be written as one matrix of 12 × 12.
+# After attention the output has the shape `(B, H, L, D)`, and the next layer expects tokens again, with the outputs of all heads side by side in each. Merging undoes the two steps of the split in reverse order: first the axis that was moved moves back, and then the two axes are joined. The next cell does both and compares the result with that of the loop. It also returns to the projections that we left aside. It checks whether those of three heads, each of them 12 × 4, can be written as one matrix of 12 × 12.
 
 # %%
 heads = tokens.unflatten(-1, (3, 4)).transpose(1, 2)  # (B, H, L, D)
@@ -327,7 +327,7 @@ print(f"one projection and three by at most {(tokens @ w - small).abs().max():.5
 #
 # $$\text{head}_h = \text{softmax}\!\left(\frac{Q_h K_h^\top}{\sqrt{D}}\right) V_h, \qquad \text{output} = [\text{head}_0, \dots, \text{head}_{H-1}]\; W_o .$$
 #
-# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D. A head can compare tokens in D dimensions only, although it can learn in which, and that is a part of the price of having several heads. Here is the whole module with its shapes:
+# The number under the root is $D$, the head dimension ($d_k$ in lesson 3), because the dot products are between vectors of that dimension. Written out for tokens $x$, the scores of head h are $x\, W_q^h (W_k^h)^\top x^\top / \sqrt{D}$, where both matrices are E × D. Their product is E × E, but its rank is at most D. A head can compare tokens in only D dimensions, although it can learn which ones, and this is part of the price of having several heads. Here is the whole module with its shapes:
 
 # %%
 figures.module()
@@ -347,7 +347,7 @@ figures.module()
 #
 # ### Dropout on the weights
 #
-# *Dropout* is new here. While a model trains, each attention weight is set to 0 with a small probability p, so that a head cannot rely on a single key, and the weights that remain are divided by 1 − p, so that sums stay right on average. Two mistakes with it are common, and here is the first:
+# *Dropout* is new here. While a model trains, each attention weight is set to 0 with a small probability p, so that a head cannot rely on a single key. The weights that remain are divided by 1 − p, so that sums stay right on average. Two mistakes with dropout are common, and here is the first:
 
 # %%
 weights = torch.full((1000, 10), 0.1)
@@ -355,7 +355,7 @@ dropped = functional.dropout(weights, p=0.1)
 dropped.unique(), dropped.sum(dim=-1).max()
 
 # %% [markdown]
-# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The same cell contains the second mistake: nothing in it says whether this is training. `functional.dropout` assumes that it is, unless it is given `training=False`, whereas `nn.Dropout` is a module and checks its own `training` flag, which `model.eval()` turns off:
+# Before dropout, each of the thousand rows held ten weights of 0.1. Afterward each weight is 0 or 0.111, and a row that lost none sums to 1.111. Weights that are returned to be *looked at* therefore have to be taken before dropout. The same cell contains the second mistake, because nothing in it says whether this is training. `functional.dropout` assumes training unless it is given `training=False`. `nn.Dropout`, in contrast, is a module and checks its own `training` flag, which `model.eval()` turns off:
 
 # %%
 drop = nn.Dropout(p=0.1)
@@ -365,7 +365,7 @@ drop(weights).equal(weights)
 # %% [markdown]
 # ### Masks and heads
 #
-# A mask can have two, three or four axes: `(L, S)` for all sentences at once, `(B, L, S)` for one table per sentence, and `(B, 1, 1, S)` or `(B, H, L, S)` if an axis for the heads is already there. Only the second kind needs care, because when it is lined up from the right with scores of shape `(B, H, L, S)`, its B meets their H:
+# A mask can have two, three or four axes. `(L, S)` is one table for all sentences at once, and `(B, L, S)` is one table per sentence. `(B, 1, 1, S)` and `(B, H, L, S)` already have an axis for the heads. Only `(B, L, S)` needs care, because when it is lined up from the right with scores of shape `(B, H, L, S)`, its B meets their H:
 
 # %%
 scores, mask = torch.zeros(2, 2, 3, 3), torch.ones(2, 3, 3, dtype=torch.bool)
@@ -449,7 +449,7 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ### PyTorch's own
 #
-# (If you take two sittings for this lesson, here is the place to divide it.) `nn.MultiheadAttention` computes the same thing but stores its parameters differently, because its three projections are one matrix:
+# (If you take two sittings for this lesson, divide it here.) `nn.MultiheadAttention` computes the same thing but stores its parameters differently, because its three projections are one matrix:
 
 # %%
 theirs = nn.MultiheadAttention(12, num_heads=3, bias=False, batch_first=True)
@@ -498,7 +498,7 @@ def copy_torch_weights(mine: nn.Module, reference: nn.MultiheadAttention) -> Non
 # %% [markdown]
 # ### The proof
 #
-# Here your module, with the weights that you have copied, meets PyTorch's module on the same input and with a causal mask, which PyTorch's wants inverted (lesson 5). If one of the exercises is still open, the cell says so and the lesson goes on.
+# Here your module, with the weights that you have copied, meets PyTorch's module on the same input and with a causal mask, which PyTorch's module expects inverted (lesson 5). If one of the exercises is still open, the cell says so and the lesson goes on.
 
 # %%
 x, causal = torch.randn(2, 6, 12), torch.ones(6, 6, dtype=torch.bool).tril()
@@ -532,9 +532,9 @@ reveal("parameters, E = 512 and 8 heads", "1,048,576")
 f"{sum(p.numel() for p in module.parameters()):,}"
 
 # %% [markdown]
-# There are four matrices of 512 × 512, and the number of heads plays no part, since a head's projection is a strip of a matrix that is there anyway. With biases there would be 4 · 512 more.
+# There are four matrices of 512 × 512. The number of heads plays no part, since a head's projection is a strip of a matrix that is there anyway. With biases there would be 4 · 512 more.
 #
-# The work is of two kinds. The four projections take E × E multiplications each per token, which makes $4 L E^2$, and twice as many tokens mean twice the work. The scores and the mixing of the values take $L^2 E$ each, which makes $2 L^2 E$, and because every token meets every other, twice as many tokens mean four times the work. For a model dimension of 512:
+# The work is of two kinds. The four projections take E × E multiplications each per token, which makes $4 L E^2$, so twice as many tokens mean twice the work. The scores and the mixing of the values take $L^2 E$ each, which makes $2 L^2 E$. Because every token meets every other, twice as many tokens mean four times the work here. For a model dimension of 512:
 
 # %%
 E = 512
@@ -543,7 +543,7 @@ for L in (64, 1024, 16384):
     print(f"{L:6} tokens: {attention / (projections + attention):.0%} in attention")
 
 # %% [markdown]
-# The two are equal at $L = 2E$. The statement that "attention costs $O(L^2 E)$" is therefore true of its core and of long sequences, whereas for short ones the projections cost more. In memory, what grows fastest is the table of weights, `(B, H, L, S)`. And a whole transformer layer of the usual kind has twice as many parameters outside attention as in it, as lesson 8 will count.
+# The two kinds of work are equal at $L = 2E$. The statement that "attention costs $O(L^2 E)$" is therefore true of its core and of long sequences, whereas for short ones the projections cost more. In memory, the table of weights, `(B, H, L, S)`, grows fastest. And a whole transformer layer of the usual kind has twice as many parameters outside attention as in it, as lesson 8 will count.
 #
 # ### What do heads look at?
 #
@@ -604,14 +604,14 @@ plot.heads(
 )
 
 # %% [markdown]
-# Three of the maps can be read at a glance, and the fourth is smeared, with somewhat more weight on places 0 and 5. The entropy of lesson 4 puts a number to that. Raised to the power of $e$, it says how many places a row is effectively spread over:
+# Three of the maps can be read at a glance, and the fourth is smeared, with somewhat more weight on places 0 and 5. The entropy of lesson 4 puts a number on this: $e$ raised to the power of the entropy says how many places a row is effectively spread over:
 
 # %% measured
 spread = torch.special.entr(weights).sum(dim=-1).mean(dim=(0, 2)).exp()
 print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 
 # %% [markdown]
-# The three heads have between one and two places to a row, and the fourth has three. Now compare them with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal, and yet the question about the digit "here" is answered too. How?
+# The three heads have between one and two places to a row, and the fourth has three. Now compare the maps with the four questions. Apart from single rows at the two ends, no map has its weight *on* the diagonal. How, then, is the question about the digit "here" answered?
 #
 # These maps are averages, so the next figure lets you look at a single sequence, head by head and query by query, with labels that give the place and its digit. What does the smeared head look at there?
 
@@ -619,7 +619,7 @@ print([f"head {h}: {places:.1f} places" for h, places in enumerate(spread)])
 plot.explore(weights[0], [f"{i}:{d}" for i, d in enumerate(digits[0].tolist())])
 
 # %% [markdown]
-# Its rows do have peaks, but they make no pattern. Perhaps this head goes by the digits where the others go by the places. That can be tested by renaming the digits, so that every 0 becomes another digit, every 1 a third one, and so on, while the places stay as they are. How much of each head's weight moves?
+# Its rows do have peaks, but the peaks make no pattern. Perhaps this head goes by the digits, whereas the others go by the places. To test this, we rename the digits, so that every 0 becomes another digit, every 1 a third one, and so on, while the places stay as they are. How much of each head's weight moves?
 
 # %% measured
 renamed = torch.randperm(10, generator=torch.Generator().manual_seed(1))[digits]
@@ -627,7 +627,7 @@ moved = (layer(renamed)[1] - weights).abs().sum(dim=-1) / 2  # (B, H, L)
 print([f"head {h}: {share:.0%}" for h, share in enumerate(moved.mean(dim=(0, 2)))])
 
 # %% [markdown]
-# (What leaves one key arrives at another and would be counted twice, which is why the cell divides by 2.) Renaming moves at most 15% of the weight of three of the heads, so they go mostly by place. In the smeared head it moves more than two thirds, so this one goes by digits. But by which: the digits in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
+# (The weight that leaves one key arrives at another and would be counted twice, so the cell divides by 2.) Renaming moves at most 15% of the weight of three of the heads, so they go mostly by place. In the smeared head it moves more than two thirds of the weight, so this head goes by digits. But which digits: those in the keys, or the digit in the query? To see that, average its weights over all sequences, separately for each digit that asks:
 
 # %% measured
 smeared = weights[:, moved.mean(dim=(0, 2)).argmax()].detach()  # (B, L, L)
@@ -667,11 +667,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Without the smeared head "here" falls to 0.21, lower than without any other, while the other three answers stay right. So the layer needs this head for the answer "here" and for no other, although the head rarely looks at its own place. It does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. (Each head was replaced by zeros, a choice that lesson 9 will question.)
+# Without the smeared head, "here" falls to 0.21, lower than without any other head, while the other three answers stay right. So the layer needs this head for the answer "here" and for no other, although the head rarely looks at its own place. The head does not do that job alone, since "here" also falls, though less far, without head 1 and without head 2. (Each head was replaced by zeros, a choice that lesson 9 will question.)
 #
 # ### Optional: a map that does not show its job
 #
-# How does this head know the digit "here"? It may work like a code. Each digit spreads its weight over the places in a way of its own, and if the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
+# How does this head know the digit "here"? The places may work like a code. Each digit spreads its weight over the places in a way of its own. If the mixture says *which places* were looked at, the output layer can tell which digit the query had. If so, the values of this head have to carry the places, and need not carry any digit. The next cell tries both. It makes the values of this head from the vectors of the places alone, and then from those of the digits alone, with the other part replaced by its mean.
 
 
 # %% measured
@@ -697,13 +697,13 @@ print(f"places alone: {here_with(place + digit.mean(dim=(0, 1))):.0%} right")
 print(f"digits alone: {here_with(digit + place.mean(dim=1, keepdim=True)):.0%} right")
 
 # %% [markdown]
-# The places are enough, and the digits are not. So the output layer computes the digit from *where* this head has looked, although the head has not passed on that digit. All of this is one run of one small layer.
+# The places are enough and the digits are not, so the output layer computes the digit from *where* this head has looked, although the head has not passed on that digit. All of this is one run of one small layer.
 #
 # ## What can go wrong
 #
-# **A map mistaken for an explanation.** The head that is needed for "here" has the least readable of the four maps. Lesson 2 gave another reason, a large weight on a small value. Claims about what a head is for need an experiment such as the one above.
+# **A map mistaken for an explanation.** The head that is needed for "here" has the least readable of the four maps. Lesson 2 gave another reason not to trust a map: a large weight can lie on a small value. Claims about what a head is for need an experiment such as the one above.
 #
-# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. This property is called *equivariance*. (*Invariance* would mean that the outputs do not change at all.) All that the module sees of a sentence is a bag of tokens:
+# **Tokens without an order.** If you shuffle the tokens that go into self-attention, the outputs are shuffled in the same way. This property is called *equivariance*. (*Invariance* would mean that the outputs do not change at all.) To the module, a sentence is a bag of tokens:
 
 # %%
 x, order = torch.randn(1, 5, 12), torch.tensor([3, 1, 4, 0, 2])
@@ -720,7 +720,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 #
 # ## What you learned
 #
-# Multi-head attention is all three steps, done several times side by side.
+# Multi-head attention performs all three steps several times side by side.
 #
 # | | what it is | what to remember |
 # |---|---|---|
@@ -735,7 +735,7 @@ shuffled.allclose(out[:, order], atol=1e-6), shuffled.allclose(out, atol=1e-6)
 recap()
 
 # %% [markdown]
-# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. It did not learn that. It reads one place and guesses the digit of the other, and an answer needs both.
+# If you predicted that one head would be right about half of the time, you may have thought that it sees both digits and loses only their order. It did not learn to do so. It reads one place and guesses the digit of the other, but an answer needs both.
 #
 # ## Questions
 #
