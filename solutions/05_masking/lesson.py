@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 5. Masking
 #
-# After this lesson you can hide padding and the future from a query, read the four conventions in which masks are written, and write a test for leaks that looks at every token. You should have done lesson 4. About 110 minutes.
+# After this lesson you can hide padding and the future from a query and read the four conventions in which masks are written. You can also write a test for leaks that looks at every token. You should have done lesson 4. About 110 minutes.
 #
 # ## The idea
 #
@@ -33,7 +33,7 @@ def flips(n: int, seed: int) -> Tensor:
 flips(3, seed=0)
 
 # %% [markdown]
-# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, with two tables in front of it, which turn a flip and its position into a vector, and a matrix behind it, which turns the output into two logits, one for each side of the coin. The part in the middle is PyTorch's own `scaled_dot_product_attention`.
+# Each row is one sequence of flips. The model is the attention of lessons 2 and 3, for which it uses PyTorch's own `scaled_dot_product_attention`. Two tables in front of the attention turn a flip and its position into a vector. A matrix behind it turns the output into two logits, one for each side of the coin.
 
 
 # %%
@@ -51,7 +51,7 @@ class Guesser(nn.Module):
 
 
 # %% [markdown]
-# The model learns for 200 steps, each with 64 fresh sequences. Then we count how often it is right on 2000 more sequences, freshly flipped. Seven guesses per sequence count, because the last flip has no next one.
+# The model learns for 200 steps, each with 64 fresh sequences. Then we count how often it is right on 2000 freshly flipped sequences. Seven guesses per sequence count, because the last flip has no next one.
 
 
 # %%
@@ -83,14 +83,14 @@ reveal("right guesses", "always")
 print(f"right: {accuracy:.0%}")
 
 # %% [markdown]
-# The model predicts every flip of a fair coin, on sequences that it has never seen. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five and ask for the sixth:
+# The model predicts every flip of a fair coin, on sequences that it has never seen. Before you bet on it, let the model guess as it would have to at the table, where the later flips have not happened yet. Show it the first five flips and ask for the sixth:
 
 # %%
 guess = model(x[:, :5])[:, -1].argmax(dim=-1)
 print(f"right, with five flips on the table: {(guess == x[:, 5]).double().mean():.1f}")
 
 # %% [markdown]
-# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was contained in its input, one place further on. What it has learned can be seen in its attention weights, averaged over the 2000 sequences:
+# Now it is right half of the time, like anybody else. In training the model saw the whole sequence, so the answer to each question was contained in its input, one position further on. Its attention weights, averaged over the 2000 sequences, show what it has learned:
 
 # %%
 h = model.side(x) + model.place.weight
@@ -105,7 +105,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Each flip copies its neighbor. This is what a *leak* looks like: the model is perfect in training and worthless in use, and there is no error anywhere. An *autoregressive* model, which writes a text token by token, is trained in exactly this way, on sentences whose ends are known, and so it must be kept from looking ahead.
+# Each flip copies its neighbor. This is what a *leak* looks like: the model is perfect in training and worthless in use, and PyTorch raises no error. An *autoregressive* model, which writes a text token by token, is trained in exactly this way. The ends of its training sentences are known, so the model must be kept from looking ahead.
 #
 # You can test for a leak without any training. Change the last flip, and the outputs *before* it must not move:
 
@@ -122,7 +122,7 @@ def moved(model: nn.Module, mask: Tensor | None) -> Tensor:
 moved(Guesser(), mask=None)
 
 # %% [markdown]
-# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. This test can miss leaks. At the end of the lesson you meet an attention with a leak that it misses, and you write a better test.
+# Only the last output was allowed to move, and all eight have moved, in a model that has not even been trained. This is the *leak test* in its simplest form. At the end of the lesson you meet an attention with a leak that this test misses, and you write a better one.
 #
 # ## By hand
 #
@@ -136,7 +136,7 @@ may_look = torch.tensor([True, True, False])
 scores.softmax(dim=-1) * may_look
 
 # %% [markdown]
-# The hidden key gets nothing, but the two others only sum to a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large it was, and the hidden key still influences the result.
+# The hidden key gets nothing, but the other two weights sum to only a half. The exponential of the hidden key was part of the sum by which they were divided, so the *sizes* of the remaining weights tell you how large that exponential was. In this way the hidden key still influences the result.
 #
 # The second way is to set the key's score to 0, before softmax. **Predict** the weight of the hidden key.
 
@@ -148,9 +148,9 @@ reveal("hidden by a score of 0", "1/4")
 scores.masked_fill(~may_look, 0.0).softmax(dim=-1)
 
 # %% [markdown]
-# It gets a quarter, because a score of 0 is a score like any other. Since $e^0 = 1$, the three exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`, and `~` inverts a boolean mask.)
+# The hidden key gets a quarter, because a score of 0 is a score like any other. Since $e^0 = 1$, the three exponentials are 1, 2 and 1. (`masked_fill` writes a number wherever its mask is `True`, and `~` inverts a boolean mask.)
 #
-# Which score has the exponential 0? On paper there is no finite one, so take −∞. Work out which weights the scores 0, ln 2 and −∞ give, and which output, if the values are [6, 0], [0, 6] and [12, 12].
+# Which score has the exponential 0? On paper no finite score does, so take −∞. Work out which weights the scores 0, ln 2 and −∞ give, and which output, if the values are [6, 0], [0, 6] and [12, 12].
 
 # %%
 weights = scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1)
@@ -159,7 +159,7 @@ weights, weights @ torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 # %% [markdown]
 # The weights are one third and two thirds, and the output is [2, 4], as if the third key did not exist. That is what hiding means, and whatever score the key had of its own no longer matters.
 #
-# The first way could have been repaired by dividing each row by its new sum. On paper this gives the same numbers, because both divide the exponentials 1 and 2 by 3. On a computer it does so only as long as the hidden score is not too large:
+# The first way could have been repaired by dividing each row by its new sum. On paper this gives the same numbers as −∞, because both ways divide the exponentials 1 and 2 by 3. On a computer the numbers agree only as long as the hidden score is not too large:
 
 # %%
 for hidden in (math.log(3), 200.0):
@@ -168,13 +168,13 @@ for hidden in (math.log(3), 200.0):
     print(kept / kept.sum(), scores.masked_fill(~may_look, -torch.inf).softmax(dim=-1))
 
 # %% [markdown]
-# With a hidden score of 200, the weights of the visible keys round to 0 before anybody can divide them by their sum, which is then 0 too. Hiding with −∞ removes the large score before it can do any damage.
+# With a hidden score of 200, the weights of the visible keys round to 0 before they can be divided by their sum, which is then 0 too. Hiding with −∞ removes the large score before it can do any damage.
 #
 # ## In PyTorch
 #
 # ### The future
 #
-# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means that this query may look at this key**. `scaled_dot_product_attention` reads masks in the same way. If no query may look ahead, query i may look at keys 0 to i, which makes a triangle that is called a *causal mask*.
+# A *mask* is a boolean table with a row per query and a column per key, and in these lessons **`True` means that this query may look at this key**. `scaled_dot_product_attention` reads masks in the same way. If no query may look ahead, query i may look at keys 0 to i. These keys form a triangle, which is called a *causal mask*.
 
 # %%
 causal = torch.ones(3, 3, dtype=torch.bool).tril()
@@ -198,7 +198,7 @@ plot.heatmap(
 weights @ v, scores.softmax(dim=-1) @ v
 
 # %% [markdown]
-# Token 0 can see only itself, so its output is its own value, [1, 2, 3]. Token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything anyway.
+# Token 0 can see only itself, so its output is its own value, [1, 2, 3], whereas token 1 mixes two values. The last row is the same with and without the mask, because the last token may see everything anyway.
 #
 # Now train the coin model again, this time with the mask, and put it through both tests.
 
@@ -210,9 +210,9 @@ print(f"right: {accuracy:.1f}")
 moved(honest, mask)
 
 # %% [markdown]
-# It is right half of the time, as it should be, and in the leak test only the last output has moved, the one that belongs to the changed flip itself.
+# The model is right half of the time, as it should be. In the leak test only the last output has moved, the one that belongs to the changed flip itself.
 #
-# In lesson 10 a model will write one token at a time and keep the keys and values of the earlier ones in a *KV cache*, so only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase then ends in the bottom right corner:
+# In lesson 10 a model will write one token at a time and keep the keys and values of the earlier tokens in a *KV cache*, so that only the new tokens have queries. For now it is enough that there can be fewer queries than keys. Since the *last* query belongs to the *last* key, the staircase of the mask then ends in the bottom right corner:
 
 # %%
 plot.masks(
@@ -270,7 +270,7 @@ with_axes = scores.masked_fill(~two_by_two[:, None, None], -torch.inf)
 as_it_is[0, 0], with_axes[0, 0]
 
 # %% [markdown]
-# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. In the second table the mask has the shape `(B, 1, 1, S)`, which is one row of keys per sentence, the same for all heads and all queries.
+# Sentence 0 has one real token, so its column 1 must be hidden from *both* queries. In the first table query 1 still sees that column. In the second table the mask has the shape `(B, 1, 1, S)`. That is one row of keys per sentence, the same for all heads and all queries.
 #
 # ### Exercise 5.2: the padding mask
 #
@@ -302,7 +302,7 @@ def padding_mask(lengths: Tensor, max_len: int) -> Tensor:
 # %% [markdown]
 # ### Several rules at once
 #
-# Often two rules hold at the same time: a query may look neither at the future *nor* at padding. Turn the sentence around: a query may look at a key if the first rule allows it **and** the second rule allows it. So the two masks are combined with `&`.
+# Often two rules hold at the same time, for example that a query may look neither at the future *nor* at padding. Put positively, a query may look at a key if the first rule allows it **and** the second rule allows it, so the two masks are combined with `&`.
 
 # %%
 causal = torch.ones(5, 5, dtype=torch.bool).tril()
@@ -321,7 +321,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# The fourth is called a *sliding window*, in which each query sees itself and the token before it. The last one is how training texts are packed: two of them share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. (If two users' texts share a row and this mask is missing, a model answers one of them with what it has read in the letter of the other.)
+# The fourth mask is called a *sliding window*, in which each query sees itself and the token before it. The last mask is for packed training texts: two texts share a row, tokens 0 to 2 and tokens 3 and 4, and neither may look into the other. If two users' texts share a row and this mask is missing, a model answers one user with what it has read in the text of the other.
 #
 # In the third mask, queries 3 and 4 are padding themselves, and what they get is ignored later. All its other rows are those of the causal mask, because padding at the end lies in the future of every real token. So the padding rule makes a difference only where padding comes first or where there is no causal mask.
 #
@@ -359,7 +359,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 # %% [markdown]
 # ### A query with nothing to look at
 #
-# (If you take two sittings for this lesson, here is the place to divide it.) When rules are combined, sooner or later a row has no `True` left; an empty sentence in a batch is enough. All scores of such a row are −∞. **Predict** what softmax makes of them.
+# (If you take two sittings for this lesson, divide it here.) When rules are combined, sooner or later a row has no `True` left. An empty sentence in a batch is enough to cause this, and all scores of such a row are −∞. **Predict** what softmax makes of them.
 
 # %%
 predict("softmax of -inf, -inf, -inf", options=("0, 0, 0", "1/3, 1/3, 1/3", "nan"))
@@ -370,7 +370,7 @@ reveal("softmax of -inf, -inf, -inf", "nan")
 nothing.softmax(dim=-1), torch.full((3,), -1_000_000_000.0).softmax(dim=-1)
 
 # %% [markdown]
-# It makes `nan`, because every exponential is 0 and 0/0 is not a number, and one such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
+# Softmax turns all three scores into `nan`, because every exponential is 0 and 0/0 is not a number. One such row spoils the loss of the whole batch. Here are the three tokens from above, with a button for each query and key. Hide the keys of query 1 one by one, and watch where its weight goes:
 
 # %%
 three = torch.tensor([[1.0, 0, 1], [0, 1, 1], [1, 1, 2]]) / math.sqrt(2)
@@ -380,9 +380,9 @@ plot.click_mask(
 )
 
 # %% [markdown]
-# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw what softmax makes of three such scores: one third each. That avoids the `nan` and puts something worse in its place, because the query now looks at all the *hidden* keys equally (their own scores are lost beside a billion), so padding enters the output without any error. (In float16, whose largest number is 65504, `masked_fill` rejects a billion.)
+# Older code writes −1,000,000,000 instead of −∞. Above the figure you saw that softmax turns three such scores into one third each. That avoids the `nan` and puts something worse in its place. The query now looks at all the *hidden* keys equally (their own scores are lost beside a billion), so padding enters the output and PyTorch raises no error. In float16, whose largest number is 65504, `masked_fill` rejects a billion.
 #
-# In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. That is a convention, and it has the advantage that no hidden key can influence any result. PyTorch's function agrees in the version that this course uses, while earlier ones returned `nan`:
+# In these lessons a query that may look at nothing gives weight to nothing, so its output is 0. This convention has the advantage that no hidden key can influence any result. PyTorch's function follows it in the version that this course uses, while earlier versions returned `nan`:
 
 # %%
 q, k, v = (torch.ones(1, 3, 4) for _ in range(3))
@@ -390,7 +390,7 @@ mask = torch.tensor([[True, True, False], [False, False, False], [True, True, Tr
 functional.scaled_dot_product_attention(q, k, v, mask)
 
 # %% [markdown]
-# Query 1 gets zeros. To reach them, it is tempting to let softmax produce its `nan` and to replace it by 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways. First −∞ is *added* to the scores, and then it is *written over* them.
+# Query 1 gets zeros. To produce such zeros, it is tempting to let softmax return its `nan` and to replace it with 0 afterward. The weights are then right, but does the gradient survive? Try it on an empty row that is hidden in two ways, first by *adding* −∞ to the scores and then by *overwriting* the scores with −∞.
 
 # %%
 everything = torch.ones(3, dtype=torch.bool)
@@ -407,7 +407,9 @@ for hide in (lambda s: s - torch.inf, lambda s: s.masked_fill(everything, -torch
 figures.there_and_back()
 
 # %% [markdown]
-# Replacing the `nan` helps on the way forward only. On the way back, a gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well. What happens then depends on how the scores were hidden. An addition passes on whatever arrives, and the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So hide scores with `masked_fill`, and then the `nan` in the weights is all that is left to remove.
+# Replacing the `nan` helps only on the way forward. On the way back, a gradient g arrives at the weights w, and softmax turns it into $w_i\,(g_i - w \cdot g)$ for score i, by the Jacobian of lesson 3. The weights are `nan`, so all these products are `nan` as well.
+#
+# What happens then depends on how the scores were hidden. An addition passes on whatever arrives, so the `nan` reaches the scores and everything before them. `masked_fill` passes on *nothing* to the entries that it overwrote, and their gradient is exactly 0. So if you hide scores with `masked_fill`, only the `nan` in the weights is left to remove.
 #
 # ### Exercise 5.4: masked softmax
 #
@@ -494,7 +496,7 @@ def scaled_dot_product_attention(
 # | 0 or 1, tested with `mask == 0` | older tutorials | 0 | `mask.int()` |
 # | added to the scores | also accepted by both of PyTorch's | −∞ | zeros, filled with −∞ where `~mask` |
 #
-# What happens if a mask in one convention meets a function that expects another? There are three traps, and you should make up your mind about each before you look.
+# What happens if a mask in one convention meets a function that expects another? Here are three traps, and you should make up your mind about each before you look.
 #
 # **Predict.** First, our causal mask is passed to `nn.MultiheadAttention` as it is. What does the model see?
 
@@ -510,7 +512,7 @@ for mask in (causal, ~causal):
 reveal("our mask, PyTorch's module", "the future")
 
 # %% [markdown]
-# The first table is the opposite of causal. Token 0 looks at tokens 1 and 2, and the last token, for which nothing is left to see, looks at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table, with the mask inverted, is right.
+# The first table shows the opposite of a causal mask. Token 0 looks at tokens 1 and 2, and the last token, which has nothing left to see, looks at nothing (its weights are `nan`, and `nan > 0` is `False`). The second table, with the mask inverted, is right.
 #
 # **Predict.** Second, the causal mask is converted to floats, 0 and 1, and passed to `scaled_dot_product_attention`. Does the future leak?
 
@@ -547,9 +549,9 @@ reveal("is_causal, 1 query and 5 keys", "the first")
 sdpa(q, k, v, is_causal=True)[0], sdpa(q, k, v)[0]
 
 # %% [markdown]
-# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query then sees only the first key, which is the oldest of all. It should have seen all five, as in the second result, where there is no mask.
+# The shortcut lines up the *first* query with the *first* key. With as many queries as keys that makes no difference, but a single new query sees only the first key, which is the oldest of all. It should have seen all five keys, as in the second result, where there is no mask.
 #
-# There is one thing that no convention does for you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and it is up to you to leave these out of the loss and of everything else.
+# Every convention leaves one task to you. Since a padding mask hides *keys* and removes no queries, padding positions still produce outputs, and you have to leave these out of the loss and of everything else.
 #
 # ### The test that was fooled
 #
@@ -565,7 +567,7 @@ x = torch.cat([x, other])  # the original is first, the changed one second
 functional.scaled_dot_product_attention(x, x, x, hole)[:, :4, 0]
 
 # %% [markdown]
-# The first four outputs, of which the first entries are shown, are the same both times, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also has to forgive, because two ways of computing the same number may differ in the last digits, which is not a leak.
+# The first four outputs, of which the first entries are shown, are the same both times, and yet output 0 depends on token 2. A test that can be trusted has to ask about *every* later token and *every* earlier output. It also needs a tolerance, because two ways of computing the same number may differ in the last digits, which is not a leak.
 #
 # ### Exercise 5.6: the leak test
 #
@@ -604,7 +606,7 @@ def leaks(attention: Callable[[Tensor], Tensor], length: int, d_model: int) -> b
 # %% [markdown]
 # ## What you learned
 #
-# This lesson has changed the second step once more: a query now shares out its attention among the keys that it may see, and if there are none it gets zeros.
+# This lesson has changed the second step once more: a query now shares out its attention among the keys that it may see, and if there are no such keys, its output is 0.
 #
 # | | rule | what to remember |
 # |---|---|---|
