@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 1. Why attention?
 #
-# After this lesson you can say what a network forgets if it reads the whole text before it writes, build a lookup that can be trained, and compute attention as it was first published in 2014. (The encoder of 2014 read in both directions, and ours reads in one.) You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
+# After this lesson you can say what a network forgets if it reads the whole text before it writes. You can also build a lookup that can be trained, and compute attention as it was first published in 2014, except that the encoder of 2014 read in both directions and ours reads in one. You need a little PyTorch, as in [lesson 0](../00_warm_up/00_warm_up.ipynb). About 75 minutes.
 #
 # ## The idea
 #
-# Let us start with the easiest translation there is, which is to repeat what one has read. The "words" are random numbers below 12.
+# Let us start with the easiest translation there is, which is to repeat what has been read. The "words" are random numbers below 12.
 
 # %% setup
 from functools import partial
@@ -33,15 +33,17 @@ def copies(n: int, seed: int, length: int) -> tuple[Tensor, Tensor]:
 copies(1, seed=0, length=8)
 
 # %% [markdown]
-# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*, and it computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second, the *decoder*, which writes one word after another, each from its own state and the word that it wrote before. In the figure, x are the words that are read, h the states of the encoder, s those of the decoder, and y the words that are written.
+# In 2014, neural translators were built from two *recurrent* networks. Such a network reads one word at a time and keeps a vector, its *hidden state*. It computes each new state from the old one and the next word, always with the same weights. The first network, the *encoder*, reads the whole sentence and passes its last state to the second network, the *decoder*. The decoder writes one word after another, each from its own state and the word that it wrote before.
+#
+# In the figure, x are the words that are read, h the states of the encoder, s the states of the decoder, and y the words that are written.
 
 # %%
 figures.bottleneck()
 
 # %% [markdown]
-# Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, which you may open if you like, although nothing below depends on its details.
+# Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, but nothing below depends on its details.
 #
-# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. (Gradients of recurrent networks are sometimes huge, so one that is longer than 1 is scaled down to length 1, which is called *gradient clipping*.)
+# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1, which is called *gradient clipping*.
 
 
 # %%
@@ -73,7 +75,7 @@ for length, share in zip(LENGTHS, plain, strict=True):
     print(f"{length:2} words: {share:4.0%} right")
 
 # %% [markdown]
-# With 4 words it is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer one is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 88% for 8 words and 78% for 16. The model does far worse than that.
+# With 4 words the model is nearly always right, with 8 nearly never, and with 16 never. A sequence counts only if all of its words are right, so a longer sequence is a harder exam. But suppose that each word is right with probability 0.985. Then four words are right with probability $0.985^4 = 0.94$, as they are here, and the exam alone would leave 88% for 8 words and 78% for 16. The model does far worse than that.
 #
 # Four things could be to blame: too few training steps, too many steps between the first word and the end, too much to write, or too much to remember. The function below takes them one at a time. Its task is to read `read` words, and to write the first `first` of them, `times` times over.
 
@@ -92,26 +94,26 @@ print(f"750 training steps, all of 8 words:    {repeating(8, 8, 1, 750):4.0%}")
 print(f"750 training steps, the first 4 of 16: {repeating(16, 4, 1, 750):4.0%}")
 
 # %% [markdown]
-# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs that are not shown), which is far better than before and far from good. The second model reads for as many steps as the one that failed, but has only four words to remember, and it repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps this model is right as rarely as the one for 16 words, but training overcomes it.
+# With three times the training, the model for 8 words is right in about half of the cases (36% to 51% in five runs, not shown). That is far better than before and far from good. The second model reads for as many steps as the one that failed, but it has only four words to remember and repeats them nearly always (82% to 99% in five runs). Distance costs something, since after 250 steps this model is right as rarely as the one for 16 words, but training overcomes this cost.
 #
-# Two suspects are left. Writing is easy to test alone, with four words that have to be written four times over, which makes 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
+# Two suspects are left. Writing is easy to test alone: if four words have to be written four times over, there are 16 words to write and four to remember. The last line gives three times the training to the task that failed, in which there are 16 words to remember.
 
 # %% measured
 print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
 print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
 
 # %% [markdown]
-# Neither the reading nor the writing of 16 words is too much, and more training does not help where 16 words are to be remembered. So what the model cannot do, or cannot learn to do, is to keep many words in one state. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves its limit, but it would be better not to have one.
+# Neither the reading nor the writing of 16 words is too much, and more training does not help where 16 words are to be remembered. So what the model cannot do, or cannot learn to do, is to keep many words in one state. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves the limit, but it would be better to have no bottleneck.
 #
 # ### Looking back
 #
-# While it read, the encoder computed a state after every word, and all of them but the last were thrown away. Suppose that we keep them. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The mixture is called the *context*, and the decoder writes from its own state and the context.
+# While it read, the encoder computed a state after every word, and all of them but the last were thrown away. Suppose that we keep all these states. Each time the decoder is about to write, it looks at *all* the states, decides how much each of them matters *now*, and mixes them in those proportions. The mixture is called the *context*, and the decoder writes from its own state and the context.
 
 # %%
 figures.attention([0.1, 0.05, 0.6, 0.2, 0.05])
 
 # %% [markdown]
-# How can a network decide how much a state matters? By computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, and they are also called *weights*. In the end the states are multiplied by their weights and added up.
+# A network can decide how much a state matters by computing a number for it, the *score*. The next cell does this for one decoder state and five encoder states, which are random here because only the steps matter. A small network reads the decoder's state and one encoder state, joined into 128 numbers, and returns their score. Scores can be negative, so *softmax* takes $e^{a_i}$ of each score $a_i$, which is positive, and divides it by the sum of all these exponentials. The results are shares that sum to 1, and they are also called *weights*. Finally, the states are multiplied by their weights and added up.
 
 # %%
 score = nn.Sequential(nn.Linear(128, 32), nn.Tanh(), nn.Linear(32, 1))
@@ -122,9 +124,9 @@ context = sum(weight * one for weight, one in zip(weights, states, strict=True))
 weights.detach(), context.shape
 
 # %% [markdown]
-# That is the whole step. Since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each.
+# That is the whole step, and since the network is untrained, all five weights are near a fifth. The version below does the same for a whole batch at once: `state` is (B, 64) and `states` is (B, S, 64), with `B` sequences in the batch and `S` words in each.
 #
-# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along that axis until there is one for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which has size 1 then. Each line does for all sequences and words what the loop did for five, and says at its end which shape it makes.
+# To pair the decoder's state with every word without a loop, `state[:, None]` inserts an axis of size 1, and `expand_as` repeats the state along that axis until there is one for each word. `cat` joins the two halves of each pair, the network returns one score for each pair, and `squeeze` removes the last axis, which then has size 1. Each line does for all sequences and words what the loop did for five words, and the comment at its end gives the resulting shape.
 
 
 # %%
@@ -150,7 +152,7 @@ _, sixteen = copying(16, look)
 print(f"16 words: {sixteen:4.0%} right")
 
 # %% [markdown]
-# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. (The network that scores and the wider last layer add 4,900 parameters to the 38,800 that were there. Parameters alone do not do it: a plain model with a state of 72 dimensions, which has more of them, gets 10% of the 8 words right, in a run that is not shown.)
+# With one look back per word, the same two networks now get 16 words right more than eight times out of ten. The network that scores and the wider last layer add 4,900 parameters to the 38,800 that were there. Parameters alone are not enough: a plain model with a state of 72 dimensions, which has more parameters, gets 10% of the sequences of 8 words right, in one run (not shown).
 
 # %% measured
 plot.curves(
@@ -163,7 +165,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns its *logits* (one number per symbol, of which the largest is its answer) and the weights. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns the weights and its *logits*, one number per symbol, of which the largest is its answer. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)
@@ -178,11 +180,11 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Each word that the decoder writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 in order to get rid of exactly this bottleneck.
+# Each word that the decoder writes gets a context of its own, made mostly from the word that is needed. This is the whole idea of *attention*, which Bahdanau, Cho and Bengio published in 2014 to get rid of exactly this bottleneck.
 #
 # ## By hand
 #
-# Take the shares of the figure with the arrows into *context*, 0.1, 0.05, 0.6, 0.2 and 0.05, which are toy numbers, and give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
+# Take the toy shares of the figure with the arrows into *context*: 0.1, 0.05, 0.6, 0.2 and 0.05. Give the five states two dimensions: [10, 0], [0, 20], [5, 5], [0, 10] and [20, 0]. Compute the context on paper, by multiplying each state by its share and adding everything up.
 
 # %%
 shares = torch.tensor([0.1, 0.05, 0.6, 0.2, 0.05])
@@ -194,7 +196,7 @@ shares @ states
 #
 # ### Why mix at all?
 #
-# It would be more direct to *pick* the state with the highest score. To see what speaks against it, ask both ways for a gradient:
+# It would be more direct to *pick* the state with the highest score. To see what speaks against picking, ask both ways for a gradient:
 
 # %%
 scores = torch.tensor([1.0, 2.0, 4.0, 3.0, 0.5], requires_grad=True)
@@ -204,13 +206,13 @@ print("picking passes a gradient to the scores:", picked.requires_grad)
 print("mixing passes a gradient to the scores: ", mixed.requires_grad)
 
 # %% [markdown]
-# Picking passes nothing back. A slightly higher score changes nothing until it suddenly changes everything, so gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and that is all that a gradient needs. (There are ways to learn from picking. REINFORCE, for instance, picks at random and rewards the lucky picks, but such methods are slower and noisier.)
+# Picking passes nothing back, because a slightly higher score changes nothing until it suddenly changes everything. Gradient descent has nothing to follow. When states are mixed, a score that rises a little moves the context a little, and a gradient needs no more than that. There are ways to learn from picking, such as REINFORCE, which picks at random and rewards the lucky picks, but such methods are slower and noisier.
 #
 # ## In PyTorch
 #
 # ### A lookup that can be trained
 #
-# Leave the translator for a moment and look at this step alone, as a way to look something up in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which it is found, and a *value*, which is what one gets. In the translator the decoder's state was the query, and each encoder state was both key and value, which lesson 2 will take apart. The score of an entry is easier to compute here than there: it is the dot product of its key with the query.
+# Leave the translator for a moment and look at this step alone, as a way to look something up in a table. A *query* says what is wanted. Each entry of the table has a *key*, by which the entry is found, and a *value*, which is what the lookup returns. In the translator the decoder's state was the query, and each encoder state was both key and value. Lesson 2 will separate these two roles. The score of an entry is easier to compute here than in the translator: it is the dot product of its key with the query.
 
 # %%
 key = torch.tensor([[4.0, 0], [0, 4], [3, 3]])
@@ -220,7 +222,7 @@ scores = torch.stack([query.dot(k) for k in key])
 scores
 
 # %% [markdown]
-# The third entry fits best, and the first nearly as well. Next come softmax, written out, and the mixture, one entry at a time:
+# The third entry fits best, and the first nearly as well. Next come softmax, written out in full, and the mixture, one entry at a time:
 
 # %%
 shares = scores.exp() / scores.exp().sum()
@@ -232,7 +234,7 @@ shares, output
 # %% [markdown]
 # Because of the way the values were chosen, the output can be read as a recipe: it is 36% of the first value, 5% of the second and 59% of the third.
 #
-# How strict should a lookup be? That can be adjusted if the scores are divided by a number, the *temperature*, before softmax. **Predict.** What does a temperature of 0.1 do to these shares?
+# How strict should a lookup be? You can adjust this by dividing the scores by a number, the *temperature*, before softmax. **Predict.** What does a temperature of 0.1 do to these shares?
 
 # %%
 predict(
@@ -248,7 +250,7 @@ torch.stack([(scores / t).softmax(dim=-1) for t in (0.1, 1.0, 10.0)])
 #
 # ### Exercise 1.1: a soft lookup
 #
-# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later and which is not allowed here, because the steps are the exercise.
+# Look up one query among n keys, and mix their values. No loop is needed, because what the cells above did entry by entry is two products. PyTorch has a function for attention, which you will meet later. It is not allowed here, because the steps are the exercise.
 
 # %% hints soft_lookup [markdown]
 # Which three steps lead from a query to an output? After which of them do you have n numbers, and after which D_v?
@@ -279,13 +281,13 @@ def soft_lookup(
 #
 # You have now seen two ways to compare a query with a key. The translator used a small network, and the lookup used a dot product. Today nearly everybody uses the dot product, and from lesson 2 on so will you.
 #
-# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the one mean the same as entry 5 of the other. (Training can bring about such an agreement: with a dot product in place of `score`, the translator of this lesson also gets 98% of its dates right, in three runs that are not shown.)
+# A dot product multiplies the first entry of one vector by the first entry of the other, the second by the second, and so on. This makes sense only if both vectors use each entry for the same thing. In the translator, query and key come from two different networks, and at first nothing makes entry 5 of the query mean the same as entry 5 of the key. But training can bring about such an agreement. With a dot product in place of `score`, the translator of this lesson also gets 98% of its dates right, in three runs (not shown).
 #
 # The first attention *learned* how to compare, and the rest of this lesson builds it. A matrix $W_q$ turns the query into h numbers, and a matrix $W_k$ does the same with the key. The two are added, and $\tanh$ is applied to each of the h sums. The dot product of the result with a learned vector $v$ is the score. (This $v$ is not a value.)
 #
 # $$\text{score}(q, k) = v \cdot \tanh(W_q\, q + W_k\, k) .$$
 #
-# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There the two vectors were joined and multiplied by one matrix. The left half of that matrix is $W_q$ and the right half is $W_k$, and since $[W_q \; W_k]$ times a joined vector $[q; k]$ is $W_q q + W_k k$, the two ways are one. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
+# This is *additive attention*, and you have seen it already: apart from biases it is the network `score` above. There the two vectors were joined and multiplied by one matrix, whose left half is $W_q$ and whose right half is $W_k$. Since $[W_q \; W_k]$ times a joined vector $[q; k]$ is $W_q q + W_k k$, the two ways are the same. Try it on paper first, with a query of two dimensions, a key of three, and h = 2.
 
 # %%
 q, k = torch.tensor([1.0, 2]), torch.tensor([0.0, 1, 1])
@@ -297,7 +299,7 @@ w_q @ q, w_k @ k, v @ torch.tanh(w_q @ q + w_k @ k)
 # %% [markdown]
 # [1, 2] and [−1, −2] cancel, tanh of 0 is 0, and so the score is 0.
 #
-# Why is there a tanh at all? Without it the score would be $v \cdot W_q q + v \cdot W_k k$, with one part for the query and one for the key, and the query would add the same number to the scores of *all* keys. See what softmax makes of that, for four keys and two very different queries:
+# Why is there a tanh at all? Without it the score would be $v \cdot W_q q + v \cdot W_k k$, with one part for the query and one for the key. The query would then add the same number to the scores of *all* keys. See what softmax makes of such scores, for four keys and two very different queries:
 
 # %%
 keys = torch.tensor([[0.0, 1, 1], [2, 0, 0], [1, 1, 0], [0, 0, 2]])
@@ -306,7 +308,7 @@ for q in (torch.tensor([1.0, 2]), torch.tensor([-3.0, 0.5])):
     print((sums @ v).softmax(dim=-1), (sums.tanh() @ v).softmax(dim=-1))
 
 # %% [markdown]
-# Without tanh, on the left, both queries look at the same keys in the same shares. Softmax responds only to differences, since a number that is added to every score multiplies every exponential by the same factor, and so what the query has added cancels. With tanh, on the right, the shares depend on who asks.
+# Without tanh, on the left, both queries look at the same keys with the same weights. Softmax responds only to differences between scores. A number that is added to every score multiplies every exponential by the same factor, so what the query has added cancels. With tanh, on the right, the weights depend on who asks.
 #
 # ### Exercise 1.2: additive scores
 #
@@ -388,7 +390,7 @@ translator = train(dates, len(CHARACTERS), look, steps=200, rate=0.01)
 print(f"with attention:    {accuracy(translator, dates):4.0%} right")
 
 # %% [markdown]
-# After 200 steps, hardly any date is right without attention, and nearly all of them are with it. (Longer training helps without attention, too, but slowly: in two runs that are not shown, 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000.) The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
+# After 200 steps, hardly any date is right without attention, and nearly all of them are right with it. Longer training helps without attention, too, but slowly: in two runs (not shown), 5% and 15% of the dates were right after 1000 steps, and 23% and 47% after 2000. The models cannot have learned the 500 test dates by heart, since there are over 200,000 different inputs, and 200 steps of 64 dates have shown only 12,800. Give the model with attention a date, and look at its weights:
 
 # %%
 text = "28 january 1955"
@@ -406,13 +408,13 @@ plot.heatmap(
 # %% [markdown]
 # Read the map row by row. For the year the decoder looks at the end of the text, for the month at the name, and for the day at the front, although nobody has told it what a month is.
 #
-# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same place in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. (What fell on the padding is not drawn. In the row of the second 5, for instance, that is half of the weight. A dot stands for a space.)
+# The rows of the hyphens are smeared, which is no surprise: a hyphen is at the same position in every date, so the decoder can write it without looking anything up. An encoder state also carries some of what was read before it, so a row may be bright a character or two *after* the one that you expect. A dot in the map is a space. The weight on the padding is not drawn, although in the row of the second 5, for instance, it is half of the weight.
 #
 # ### The distance
 #
-# Attention also shortens a path. The first four of sixteen words survived because training had found a way to carry them that far. When training begins, there is no such way yet. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps.
+# Attention also shortens a path. The first four of sixteen words survived because training had found a way to carry them that far, but when training begins, there is no such way yet. The first word can influence the last state only through all the steps in between, and the gradient has to come back through the same steps.
 #
-# We can measure how much of it survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. If the first word is changed a little, how far does the last state move, and how far does it move if the last word is changed as much? Backpropagation starts from one number, so let the norm (the length) of the last state, `gru(x)[1]`, stand for it. The gradients of this number with respect to the two words then say how strongly it depends on each. How much smaller is the gradient of the first word?
+# We can measure how much of this gradient survives in an untrained `nn.GRU`, the kind of recurrent network that our translator consists of. If the first word is changed a little, how far does the last state move, and how far does it move if the last word is changed as much? Backpropagation starts from one number, so we take the norm of the last state, `gru(x)[1]`. The gradients of this number with respect to the two words then say how strongly it depends on each. How much smaller is the gradient of the first word?
 
 # %%
 torch.manual_seed(0)
@@ -424,7 +426,7 @@ for length in (2, 8, 32):
     print(f"{length:2} words: {size[0] / size[-1]:.0e}")
 
 # %% [markdown]
-# In this draw about six tenths are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
+# In this draw about six tenths of the gradient are left after one step, and less than a millionth after 31. Training can teach a network to carry a word further, as it did with the four words above, but when training begins a distant word has almost no influence on what is written. With attention, one step leads from every state to the context, however long the sentence is:
 
 # %%
 figures.distance()
@@ -442,7 +444,7 @@ figures.distance()
 # | work for n words | grows with n | grows with n², since every word looks at every word |
 # | what you can look at | states that nobody can read | the attention weights, which show where a vector was mixed from, though not why |
 #
-# The last two rows say what attention costs and what it does not give. The translator used both, a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
+# The last two rows say what attention costs and what it does not give. The translator used both a recurrent network, which knows the order of the words, and attention, which connects words that are far apart. In 2017 the recurrent part was dropped, and lesson 2 builds what remained.
 #
 # ## What can go wrong
 #
@@ -453,11 +455,11 @@ half = torch.tensor([0.5, 0.5])
 half @ torch.tensor([[2.0, 0], [0, 2]]), half @ torch.tensor([[1.0, 1], [1, 1]])
 
 # %% [markdown]
-# Given [1, 1], you cannot tell which of the two it was. A context is still a bottleneck, but a wider one, because there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass several at once.
+# Given [1, 1], you cannot tell which of the two contents was mixed. A context is still a bottleneck, but a wider one, because there is now one context *per word written* where there was one vector for everything. Lesson 6 shows how to pass on several contexts at once.
 #
-# **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums give it away. Each *query* has one whole unit of attention to spend.
+# **Weights along the wrong axis.** A softmax over the queries instead of the keys also gives numbers between 0 and 1, and only the sums reveal the mistake. Each *query* has one whole unit of attention to spend.
 #
-# **Nothing is found, but something is returned.** A dictionary can say that a key is missing, and a soft lookup cannot, since its shares sum to 1 even if nothing fits.
+# **Nothing is found, but something is returned.** A dictionary can say that a key is missing, but a soft lookup cannot, since its weights sum to 1 even if nothing fits.
 #
 # ## What you learned
 #
