@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# A library has one shelf per subject. In Python, such a library is a dictionary, which finds a shelf at once if you ask for it by its exact label.
+# A library has one shelf per subject. In Python, such a library is a dictionary, which finds a shelf immediately if you ask for it by its exact label.
 
 # %% setup
 import math
@@ -31,16 +31,16 @@ shelves = {
 shelves.get("deep learning"), shelves.get("deep learning textbook")
 
 # %% [markdown]
-# If you add one word to the request, the answer is `None`, because a dictionary knows equal and unequal and nothing in between. A librarian would have gone to the deep learning shelf, perhaps with a glance at math on the way.
+# If you add one word to the request, the answer is `None`, because to a dictionary two labels are equal or unequal and nothing in between. A librarian would have gone to the deep learning shelf, perhaps with a glance at math on the way.
 #
-# To get from the dictionary to the librarian, give each shelf a *score* that says how well its label matches the request, for instance 6 for deep learning, 3 for math, and 0 for the rest. *Softmax*, which takes `exp` of each score and divides by the sum, turns the scores into shares of our attention.
+# To get from the dictionary to the librarian, give each shelf a *score* that says how well its label matches the request. Let deep learning have a 6, math a 3, and the rest 0. *Softmax*, which takes `exp` of each score and divides by the sum, turns the scores into shares of our attention.
 
 # %%
 scores = torch.tensor([0.0, 0.0, 6.0, 0.0, 3.0])
 scores.softmax(dim=-1)
 
 # %% [markdown]
-# Deep learning gets 0.946 of the attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little, and what we carry home is not one book but 0.946 of Book 3, 0.047 of Book 5 and 0.002 of each of the other three.
+# Deep learning gets 0.946 of our attention, math 0.047, and each of the other shelves 0.002. On paper softmax never gives exactly zero, so every shelf keeps a little. We carry home not one book but 0.946 of Book 3, 0.047 of Book 5 and 0.002 of each of the other three.
 #
 # Nobody can read a mixture of books, but vectors can be mixed, and vectors are what we are going to look up. Three things took part in the search, and you know their names from lesson 1:
 #
@@ -50,11 +50,11 @@ scores.softmax(dim=-1)
 # | **key** | the label that is searched | the encoder's state at each word | "I have …" |
 # | **value** | the content of the record | what that word passes on | "I give …" |
 #
-# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be quite different vectors, because they do different jobs.
+# A query is compared with keys, and the comparison decides *how much* of each value is taken. The values are *what* gets passed on. A key and its value can be very different vectors, because they do different jobs.
 #
 # ## By hand
 #
-# Take a pencil. There are one query, three keys and three values, and a score is again the dot product of the query with a key.
+# Take a pencil, and work with one query, three keys and three values. A score is again the dot product of the query with a key.
 
 # %%
 q = torch.tensor([1.0, 0.0, 0.0, 0.0])
@@ -63,7 +63,7 @@ values = torch.tensor([[6.0, 0], [0, 6], [12, 12]])
 keys @ q
 
 # %% [markdown]
-# The query is 0 except in its first entry, so it asks about the first entry of each key and about nothing else. Those entries are 0, ln 2 and ln 3, which makes for pleasant exponentials: $e^0 = 1$, $e^{\ln 2} = 2$ and $e^{\ln 3} = 3$, whose sum is 6. The weights are therefore $\tfrac16, \tfrac13, \tfrac12$.
+# The query is 0 except in its first entry, so it asks about the first entry of each key and about nothing else. Those entries are 0, ln 2 and ln 3, whose exponentials are easy to work with: $e^0 = 1$, $e^{\ln 2} = 2$ and $e^{\ln 3} = 3$. Their sum is 6, so the weights are $\tfrac16, \tfrac13, \tfrac12$.
 #
 # Now use them to mix the values, on paper, before you run the next cell.
 
@@ -85,7 +85,7 @@ reveal("weight of the third key", "grows")
 weights, weights @ values
 
 # %% [markdown]
-# It grows from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, and so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what it asks for, and its length, which is called its *norm*, says how insistently. Lesson 3 returns to this with vectors of dimension 64 rather than 4.
+# The weight of the third key grows from 0.5 to 0.643. The exponentials are now 1, 4 and 9, each the square of what it was before, so the weights are $\tfrac1{14}, \tfrac4{14}, \tfrac9{14}$. The direction of a query says what the query asks for, and its length, which is called its *norm*, says how insistently it asks. Lesson 3 returns to this with vectors of dimension 64 rather than 4.
 #
 # **Predict.** Now change the keys instead, so that all three are the same vector, no matter which. What does the query get?
 
@@ -103,7 +103,7 @@ output, values.mean(dim=0)
 # %% [markdown]
 # Equal keys give equal scores, equal scores give each value a weight of one third, and the output is the plain mean, [6, 6]. Whatever the query is, values whose keys are equal get equal weights.
 #
-# None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights, called a *convex combination*, can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys.
+# None of the three outputs has left the range of the values, and that is no accident. The weights are positive and sum to 1, and a mixture with such weights is called a *convex combination*. It can never leave the region between the values, which for three values is the triangle that they form. Here are the outputs of four queries, of which the last asks about the third entry of the keys.
 
 # %%
 queries = torch.tensor([[1.0, 0, 0, 0], [2, 0, 0, 0], [-2, 0, 0, 0], [0, 0, 1, 0]])
@@ -119,7 +119,7 @@ plot.mixture(
 # %% [markdown]
 # The corners of the triangle are the values. The query q lands at [7, 8] and 2q closer to value 3. The query −2q, which asks for the opposite, lands near value 1, and the fourth query near value 2. The fourth query asks about the third entry of the keys, which the other queries ignore, and its output stays inside the triangle, too.
 #
-# Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most, and where do two keys get the same?
+# Now turn a query yourself. Three keys of equal norm lie in a plane, at 0°, 90° and 210°, and the norm of the query is twice theirs. Which angle gives the second key the most weight, and where do two keys get the same weight?
 
 
 # %%
@@ -141,17 +141,17 @@ plot.slide(
 )
 
 # %% [markdown]
-# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° key 1 was closer to the query than key 3 and took more weight, while at 105° both are equally far away, and together they get less.
+# A query that points straight at key 2, at 90°, gives it a weight of 0.84. At 105° the weight is 0.85, which is the most on this slider, although the query no longer points exactly at key 2. At 90° key 1 was closer to the query than key 3 and took more weight. At 105° both are equally far away, and together they get less weight than at 90°.
 #
-# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way: 105° is opposite to 285°, and there keys 1 and 3 get 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
+# Two keys get the same weight when the query points halfway between them, at 45°, 150° and 285°, and also when it points the opposite way. The angle of 105°, for instance, is opposite to 285°, and there keys 1 and 3 get 0.07 each. No angle gives one key everything. A query of larger norm would come closer to that, though on paper it would never get there.
 #
 # ### Why a dot product?
 #
-# There are many ways to compare two vectors, and the most natural one is perhaps their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
+# There are many ways to compare two vectors. Perhaps the most natural is their distance: the closer a key is to the query, the higher its score should be. Take $-\tfrac12\|q - k\|^2$ as the score, and multiply it out:
 #
 # $$-\tfrac12\|q-k\|^2 \;=\; q \cdot k \;-\; \tfrac12\|q\|^2 \;-\; \tfrac12\|k\|^2 .$$
 #
-# The second term is the same for all keys, and you know from lesson 1 that softmax does not see what is added to every score. If the keys have equal norms, the third term cancels for the same reason, and what is left of the distance is the dot product. With the three keys of the slider:
+# The second term is the same for all keys, and you know from lesson 1 that a number added to every score changes no weight. If the keys have equal norms, the third term cancels for the same reason, and only the dot product is left of the distance. Here it is with the three keys of the slider:
 
 # %%
 pointing = 2 * toward(torch.tensor(75.0))
@@ -159,7 +159,7 @@ distances = (pointing - around).norm(dim=-1)
 (-(distances**2) / 2).softmax(dim=-1), (around @ pointing).softmax(dim=-1)
 
 # %% [markdown]
-# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. So a key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also the cheaper of the two: one matrix product computes all the scores at once, and no norms have to be added.
+# So attention by dot products is attention by distance, with one difference. If two keys point in the direction of the query, the longer one gets the higher score, even if the shorter one is nearer to the query. So a key with a large norm is easy to find, whatever it contains, for every query that points roughly its way. A dot product is also cheaper than a distance, because one matrix product computes all the scores at once, and no norms have to be added.
 #
 # ## In PyTorch
 #
@@ -180,7 +180,7 @@ x = torch.tensor(
 )
 
 # %% [markdown]
-# Follow the word *sat*. It is a verb, and it wants to know who sat. Since what it *is* (a verb) and what it *wants* (something alive) are different things, the row of *sat* cannot serve as its query.
+# Follow the word *sat*, which is a verb and wants to know who sat. Since what it *is* (a verb) and what it *wants* (something alive) are different things, the row of *sat* cannot serve as its query.
 #
 # A matrix turns the row into a query. There is one matrix for each of the three roles, and the step is called a *projection*, though not in the strict sense of linear algebra. The first matrix says, row by row, what each kind of word asks for, and its two columns mean "a thing" and "alive":
 
@@ -192,7 +192,7 @@ for word, row in zip(tokens, x, strict=True):
 # %% [markdown]
 # The query of *sat* is [2, 2], "a thing, and alive", and that of *on* is [2, −2], "a thing, preferably not alive". Articles want a thing of any kind, and nouns ask for nothing.
 #
-# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension, which here is three, and their entries mean "animal", "object" and "grammar".
+# Keys and values come from the same rows through two more matrices. Keys must have the same dimension as queries, because otherwise the two could not be compared. Values may have any dimension, which is three here, and their entries mean "animal", "object" and "grammar".
 
 # %%
 w_k = torch.tensor([[0.0, 0], [1, 0], [0, 0], [0, 0], [0, 1]])  # (E, D)
@@ -203,9 +203,9 @@ sat, cat = x[2], x[1]
 sat @ w_q, cat @ w_k, cat @ w_v
 
 # %% [markdown]
-# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". What *cat* would give is its value [1, 0, 0], an animal. As a noun, *cat* contributes one "object", and because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
+# *sat* asks [2, 2], and the key of *cat* answers [1, 1], "I am a thing, and I am alive". *cat* would give its value [1, 0, 0], an animal. As a noun, *cat* contributes one "object". Because it is alive, the last row of `w_v`, [1, −1, 0], takes the object away again and adds one "animal".
 #
-# The same letters recur in all lessons and in most papers, so here they are, once. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
+# The same letters recur in all lessons and in most papers, so here is a list. A *token* is one element of the sequence, here a word. `B` counts the sentences in a batch, `L` the queries, and `S` the keys, each of which has a value. `E` is the dimension of a token, `D` that of a query or a key, and `D_v` that of a value. The dots stand for any leading axes, which may be a batch or, from lesson 6 on, several *heads*, each of which computes an attention of its own.
 #
 # | | shape | here |
 # |---|---|---|
@@ -249,7 +249,7 @@ def project_qkv(
 # %% [markdown]
 # ### Every query meets every key
 #
-# Now *sat* reads all six keys, with one dot product of its query per key, in a loop so that nothing is hidden:
+# Now *sat* reads all six keys. A loop takes the dot product of its query with one key at a time, so that every step is visible:
 
 # %%
 query, key, value = x @ w_q, x @ w_k, x @ w_v
@@ -276,7 +276,7 @@ plot.diagram(
 torch.stack([torch.stack([q @ k for k in key]) for q in query])  # (L, S)
 
 # %% [markdown]
-# These numbers are called *attention scores*. They can have any size and any sign, and a row may sum to anything. Two loops in Python are slow, and a model computes millions of such tables, so one wants a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What has to be done with it first?
+# These numbers are called *attention scores*, and they can have any size and any sign, so that a row may sum to anything. Two loops in Python are slow, and a model computes millions of such tables, so we want a single matrix product that gives the same table. Entry (i, j) of a product is row i of the left factor times *column* j of the right one. But our keys are the rows of their matrix. What do we have to do with this matrix first?
 #
 # ### Exercise 2.2: scores
 #
@@ -316,14 +316,14 @@ scores = torch.stack([torch.stack([q @ k for k in k3]) for q in q2])  # (L, S)
 scores
 
 # %% [markdown]
-# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. But the table has two axes, and softmax can run along either of them. Try the first:
+# Each query scores 2 with the key that equals it and 1 with the others. Softmax has to share out *each query's* attention among the keys. But the table has two axes, and softmax can run along either of them. Try the first axis:
 
 # %%
 wrong = scores.softmax(dim=0)
 wrong.sum(dim=-1)
 
 # %% [markdown]
-# With `dim=0` the queries compete for each key, and each of the two ends up with 1.5 units of attention. Nothing crashes, and only the sums give the mistake away, because every row should have one unit. So take one row at a time.
+# With `dim=0` the queries compete for each key, and each of the two queries ends up with 1.5 units of attention. PyTorch raises no error, and only the sums reveal the mistake, because every row should have one unit. So take one row at a time.
 
 # %%
 weights = torch.stack([row.exp() / row.exp().sum() for row in scores])
@@ -332,7 +332,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The table has one row per query and one column per key. The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*, and that name always means the numbers after softmax, while the numbers before it are the scores.
+# The table has one row per query and one column per key. The key that equals the query gets 0.576 and the other two get 0.212 each, which is $e^2 / (e^2 + 2e)$ and $e / (e^2 + 2e)$. These shares are called the *attention weights*. That name always means the numbers after softmax, while the numbers before softmax are the scores.
 #
 # The last step mixes the values, as you did with the pencil, with one row of weights at a time:
 
@@ -342,7 +342,7 @@ output = torch.stack(mixtures)  # (L, D_v)
 output
 
 # %% [markdown]
-# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second prefers value 3, which is [5, 5], and takes equal shares of the other two, whose mean is also [5, 5], so it lands exactly there. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
+# The first query takes mostly [10, 0] and ends up at [6.821, 3.179]. The second query prefers value 3, which is [5, 5], and gives equal weights to the other two values. Their mean is also [5, 5], so the output is exactly [5, 5]. If the rows of $Q$, $K$ and $V$ are the queries, the keys and the values, then the whole lesson is one line:
 #
 # $$\text{output} = \text{softmax}(Q K^\top)\, V .$$
 #
@@ -350,7 +350,7 @@ output
 #
 # Write that line as a function, without a loop, and return the weights as well, because we will want to look at them. Leave the scores as they are. (Some texts divide the scores here, and lesson 3 says why. PyTorch's own attention is not allowed, because you are to write it yourself.)
 #
-# The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and what comes of it is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output.
+# The figure shows all the matrices of our small case in the order in which they are used. In its first line, the framed row of a query meets the framed column of a key, and their dot product is the framed score. In its second line, the framed row of weights mixes the rows of the values into the framed output.
 
 # %%
 q_names, k_names = ["q1", "q2"], ["k1", "k2", "k3"]
@@ -403,7 +403,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 # %% [markdown]
 # ### The whole sentence
 #
-# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns, and each of them asks for a thing. **Predict.** Are their two rows of weights the same?
+# Back to the cat. The sentence contains *the* twice, in rows 0 and 4, before different nouns, and each *the* asks for a thing. **Predict.** Are their two rows of weights the same?
 
 # %%
 predict("the two rows of 'the'", options=("the same", "different"))
@@ -414,7 +414,7 @@ reveal("the two rows of 'the'", "the same")
 plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'")
 
 # %% [markdown]
-# The two rows are identical. Both articles have the same row in `x`, so they produce the same query and meet the same keys. The position of a word plays no part in that. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 5 adds positions to the rows, and lesson 7 explains how that is done.)
+# The two rows are identical, because both articles have the same row in `x`, so that they produce the same query and meet the same keys. The position of a word plays no part. As long as nothing in the rows says where a word is, and every word may look at every other, attention sees a bag of words and not a sentence. (Lesson 5 adds positions to the rows, and lesson 7 explains how that is done.)
 #
 # The rest is what the matrices were made for. *sat* puts 0.83 on *cat*, and *on* puts 0.60 on *mat*. The nouns ask for nothing, so all their scores are 0 and they look at everything equally. And this is what *sat* now carries:
 
@@ -422,13 +422,13 @@ plot.heatmap(weights, tokens, tokens, "'sat' looks at 'cat', 'on' looks at 'mat'
 (weights @ value)[2]
 
 # %% [markdown]
-# What *sat* carries is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. (Here the answer replaces the row of *sat*. Lesson 8 adds it to the row, so nothing is lost.)
+# What *sat* carries is mostly "animal", with 0.83. *sat* asked who sat and got an answer from the rest of the sentence, which is what attention is for. Here the answer replaces the row of *sat*, whereas lesson 8 adds the answer to the row, so that nothing is lost.
 #
-# This is also where attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence, while attention computes its table of weights from the sentence itself, so another sentence gets another table. Only the three matrices are learned.
+# This is also where attention differs from a linear layer. A linear layer mixes its inputs with learned numbers that are the same for every sentence. Attention computes its table of weights from the sentence itself, so another sentence gets another table, and only the three matrices are learned.
 #
 # ### Exercise 2.4: look one back
 #
-# So far the vectors were given and the weights followed. Now work backward, from weights that are wanted to vectors that produce them. Why would anybody want that? A model that is to continue a text in which a name has occurred before must know what came *after* the name, and lesson 9 shows that this takes exactly such a head. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words.
+# So far the vectors were given and the weights followed. Now work backward, from weights that you want to vectors that produce them. What is this good for? If a model has to continue a text in which a name has occurred before, it must know what came *after* the name, and lesson 9 shows that this takes exactly such a head. Choose queries and keys such that every position looks at the one before it, with a weight above 0.99, and the first position looks at itself. Your queries and keys depend on the position alone and not on the words.
 #
 # Lesson 7 shows how positions get into the vectors of a model. Heads that come close to this appear in trained language models, and lesson 9 finds three of them.
 
@@ -438,7 +438,7 @@ wanted[[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4]] = 1.0
 wanted
 
 # %% [markdown]
-# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small share each: all those shares together must stay below 0.01, for 300 positions as well as for 6.
+# On paper softmax never gives one of several keys exactly 1, so above 0.99 will do. Remember that in a long sequence many keys keep a small weight each: all those weights together must stay below 0.01, for 300 positions as well as for 6.
 
 # %% hints copy_previous_qk [markdown]
 # Suppose no two keys have anything in common, so that a query can single out one of them and score 0 with all the others. What is the simplest set of such vectors?
@@ -478,7 +478,7 @@ square = torch.randn(4, 4, generator=torch.Generator().manual_seed(0))
 )
 
 # %% [markdown]
-# The shape is the same and the numbers are different. So use different sizes in your own tests, too.
+# The shape is the same and the numbers are different, so use different sizes in your own tests, too.
 #
 # **An axis counted from the front.** In a single matrix of scores `dim=1` runs over the keys. With a batch in front it runs over the queries, and with a batch and heads it runs over the heads, whereas `dim=-1` always runs over the keys.
 #
@@ -489,11 +489,11 @@ shares, norms = torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.01, 2.0, 3.0])
 shares * norms
 
 # %% [markdown]
-# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from. Whether the model needed it is another question, which only an experiment can answer, by taking it away and seeing what changes. In lesson 9 you make that experiment, with a model that has chosen its own numbers.
+# The favorite contributes 0.007 and the runner-up 0.4. A heatmap shows what an output was mixed from, but not whether the model needed it. Only an experiment can answer that, by taking something away and seeing what changes. In lesson 9 you make that experiment with a model that has learned its own numbers.
 #
 # ## What you learned
 #
-# Of the three steps, this lesson has given the first and the last vectors of their own: queries and keys, which are compared, and values, which are mixed.
+# This lesson has given the first and the last of the three steps vectors of their own. Queries and keys are compared, and values are mixed.
 #
 # | | what it is | what to remember |
 # |---|---|---|
