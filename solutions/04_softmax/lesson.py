@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 4. Softmax
 #
-# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, measure where it lies between the two, and run attention over keys that arrive in pieces. You need lesson 3. About 90 minutes.
+# After this lesson you can compute softmax so that it never overflows, move it from picking to averaging with a single number, and measure where it lies between the two. You can also run attention over keys that arrive in pieces. You need lesson 3. About 90 minutes.
 #
 # ## The idea
 #
-# So far we have used softmax as a recipe, in which one takes `exp` of each score and then divides by the sum. Let us do exactly that with three scores that are large but close together:
+# So far we have used softmax as a recipe: take `exp` of each score, then divide by the sum. Let us follow this recipe exactly with three scores that are large but close together:
 
 # %% setup
 import math
@@ -25,9 +25,9 @@ scores = torch.tensor([1000.0, 1001.0, 1002.0])
 scores.exp() / scores.exp().sum(), scores.softmax(dim=-1)
 
 # %% [markdown]
-# All three results are `nan`, "not a number", where PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
+# All three results are `nan`, "not a number", whereas PyTorch's own softmax gives 0.090, 0.245 and 0.665. The formula is right on paper and fails on a computer. What does PyTorch do that we did not?
 #
-# The trouble is `exp`. It grows so fast that even a moderate score gives a number that is too large for the format, and then the result is infinity. How soon that happens depends on the format. PyTorch's default is float32, and float16 has half as many bits:
+# The trouble is `exp`, which grows so fast that even a moderate score gives a number that is too large for the format, and then the result is infinity. The score at which that happens depends on the format. PyTorch's default is float32, and float16 has half as many bits:
 
 # %%
 for dtype, below, above in ((torch.float16, 11.0, 11.2), (torch.float32, 88.7, 88.8)):
@@ -45,7 +45,7 @@ scores = torch.tensor([0.0, math.log(2), math.log(3)])
 scores.softmax(dim=-1), (scores - math.log(3)).softmax(dim=-1)
 
 # %% [markdown]
-# They are the same, because every exponential was divided by 3 and so was their sum, and a common factor cancels in a fraction. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
+# The weights are the same, because every exponential was divided by 3 and so was their sum, and a common factor cancels in a fraction. **Predict.** What happens if you add 100 to every score, and what happens if you multiply every score by 10?
 
 # %%
 predict(
@@ -63,13 +63,13 @@ reveal("multiplying by 10", "the largest gets more")
 (scores + 100).softmax(dim=-1), (10 * scores).softmax(dim=-1)
 
 # %% [markdown]
-# Softmax depends on nothing but the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and a factor between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
+# Softmax depends only on the differences between scores. A shift leaves these differences as they are, whereas a factor above 1 makes them larger and a factor between 0 and 1 makes them smaller. Here the factor has raised the weight of the third key from a half to 0.983.
 #
-# You may have asked yourself since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials is a shift free. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$. If weights are to be some continuous function of the scores, divided by the sum, then only exponentials turn equal differences of scores into equal ratios of weights.
+# You may have wondered since lesson 1 why softmax takes exponentials and not, say, squares. The answer is that only with exponentials does a shift leave the weights unchanged. The ratio of two weights is $e^{s_i} / e^{s_j} = e^{s_i - s_j}$. If weights are to be some continuous function of the scores, divided by the sum, then only exponentials turn equal differences of scores into equal ratios of weights.
 #
 # ## In PyTorch
 #
-# A shift is free, so we can use it to subtract something that makes every exponential harmless. If the largest score becomes 0, none is above 0, and so no exponential exceeds 1. At least one of them *is* 1, so the sum cannot be 0 either.
+# Since a shift leaves the weights unchanged, we can subtract something that makes every exponential harmless. If the largest score becomes 0, no score is above 0, and so no exponential exceeds 1. At least one of the exponentials *is* 1, so the sum cannot be 0 either.
 #
 # But which scores does "the largest" refer to? A table of scores has many rows, and a first attempt may subtract the largest score in the whole table:
 
@@ -136,7 +136,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# No two lines cross: the temperature brings the weights together or drives them apart, but it never changes which key leads. You can move it yourself here.
+# No two lines cross, because the temperature brings the weights together or drives them apart but never changes which key leads. You can move the temperature yourself here.
 
 # %%
 plot.slide(
@@ -152,14 +152,14 @@ plot.slide(
 )
 
 # %% [markdown]
-# A program that wants the winner, or nearly, may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
+# A program that wants only the winner, or nearly so, may ask for a temperature of 0.0001. Here it does so in float16, whose largest number is 65504:
 
 # %%
 half = torch.tensor([20.0, 19.0, 7.0], dtype=torch.float16)
 half / 0.0001, (half / 0.0001).softmax(dim=-1)
 
 # %% [markdown]
-# The quotients would be 200,000, 190,000 and 70,000, all of which are too large, so they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless, a weight of 1 and two of 0.
+# The quotients would be 200,000, 190,000 and 70,000, all of which are too large, so they became ∞, and the softmax of three infinities is `nan`. The right answer would have been harmless: one weight of 1 and two of 0.
 #
 # ### Exercise 4.2: temperature
 #
@@ -193,20 +193,20 @@ def temperature_softmax(x: Tensor, temperature: float, dim: int = -1) -> Tensor:
 # %% [markdown]
 # ### How concentrated is a row?
 #
-# How far is a row from picking, and how far from averaging? The largest weight says something about it, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights, the *entropy*
+# How far is a row from picking, and how far from averaging? The largest weight says something about this, but it cannot tell [0.5, 0.5, 0] from [0.5, 0.25, 0.25], which is more spread out. A better measure uses all the weights, the *entropy*
 #
 # $$H(w) = -\sum_i w_i \ln w_i .$$
 #
-# It is 0 when one weight is 1, and it is $\ln n$ when all n weights are equal. With the natural logarithm its unit is called the *nat*.
+# The entropy is 0 when one weight is 1, and it is $\ln n$ when all n weights are equal. With the natural logarithm its unit is called the *nat*.
 
 # %%
 w = torch.tensor([[0.5, 0.5 - 1e-9, 1e-9], [0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]])
 -(w * w.log()).sum(dim=-1), torch.tensor([2.0, 3.0]).log()
 
 # %% [markdown]
-# The first row has 0.693, which is ln 2, because it is spread evenly over two keys, and the last has 1.099, which is ln 3, because it is spread evenly over three. The second row, with 1.040, lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
+# The first row has an entropy of 0.693, which is ln 2, because it is spread evenly over two keys. The last row has 1.099, which is ln 3, because it is spread evenly over three. The second row, with 1.040, lies in between. You can read $e^H$ as the effective number of keys, which is 2, 2.8 and 3 here.
 #
-# The first row has a 1e-9 where it should have a 0. The reason is that the formula, as it is written, fails on an exact 0:
+# The first row has a 1e-9 where it should have a 0, because the formula, as it is written, fails on an exact 0:
 
 # %%
 w = torch.tensor([0.5, 0.5, 0.0])
@@ -224,11 +224,11 @@ entropy.backward()
 entropy.detach(), w.grad
 
 # %% [markdown]
-# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. (The true slope of $-w \ln w$ at 0 is infinite, so any finite number there is a choice, and a finite one lets training go on.)
+# The entropy is right, ln 2, but the last gradient is `nan`. On the way back, `nan_to_num` passes a gradient of 0 to the product, the product multiplies it by ln 0, and 0 times −∞ is `nan` again. The true slope of $-w \ln w$ at 0 is infinite, so any finite gradient there is a choice, but a finite one lets training go on.
 #
 # ### Exercise 4.3: entropy
 #
-# Compute the entropy of each row. Weights of exactly 0 contribute nothing, and the *gradient* must be finite there too, because someone may want to add the entropy to a loss.
+# Compute the entropy of each row. Weights of exactly 0 contribute nothing, and the *gradient* must be finite at these weights too, because someone may want to add the entropy to a loss.
 
 # %% hints attention_entropy [markdown]
 # Which entries cause trouble, and what would their logarithm have to be for the product to come out as 0? Any finite number will do.
@@ -257,17 +257,17 @@ def attention_entropy(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### In pieces
 #
-# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once, and with 100,000 tokens these are 100,000 scores for one query and 10 billion for all queries. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
+# Softmax needs the largest score and the sum of all exponentials before it can produce the first weight. So it seems that all scores must be in memory at once. With 100,000 tokens there are 100,000 scores for one query and 10 billion for all queries. Can attention be computed while the keys arrive in pieces, without keeping any of their scores?
 #
-# It can, because two numbers and a vector are all that has to be remembered:
+# It can, because only two numbers and a vector have to be remembered:
 #
 # - the largest score so far, $m$,
 # - the sum of the exponentials $e^{s_i - m}$ so far,
 # - the *mixture*, in which the values so far are added up, each multiplied by its exponential.
 #
-# When a larger score arrives, the sum and the mixture have been computed with the wrong $m$. But a shift of the scores is only a factor on their exponentials. Since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, it suffices to multiply both by $e^{m_\text{old} - m_\text{new}}$.
+# When a larger score arrives, the sum and the mixture have been computed with the wrong $m$. But a shift of the scores is only a factor on their exponentials. Since $e^{s - m_\text{new}} = e^{s - m_\text{old}} \cdot e^{m_\text{old} - m_\text{new}}$, it suffices to multiply the sum and the mixture by $e^{m_\text{old} - m_\text{new}}$.
 #
-# Do it on paper, with our scores in two pieces, {0} and {ln 2, ln 3}, and with the values [6, 0], [0, 6] and [12, 12]:
+# Do this on paper, with our scores in two pieces, {0} and {ln 2, ln 3}, and with the values [6, 0], [0, 6] and [12, 12]:
 #
 # | | largest $m$ | sum | mixture |
 # |---|---|---|---|
@@ -277,7 +277,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 #
 # The factor in the second row is $e^{0 - \ln 3} = \tfrac13$. The last step is to divide, and [14, 16] / 2 is [7, 8], which is the output that these scores and values gave in lesson 2.
 #
-# Is all that bookkeeping needed? Why not run attention on each piece by itself and average the two outputs? For the two pieces of the table, this is what comes out:
+# It would need less bookkeeping to run attention on each piece by itself and average the two outputs. For the two pieces of the table, the average and the right output are these:
 
 # %%
 scores = torch.tensor([0.0, math.log(2), math.log(3)])
@@ -289,7 +289,7 @@ pieces = [(scores[:1], values[:1]), (scores[1:], values[1:])]
 )
 
 # %% [markdown]
-# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit which belongs to a piece is proportional to its sum of exponentials, and this is what the average ignores.
+# The result is [6.6, 4.8] and not [7, 8]. Each piece has shared out a whole unit of attention among its own keys, although there is only one unit for all of them together. The part of that unit that belongs to a piece is proportional to the piece's sum of exponentials, which the average ignores.
 #
 # ### Exercise 4.4: attention in one pass
 #
@@ -329,7 +329,7 @@ def streaming_attend(scores: Tensor, values: Tensor, chunk: int) -> Tensor:
 # %% [markdown]
 # ### What the loop is good for
 #
-# What your loop does with the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
+# The way in which your loop updates the largest score and the sum is called *online softmax*. For many queries at once, and laid out for a GPU, it is the core of FlashAttention, to which lesson 10 returns.
 #
 # ## What can go wrong
 #
@@ -340,7 +340,7 @@ q = torch.full((64,), 40.0, dtype=torch.float16)
 q @ q, (q / 8) @ q
 
 # %% [markdown]
-# $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and it is otherwise the same computation.
+# $64 \cdot 40 \cdot 40 = 102400$ is too large, and so the score is `inf`. Dividing the *query* by $\sqrt{64} = 8$ before the product gives 12800, and otherwise the computation is the same.
 #
 # **Weights read as probabilities.** The weights sum to 1, as probabilities do, but nothing is drawn from them here. A weight of 0.7 is the share of a value in a mixture.
 #
@@ -361,7 +361,7 @@ q @ q, (q / 8) @ q
 recap()
 
 # %% [markdown]
-# Your two predictions were about a shift and about a factor. Because a shift changes nothing, softmax can be computed without overflow. A factor does change the weights, and that is what a temperature makes use of.
+# Your two predictions were about a shift and about a factor. Because a shift changes nothing, softmax can be computed without overflow. A factor does change the weights, which is how a temperature works.
 #
 # ## Questions
 #
