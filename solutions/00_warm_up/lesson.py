@@ -5,7 +5,7 @@
 #
 # ## The idea
 #
-# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much of each there is in a book. The third says how many pages of dialogue and of description one gets through if the whole evening goes to one book. In one evening one can read six pages of either book: six of dialogue in the first, or six of description in the second.
+# Mia and Tom share a shelf with two books, and each of them has one evening for reading. The first table below says how much Mia and Tom like crime and romance, and the second says how much crime and romance each book contains. The third says how many pages of dialogue and of description a reader gets through if the whole evening goes to one book. In one evening a reader can finish six pages of either book: six of dialogue in the first, or six of description in the second.
 
 # %% setup
 import torch
@@ -25,7 +25,7 @@ two_books = torch.tensor([[2.0, 0], [1, 1]])  # rows: books; columns: crime, rom
 two_pages = torch.tensor([[6.0, 0], [0, 6]])  # rows: books; dialogue, description
 
 # %% [markdown]
-# Somebody has written a program of three lines that plans the two evenings. It compares every reader with every book, turns each reader's comparisons into shares of the evening, and mixes the books' pages by these shares:
+# Somebody has written a three-line program that plans the two evenings. It compares every reader with every book, turns each reader's comparisons into shares of the evening, and mixes the books' pages by these shares:
 
 # %%
 two_scores = likes @ two_books.mT
@@ -34,15 +34,15 @@ evenings = two_shares @ two_pages
 evenings, evenings.sum(dim=-1)
 
 # %% [markdown]
-# The program runs and returns a row for Mia and a row for Tom, and over these two rows they have been quarreling ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever book one reads and however one divides it. So both rows are wrong, and nothing complained.
+# The program runs and returns a row for Mia and a row for Tom, and the two have been quarreling over these rows ever since. According to the plan Mia reads 6.429 pages and Tom 5.714, but an evening has six pages, whichever books are read and however the evening is divided. So both rows are wrong, and PyTorch raised no error.
 #
-# One of the three lines must be at fault. **Predict.** Which one is it? (A guess will do; the next pages examine the lines one after another.)
+# One of the three lines must be at fault. **Predict.** Which line is it? A guess will do, because the next pages examine the lines one after another.
 
 # %%
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program removes although it still needs it. The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
+# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program removes although the program still needs it. The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(
@@ -68,13 +68,13 @@ plot.diagram(
 )
 
 # %% [markdown]
-# In a matrix product, the inner axis that both tables share, such as the tastes, disappears. If you keep an eye on that axis, you will rarely be lost in the shapes.
+# In a matrix product, the inner axis that both tables share, such as the tastes, disappears. If you keep an eye on that axis, you will rarely get lost in the shapes.
 #
 # ## By hand
 #
 # ### Comparing
 #
-# A *dot product* compares two rows: multiply them entry by entry, then add up the products. Tom likes crime 1 and romance 3, and the second book has 1 of each, which makes 1 · 1 + 3 · 1 = 4. Two loops do this for all pairs:
+# A *dot product* compares two rows: multiply them entry by entry, then add up the products. Tom's liking is 1 for crime and 3 for romance, and the second book has 1 of each, so the dot product is 1 · 1 + 3 · 1 = 4. Two loops do this for all pairs:
 
 # %%
 for reader in likes:
@@ -84,7 +84,7 @@ two_scores
 # %% [markdown]
 # The loops give one row per reader and one column per book, and `likes @ two_books.mT` gives the same table in one step. The first line of the program is therefore innocent.
 #
-# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so rows become columns. With two readers, two books and two tastes one cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It contains romance only, and it is so easy to read that 24 pages fit into an evening, 12 of dialogue and 12 of description.
+# The `.mT` is needed because a product `a @ b` pairs the rows of `a` with the *columns* of `b`, while our books are rows. `.mT` swaps the last two axes, so that rows become columns. With two readers, two books and two tastes you cannot see any of this in the shapes, because every table is 2 by 2. So a third book joins the shelf. It contains only romance, and it is so easy to read that 24 pages fit into an evening, 12 of dialogue and 12 of description.
 
 # %%
 books = torch.tensor([[2.0, 0], [1, 1], [0, 2]])
@@ -95,7 +95,7 @@ books.shape, books.mT.shape, scores.shape
 # %% [markdown]
 # ### Which axis is `dim`?
 #
-# PyTorch calls a table of numbers with any number of axes a *tensor*, and its *shape* lists the sizes of the axes. The table of scores now has the shape (2, 3), in which axis 0 runs over the readers and axis 1 over the books. Counted from the end, the books are axis −1, and that stays true when more axes appear in front.
+# PyTorch calls a table of numbers with any number of axes a *tensor*, and its *shape* lists the sizes of the axes. The table of scores now has the shape (2, 3), in which axis 0 runs over the readers and axis 1 over the books. Counted from the end, the books are axis −1, and they are still axis −1 when more axes appear in front.
 #
 # Many functions take a `dim`, and the program's second line takes a sum. **Predict.** How many entries does `scores.sum(dim=0)` have?
 
@@ -110,7 +110,7 @@ reveal("entries of scores.sum(dim=0)", "three, one per book")
 scores, scores.sum(dim=0), scores.sum(dim=-1)
 
 # %% [markdown]
-# It has three, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader, which is what `dim=-1` leaves, namely 9 for Mia and 12 for Tom. The program's sum therefore runs along the right axis, and yet the evenings are wrong.
+# It has three entries, because `dim` names the axis that is *summed over*, and that axis disappears: `dim=0` adds up the readers and leaves one number per book. For the shares of an evening we need one number per reader. That is what `dim=-1` leaves, 9 for Mia and 12 for Tom. The program's sum therefore runs along the right axis, and yet the evenings are wrong.
 #
 # ### What `keepdim` keeps
 #
@@ -123,13 +123,13 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books PyTorch saw nothing wrong, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
+# To combine two tensors, PyTorch lines up their shapes *from the right*. Here (2, 3) meets (2), so the 3 (books) meets the 2 (one sum per reader), and since these sizes differ, PyTorch refuses. With two books PyTorch raised no error, because (2, 2) met (2), and equal sizes fit. Look at what it did there:
 
 # %%
 two_scores, two_scores.sum(dim=-1), two_shares, two_shares.sum(dim=-1)
 
 # %% [markdown]
-# The sums of the rows are 7 and 6. They were lined up with the *columns*, so Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that computes the shares. Its `sum` removes an axis that the division needs. With `keepdim=True` that axis stays, with size 1:
+# The sums of the rows are 7 and 6. They were lined up with the *columns*, so Mia's first score was divided by her own sum, 4 / 7 = 0.571, but her second score by Tom's sum, 3 / 6 = 0.5. Her shares add up to 1.071 evenings and Tom's to 0.952. So the wrong line is the one that computes the shares, because its `sum` removes an axis that the division needs. With `keepdim=True` that axis stays, with size 1:
 
 # %%
 reveal("the wrong line", "sharing")
@@ -139,16 +139,16 @@ repaired, (repaired @ two_pages).sum(dim=-1)
 # %% [markdown]
 # Now (2, 2) meets (2, 1), where the 1 stands for "the same for every column", and each row is divided by its own sum. Both evenings have their six pages, and the quarrel is over.
 #
-# A table with as many rows as columns hides this mistake, and so does one with a single column, which is stretched to a square. With most other tables PyTorch refuses to divide, and that is why most examples and checks of this course use a different size for every axis. With three books, the repaired program says this:
+# A table with as many rows as columns hides this mistake, and so does one with a single column, which is stretched to a square. With most other tables PyTorch refuses to divide, which is why most examples and checks of this course use a different size for every axis. Here is the repaired program with three books:
 
 # %%
 shares = scores / scores.sum(dim=-1, keepdim=True)
 shares, shares @ pages
 
 # %% [markdown]
-# Tom's shares are 1/6, 1/3 and 1/2, and his evening has 7 pages of dialogue and 8 of description. (These are more than six pages because the third book reads so fast. What has to sum to 1 are the shares.) These numbers will come back in lesson 2.
+# Tom's shares are 1/6, 1/3 and 1/2, and his evening has 7 pages of dialogue and 8 of description. These are more than six pages because the third book is so easy to read, and only the shares have to sum to 1. Tom's shares and his evening will come back in lesson 2.
 #
-# How do the shares move when somebody's taste changes? Call the books A, B and C, keep Mia's liking for crime at 2, and let her liking for romance go from 0 to 3. Before you look: which book's share will not move at all?
+# How do the shares move when somebody's taste changes? Call the books A, B and C, keep Mia's liking for crime at 2, and let her liking for romance go from 0 to 3. Before you look, say which book's share will not move at all.
 
 
 # %%
@@ -179,7 +179,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Book A falls from 0.67 to 0.27 and book C rises from 0 to 0.40, while book B keeps exactly a third. It has one part of each taste, so its score is always the mean of the other two.
+# Book A's share falls from 0.67 to 0.27 and book C's rises from 0 to 0.40, while book B keeps exactly a third. Book B has one part of each taste, so its score is always the mean of the other two scores.
 #
 # ### Broadcasting
 #
@@ -208,7 +208,7 @@ reveal("(2, 1, 5, 4) @ (3, 4, 7)", str(tuple(product.shape)))
 #
 # ## In PyTorch
 #
-# Here is the first exercise. You will get it wrong on purpose, in order to see what a failed check looks like.
+# Here is the first exercise. You will get it wrong on purpose, to see what a failed check looks like.
 #
 # ### Exercise 0.1: all dot products
 #
@@ -243,7 +243,7 @@ def pairwise_dots(a: Tensor, b: Tensor) -> Tensor:
 #
 # When the cross has turned into a check mark, the exercise is solved. A check runs on the spot and knows the usual mistakes by name. When your work is graded later, the same checks are repeated with other inputs, and a few more are run. So write code that works for all inputs that the *docstring* (the text below the first line of a function) allows, in `float32` too, and that lets gradients through. You may change your answer as often as you like.
 #
-# (There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.)
+# There is also `.T`, without the m. It reverses *all* axes, which is the same thing for a matrix and a mistake for a tensor with more axes.
 #
 # ### Exercise 0.2: shares
 #
@@ -273,7 +273,7 @@ def normalize_rows(x: Tensor) -> Tensor:
 # %% [markdown]
 # ### Splitting, swapping, viewing
 #
-# Three more functions change the shape of a tensor and not its numbers: `unflatten` splits an axis in two, `flatten` joins neighboring axes, and `transpose` swaps two. Take two tokens (for now, two rows) with six entries each, and split the entries into three pairs:
+# Three more functions change the shape of a tensor but not its numbers: `unflatten` splits an axis in two, `flatten` joins neighboring axes, and `transpose` swaps two. Take two tokens (for now, two rows) with six entries each, and split the entries into three pairs:
 
 # %%
 x = torch.arange(12).view(2, 6)
@@ -287,7 +287,7 @@ swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
 swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 
 # %% [markdown]
-# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` moves nothing: it takes the numbers in the order in which they lie in memory, row after row, and fills the new shape with them. The shape is right and only the contents are wrong, so nothing raises an error, as nothing did for the wrong shares above. This mistake comes back in lesson 6, so remember what it looks like.
+# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` moves nothing. It takes the numbers in the order in which they lie in memory, row after row, and fills the new shape with them. The shape is right and only the contents are wrong, so PyTorch raises no error, just as it raised none for the wrong shares above. This mistake comes back in lesson 6, so remember what it looks like.
 #
 # ### Exercise 0.3: shapes on paper
 #
@@ -335,7 +335,7 @@ loss.backward()
 w.grad
 
 # %% [markdown]
-# At w = 3 the loss changes four times as fast as w, which is also what one gets on paper, since the derivative of (w − 1)² is 2(w − 1) = 4. A small step against the gradient makes the loss smaller.
+# At w = 3 the loss changes four times as fast as w. You get the same on paper, since the derivative of (w − 1)² is 2(w − 1) = 4. A small step against the gradient makes the loss smaller.
 #
 # ### Modules
 #
@@ -347,7 +347,7 @@ digits = torch.tensor([3, 1, 4])
 {name: tuple(p.shape) for name, p in model.named_parameters()}, model(digits).shape
 
 # %% [markdown]
-# `nn.Linear` stores its matrix as (outputs, inputs). Three digits, a *batch* of three, go in and three rows of ten logits come out. In each row the place of the largest logit, its `argmax`, is the model's answer. So far the answers are noise. Let the model learn to count, so that the answer to 3 is 4 and the answer to 9 is 0.
+# `nn.Linear` stores its matrix as (outputs, inputs). Three digits, a *batch* of three, go in and three rows of ten logits come out. In each row the position of the largest logit, its `argmax`, is the model's answer. So far the answers are noise, but the model can learn to count, so that the answer to 3 is 4 and the answer to 9 is 0.
 
 # %%
 question = torch.arange(10)
@@ -364,7 +364,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. For one question, the *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares), so it is 0 if the answer gets everything, and ln 10, about 2.3, if it gets a tenth. For several questions it is the mean. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
+# This is the training loop, and every model in this course is trained with one like it. For one question, the *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares). So the cross-entropy is 0 if the right answer gets everything, and ln 10, about 2.3, if the right answer gets a tenth. For several questions it is the mean over the questions. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #
@@ -381,7 +381,7 @@ except RuntimeError as error:
 # %% [markdown]
 # In PyTorch's messages "double" is `float64` and "float" is `float32`. Where possible, make new tensors from old ones, with `torch.zeros_like(x)` or an operation on `x`, because then dtype and device take care of themselves.
 #
-# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into it, so whoever passed it to your function finds different numbers in it afterward:
+# **Changing what belongs to somebody else.** Operations with a trailing underscore, and `/=` or `+=` on a tensor, write into that tensor, so the code that passed it to your function finds different numbers in it afterward:
 
 # %%
 before = torch.tensor([1.0, 3.0])
@@ -392,11 +392,11 @@ before
 # %% [markdown]
 # `after` is not a copy but a second name for the same tensor, so both show 0.25 and 0.75. The checks notice when an input has changed.
 #
-# **A notebook remembers.** Cells share their variables, and a variable keeps its last value in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu; unsolved exercises do not stop it.
+# **A notebook remembers.** Cells share their variables, and a variable keeps its last value in whatever order you run the cells. If something makes no sense, choose Restart Kernel and Run All Cells from the menu. Unsolved exercises do not stop the run.
 #
 # ## What you learned
 #
-# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do. The program of Mia and Tom had all three, and one argument, `keepdim=True`, was all that it lacked.
+# Compare, share out, mix: these three steps are attention, and each lesson that follows changes one of them or asks what they do. Mia and Tom's program had all three steps, and all that it lacked was one argument, `keepdim=True`.
 #
 # | | what it does | what to remember |
 # |---|---|---|
@@ -412,9 +412,9 @@ recap()
 # %% [markdown]
 # ### Handing in
 #
-# Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` (or `lessons submit --lesson 00_warm_up`) puts a copy into `handin/` and says what is still open. Open exercises are no obstacle, because they earn nothing and the others count all the same.
+# Your answers are in this notebook, so this notebook is what you hand in. Save it, then upload the `.ipynb` file where your instructor collects it. From a terminal, `make submit LESSON=00_warm_up` (or `lessons submit --lesson 00_warm_up`) puts a copy into `handin/` and says what is still open. You can hand in with exercises still open: they earn nothing, and the others count all the same.
 #
-# From lesson 1 on, each lesson ends with an open question, which has no automatic check: your instructor reads the answer.
+# From lesson 1 on, each lesson ends with an open question, which has no automatic check because your instructor reads the answer.
 #
 # ## Further reading
 #
