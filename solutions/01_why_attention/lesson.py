@@ -43,7 +43,7 @@ figures.bottleneck()
 # %% [markdown]
 # Our states have 64 dimensions. Is that enough to remember 4 words, or 8, or 16? The model is in `translator.py`, a short file beside this notebook, but nothing below depends on its details.
 #
-# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test it is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1, which is called *gradient clipping*.
+# While it trains, the decoder is told the right previous word instead of its own guess, which is called *teacher forcing*. In the test the decoder is on its own with 500 new sequences, and a sequence counts as right only if every word in it is right. Gradients of recurrent networks are sometimes huge, so a gradient whose norm (length) is above 1 is scaled down to norm 1, which is called *gradient clipping*.
 
 
 # %%
@@ -103,7 +103,7 @@ print(f"250 training steps, 4 words four times: {repeating(4, 4, 4, 250):4.0%}")
 print(f"750 training steps, all of 16 words:    {repeating(16, 16, 1, 750):4.0%}")
 
 # %% [markdown]
-# Neither the reading nor the writing of 16 words is too much, and more training does not help where 16 words are to be remembered. So what the model cannot do, or cannot learn to do, is to keep many words in one state. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves the limit, but it would be better to have no bottleneck.
+# Neither the reading nor the writing of 16 words is too much, and more training does not help when 16 words have to be remembered. So the model cannot keep, or cannot learn to keep, many words in one state. A place through which everything must pass is called a *bottleneck*, and in this model the last state is one. More training moves the limit, but it would be better to have no bottleneck.
 #
 # ### Looking back
 #
@@ -372,7 +372,7 @@ def additive_attention(
 # %% [markdown]
 # ### A real translation
 #
-# People write dates in many ways, while computers store them in one. Our dates are generated in five styles and from the years 1900 to 2029, and all of them are to be rewritten in the style of `1955-01-28`. Here are three:
+# People write dates in many ways, while computers store them in one. Our dates are generated in five styles and from the years 1900 to 2029, and all of them have to be rewritten in the style of `1955-01-28`. Here are three:
 
 # %%
 generator = torch.Generator().manual_seed(0)

@@ -240,7 +240,7 @@ plot.curves(
 # %% [markdown]
 # A key at one half responds with a quarter of the change in its score, whereas a key close to 0 or close to 1 hardly responds at all. A softmax in which one weight is close to 1 is called *saturated*.
 #
-# With more than two keys, each weight depends on every score. How the weights respond is therefore a table, the *Jacobian*: its entry in row i and column j says how weight i responds to score j. PyTorch can compute one for us. The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.
+# With more than two keys, each weight depends on every score. The responses therefore form a table, the *Jacobian*, whose entry in row i and column j says how weight i responds to score j. PyTorch can compute such a table for us. The scores in the next cell are logarithms of weights, because softmax turns such scores back into exactly those weights.
 
 # %%
 weights = torch.tensor([0.1, 0.2, 0.7])
@@ -315,7 +315,7 @@ for name, factor in FACTORS.items():
 # %% [markdown]
 # In the first column, the mean norm is 0.05 without scaling and 0.31 over √d, so the scaled softmax responds six times as strongly to a change of the scores that it is given. The 0.24 of the last row is the response of sixteen equal weights, whose table has 16 entries of 15/256 and 240 of −1/256 and therefore the norm $\sqrt{15}/16$. The difference between the first two rows is the reason that most texts give for the division: "without scaling, gradients vanish".
 #
-# The second column contradicts it. A model does not change its scores directly. It changes queries and keys, and the same change of a query moves a score 32 times as far if nothing divides the score by 32. Both factors together make the unscaled weights respond five times as strongly as the scaled ones, 1.52 against 0.31. To find out which of the two columns matters, we can test a model that learns, and for that we need attention with a scale.
+# The second column contradicts this statement. A model does not change its scores directly but changes queries and keys. The same change of a query moves a score 32 times as far if nothing divides the score by 32. Both factors together make the unscaled weights respond five times as strongly as the scaled ones, 1.52 against 0.31. To find out which of the two columns matters, we can test a model that learns, and for that we need attention with a scale.
 #
 # ### Exercise 3.4: attention with scale
 #
@@ -379,7 +379,7 @@ def lookup_batch(generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
 
 
 # %% [markdown]
-# The model is a single attention layer. It is given sixteen symbols, each with a label, and asked for the label of one of them, so it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol, and its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
+# The model is a single attention layer that is given sixteen symbols, each with a label, and asked for the label of one of them, so it has to learn two things. Its query and key matrices must lead the query for a symbol to the key of the same symbol, and its last matrix must read the label off the mixture of values that comes back. The matrices are initialized so that the entries of queries and keys have variance 1, which is the case that the square root is made for.
 
 
 # %%
@@ -474,7 +474,7 @@ print(f"over d, with four times the learning rate: below 0.3 at step {first}")
 # %% [markdown]
 # ### What is left for the query
 #
-# The first gradient of the unscaled model is the largest, and yet this model hardly learns. To see what is wrong with its gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
+# The first gradient of the unscaled model is the largest, and yet this model hardly learns. To see what is wrong with that gradient, let us follow one small change of a query all the way to the output. Each score of this query moves by the key times the scale $c$, and the weights move as the Jacobian says. The output moves with the weights, because it is the sum of the values times the weights.
 #
 # For one query $q$, the derivatives of these three steps are $c\,k_j^\top$ for score $j$, $w_i(\delta_{ij} - w_j)$ for weight $i$ and score $j$, and $v_i$ for the output and weight $i$. Multiplied out and summed over $i$ and $j$, they give
 #
@@ -499,7 +499,7 @@ for factor in (1, 4, 16, 64):
     print(f"{factor:2}", weights, f"norm {table.norm():.3f}")
 
 # %% [markdown]
-# With the query as it was, all three keys have some weight, and the norm is 0.104. Multiplied by 4 and by 16, the query mixes only keys 0 and 2, which are much alike and have similar values, so little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
+# With the query as it was, all three keys have some weight, and the norm is 0.104. When it is multiplied by 4 or by 16, the query mixes only keys 0 and 2, which are much alike and have similar values, so little varies. At 64 one key has nearly everything, and a hundredth of the first response is left.
 #
 # ### Exercise 3.5: the response to the query
 #
@@ -612,7 +612,7 @@ for name, (model, losses, _) in runs.items():
 #
 # So "without scaling, gradients vanish" is half right. Saturation does freeze early winners, because it silences the queries that have decided. But leaving out the division also makes every step of the scores sixteen times as large. The last control, the scaled model with sixteen times the rate, suggests that such steps can spoil training by themselves. This control is a harder case than the unscaled run, however. Its two matrices grow to almost five times their norm, while those of the unscaled run hardly grow at all (not shown). Dividing by $\sqrt{d_k}$ removes both troubles at once.
 #
-# All of this is one task, one optimizer and 300 steps. From three other starts (not shown), 18% to 38% of the queries were right with small steps, and 49% to 73% in the first unscaled run.
+# All of this is one task, one optimizer and 300 steps. From three other starts (not shown), 18% to 38% of the favorites were right with small steps, and 49% to 73% in the first unscaled run.
 #
 # ## What can go wrong
 #
