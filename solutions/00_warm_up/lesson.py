@@ -42,7 +42,7 @@ evenings, evenings.sum(dim=-1)
 predict("the wrong line", options=("comparing", "sharing", "mixing"))
 
 # %% [markdown]
-# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program removes although the program still needs it. The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
+# These three lines are worth the trouble, because without the mistake they are attention in its simplest form. The other lessons say what is compared, why the shares are computed differently, and what all this is good for. This lesson is about the symbols: what `@` does and why there is an `.mT`, which axis `dim=-1` is, and which axis the program removes although it still needs that axis. The figure shows which table goes into which step, and gives each axis a name. *Tastes* are crime and romance, *kinds* are dialogue and description, and from now on the numbers that come from comparing are called *scores*.
 
 # %%
 plot.diagram(
@@ -287,7 +287,7 @@ swapped = x.unflatten(-1, (3, 2)).transpose(0, 1)
 swapped.shape, swapped[0], x.view(3, 2, 2)[0]
 
 # %% [markdown]
-# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` moves nothing. It takes the numbers in the order in which they lie in memory, row after row, and fills the new shape with them. The shape is right and only the contents are wrong, so PyTorch raises no error, just as it raised none for the wrong shares above. This mistake comes back in lesson 6, so remember what it looks like.
+# Both results have the shape (3, 2, 2). After `transpose`, the first block holds the first pair of each token, 0 1 and 6 7. After `view` it holds 0 to 3, all of them from the first token, because `view` moves nothing. It takes the numbers in the order in which they lie in memory, row after row, and fills the new shape with them. The shape is right and only the contents are wrong, so PyTorch raises no error, as with the wrong shares above. This mistake comes back in lesson 6, so remember what it looks like.
 #
 # ### Exercise 0.3: shapes on paper
 #
@@ -364,7 +364,7 @@ for _ in range(50):
 print("after: ", model(question).argmax(dim=-1).tolist())
 
 # %% [markdown]
-# This is the training loop, and every model in this course is trained with one like it. For one question, the *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares). So the cross-entropy is 0 if the right answer gets everything, and ln 10, about 2.3, if the right answer gets a tenth. For several questions it is the mean over the questions. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
+# This is the training loop, and every model in this course is trained with one like it. For one question, the *cross-entropy* is minus the logarithm of the share that the logits give to the right answer (lesson 1 shows how scores become shares). So the cross-entropy is 0 if the right answer gets everything, and ln 10, about 2.3, if it gets a tenth. For several questions it is the mean. In each step `zero_grad` forgets the last gradients, `backward` computes new ones, and the optimizer (here *Adam*) moves each parameter a little. After 50 steps the model counts.
 #
 # ## What can go wrong
 #

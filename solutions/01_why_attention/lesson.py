@@ -165,7 +165,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns the weights and its *logits*, one number per symbol, of which the largest is its answer. Here are the weights for eight words, averaged over 500 sequences:
+# Where does the decoder look while it writes word 0, word 1, and so on? Called with sequences and the number of words to write, the model returns its *logits*, one number per symbol, of which the largest is its answer, and the weights. Here are the weights for eight words, averaged over 500 sequences:
 
 # %%
 _, weights = model(copies(500, 5, 8)[0], 8)

@@ -300,7 +300,7 @@ def softmax_jacobian(weights: Tensor) -> Tensor:
 #
 # How much of this response is left when the scores come from vectors of dimension 1024? Measure the size of a table by its norm, which is the square root of the sum of its squared entries.
 #
-# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The first says how the weights respond to the scores that softmax is given, and the second says how they respond to the query. A change of the query reaches the scores through the keys and through the factor, so the second table is the first one times the keys times the factor. So that the cell runs whether or not the exercise is solved, it uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
+# For each way of scaling, the next cell prints the mean norm of two such tables over the 500 queries. The first says how the weights respond to the scores that softmax is given, and the second says how they respond to the query. A change of the query reaches the scores through the keys and through the factor, so the second table is the first one times the keys times the factor. To run even if the exercise is unsolved, the cell uses PyTorch's own Jacobian, `jacrev`, which `vmap` applies to each row.
 
 # %%
 jacobian_of_rows = torch.func.vmap(torch.func.jacrev(lambda s: s.softmax(dim=-1)))

@@ -182,7 +182,7 @@ reveal("cost of three heads of 4", "the same")
 {H: H * L * L * (E // H) for H in (1, 3, 12)}
 
 # %% [markdown]
-# For 100 tokens the scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors are a third as long. The number of tables of scores grows with H, and with it the memory. What each head loses is dimension, and with 12 heads each would compare single numbers.
+# For 100 tokens the scores take 120,000 multiplications, however many heads there are. Three heads have three times as many scores to compute, and each score costs a third, because the vectors are a third as long. The number of tables of scores grows with H, and with it the memory. Each head loses dimension, and with 12 heads each would compare single numbers.
 #
 # ## In PyTorch
 #
