@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 10. Efficient attention
 #
-# After this lesson you can say where attention's time and memory go, write the next token without recomputing the last thousand, let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 110 minutes.
+# After this lesson you can say where attention's time and memory go, and write the next token without recomputing the last thousand. You can also let heads share keys and values, and compute attention without ever holding its table of scores. You need lessons 4 to 6 and lesson 8. About 110 minutes.
 #
 # ## The idea
 #
-# A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one, and the question is how much of that repetition is waste.
+# A model that writes is called once per token, and each time it is given everything that has been written so far. The hundredth call therefore repeats what the ninety-ninth did for ninety-nine tokens, in order to add a single one. How much of that repetition is waste?
 #
-# To find out, we take a stack of four attention layers and let it write. (It writes vectors instead of words, because its time does not depend on whether they mean anything.) It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
+# To find out, we take a stack of four attention layers and let it write vectors instead of words, because the time that it takes does not depend on whether they mean anything. It writes the same sequence twice, once by computing everything anew for each vector and once by *keeping* what it has already computed.
 
 # %% setup
 import measure
@@ -44,7 +44,7 @@ for length in lengths:
 reveal("512 vectors", "many times faster")
 
 # %% [markdown]
-# The longer the sequence, the larger is the part of the work that is repeated, and so the larger is the factor. Nothing is lost on the way, since both ways write the same vectors:
+# The longer the sequence, the larger the part of the work that is repeated, and so the larger the factor. Nothing is lost on the way, since both ways write the same vectors:
 
 # %%
 with torch.no_grad():
@@ -52,13 +52,13 @@ with torch.no_grad():
 f"largest difference: {(both[0] - both[1]).abs().max():.5f}"
 
 # %% [markdown]
-# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. For a model as small as this one, a short sequence costs a GPU about as much as a long one, because most of the time is spent on starting the work. If your factor at 512 is small, this is why, and it will grow at greater lengths.
+# The times in this lesson are measured on *your* computer, and on its GPU if it has one, so they differ from those in the text and only their ratios can be compared. For a model as small as this one, a short sequence costs a GPU about as much as a long one, because most of the time is spent on starting the work. If your factor at 512 is small, this is why, and the factor will grow at greater lengths.
 #
 # ## By hand
 #
 # In lesson 2 a query met three keys with the scores 0, ln 2 and ln 3, which gave the weights 1/6, 1/3 and 1/2 and the output [7, 8]. Suppose that this query belonged to the third word of a text, and that a fourth word now arrives. What has to be computed?
 #
-# The fourth word needs a query, a key and a value of its own, and it needs four scores, which compare its query with each of the three old keys and with its own key. The old queries are not needed, because they have been answered already, and with a causal mask their answers cannot change: none of them may look at the fourth word. So the old keys and the old values are all that must be kept, and what keeps them is called the *KV cache*.
+# The fourth word needs a query, a key and a value of its own, and it needs four scores, which compare its query with each of the three old keys and with its own key. The old queries are not needed, because they have been answered already, and their answers cannot change: under a causal mask, none of them may look at the fourth word. So only the old keys and the old values must be kept. The store that keeps them is called the *KV cache*.
 
 # %%
 kept = {f"k{i}, v{i}": (1.6 * i, 0) for i in range(4)}
@@ -87,14 +87,14 @@ scores.softmax(dim=-1), scores.softmax(dim=-1) @ values
 #
 # ### What it costs
 #
-# A dot product of two vectors with D entries takes D multiplications and about as many additions, which is counted as 2·D *floating-point operations*, or flops. Attention needs one dot product for each pair of a query and a key, and then it mixes the values, which costs the same again. For 100 queries, 100 keys and D = 64 this makes:
+# A dot product of two vectors with D entries takes D multiplications and about as many additions. This is counted as 2·D *floating-point operations*, or flops. Attention needs one dot product for each pair of a query and a key, and mixing the values afterward costs the same again. For 100 queries, 100 keys and D = 64 the total is:
 
 # %%
 pairs, D = 100 * 100, 64
 {"score flops": 2 * pairs * D, "mix flops": 2 * pairs * D, "score bytes": 4 * pairs}
 
 # %% [markdown]
-# Flops and bytes are counted separately because they matter for different reasons. A flop takes time. A byte (and a number in `float32` has four of them) takes room, and it also has to be carried to the place where the flops happen, which often takes longer than the flops themselves.
+# Flops and bytes are counted separately because they matter for different reasons. A flop takes time. A byte takes room, and a number in `float32` has four bytes. Each byte also has to be carried to the place where the flops happen, which often takes longer than the flops themselves.
 #
 # ### Exercise 10.1: what attention costs
 #
@@ -203,7 +203,7 @@ class KVCache:
 # %% [markdown]
 # ### Room set aside
 #
-# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives, which is fine for learning and wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does:
+# A cache that joins tensors with `torch.cat` copies everything it holds each time a token arrives. This is fine for learning but wasteful for a long text. A real cache sets room aside at the start and writes each new key into its place, as the model in `measure.py` does:
 
 
 # %%
@@ -228,7 +228,9 @@ after, _ = cache.append(token, token)
 before.shape, after.shape, before.data_ptr() == after.data_ptr()
 
 # %% [markdown]
-# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. This has two costs. The text cannot be longer than the room that was set aside, and such a cache cannot be used in training, because autograd does not allow tensors that it needs to be overwritten. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below). For a text of 1000 tokens, this is how many positions are copied in each case:
+# The keys after the second call have one position more than those after the first and begin at the same place in memory, so nothing but the new token was written. Setting room aside has two costs. The text cannot be longer than that room, and such a cache cannot be used in training, because autograd does not allow tensors that it needs to be overwritten. Where the texts of many users have to share the memory without gaps, a cache keeps *pages* of a fixed size (Kwon et al., below).
+#
+# For a text of 1000 tokens, the next cell prints how many positions are copied when they are joined one after another, and when room is set aside:
 
 # %%
 copied = sum(range(1, 1001))
@@ -237,9 +239,9 @@ print(f"one after another: {copied:,}   into room set aside: {1000:,}")
 # %% [markdown]
 # ### Prefill and decode
 #
-# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all: in prefill T = S = 500, and in decode T = 1.
+# Suppose that a model is given a prompt of 500 tokens and continues it. The whole prompt goes through the model in one call, which fills the cache and is called *prefill*. From then on each call brings one token and is called *decode*. Both are the same computation, in which T new tokens follow S − T old ones, so there are S tokens in all. In prefill T = S = 500, and in decode T = 1.
 #
-# Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*. (PyTorch has the mask at the bottom right, too, as `causal_lower_right` in `torch.nn.attention.bias`.) To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show who was looked at:
+# Only the mask needs care. The first new token may look at all the old ones and at itself, which is the causal mask of lesson 5, aligned at the bottom right of the table. PyTorch's `is_causal=True` aligns it at the *top left*; the mask aligned at the bottom right is `causal_lower_right` in `torch.nn.attention.bias`. To see the difference, let two new tokens follow three old ones, with all scores 0 and with values that show which tokens were looked at:
 
 # %%
 q, k, v = torch.zeros(1, 2, 4), torch.zeros(1, 5, 4), torch.eye(5)[None]
@@ -249,7 +251,7 @@ right = functional.scaled_dot_product_attention(q, k, v, bottom_right)
 seen[0], right[0]
 
 # %% [markdown]
-# In the first table, new token 0 sees only the very first token of the text, and new token 1 sees the first two. In the second table they see four and five, which is what the model was trained with. PyTorch raises no error in either case, so a model with the wrong alignment runs, and writes nonsense.
+# In the first table, new token 0 sees only the very first token of the text, and new token 1 sees the first two. In the second table they see the first four and all five, as the model did in training. PyTorch raises no error in either case, so a model with the wrong alignment runs, and writes nonsense.
 #
 # ### Exercise 10.3: one step
 #
@@ -289,13 +291,13 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 # %% [markdown]
 # ### What the cache saves
 #
-# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, this is n² with a cache and n³ without. The ratio of the two should therefore grow like n. The ratios at the start of the lesson do so only roughly, because each is a single run, in which the projections and Python's own time are counted as well.
+# With a cache, the flops that attention needs for token n are proportional to n. Without one they are proportional to n², because all n outputs must be computed again: the next layer makes its keys and values from them. Summed over a text of n tokens, the flops grow like n² with a cache and like n³ without, so their ratio should grow like n. The ratios at the start of the lesson do so only roughly. Each of them comes from a single run, and the projections and Python's own time are counted as well.
 #
-# One cost remains, which is that the whole cache is read from memory for each new token. The next idea makes the cache smaller.
+# One cost remains: the whole cache is read from memory for each new token. The next idea makes the cache smaller.
 #
 # ### Fewer keys than queries
 #
-# So far every head has had keys and values of its own, and one may ask whether it needs them. In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. For the model above, this is what the cache shrinks to:
+# So far every head has had keys and values of its own. Does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. For the model above, this is what the cache shrinks to:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
@@ -303,16 +305,16 @@ for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):
 print(f"{'a latent of 576':17} {2 * layers * 576 * length / 1e9:5.2f} GB")
 
 # %% [markdown]
-# Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way: the *latent attention* of the DeepSeek models stores, for each token and layer, one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
+# Many large models now use something like the second row. Ainslie et al. found that its quality is close to that of one set per head, at a speed close to that of a single set. The last row goes another way. For each token and layer, the *latent attention* of the DeepSeek models stores one vector of 512 + 64 entries, from which the keys and values of all heads can be computed.
 #
-# When attention is computed, each set serves a run of neighboring heads, so with 2 sets and 6 heads the heads 0, 1 and 2 use set 0 and the heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
+# When attention is computed, each set serves a run of neighboring heads. With 2 sets and 6 heads, heads 0, 1 and 2 use set 0, and heads 3, 4 and 5 use set 1. PyTorch has two functions that repeat the entries of a tensor, and only one of them puts the copies where these heads will find them:
 
 # %%
 sets = torch.tensor([0, 1])
 sets.repeat(3), sets.repeat_interleave(3)
 
 # %% [markdown]
-# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape, so PyTorch raises no error if a model was trained with one of them and runs with the other, although its heads then get the wrong keys and values.
+# The first function cycles through the sets, while the second finishes with one set before it starts the next. The two results have the same shape. If a model was trained with one of the functions and runs with the other, PyTorch therefore raises no error, although the heads get the wrong keys and values.
 #
 # The cache holds the sets before they are repeated, because the copies are needed only while attention is computed. PyTorch's own attention does without the copies altogether when it is called with `enable_gqa=True`.
 #
@@ -345,7 +347,7 @@ def repeat_kv(x: Tensor, n_rep: int) -> Tensor:
 # %% [markdown]
 # ### Forgetting on purpose
 #
-# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. Many models that were trained without one break when their first tokens are dropped, because some of their heads rest on them, as a head of lesson 9 rested on spaces (Xiao et al., below).
+# The other way to make the cache smaller is to look back less far. With a *sliding window* of 4, each token sees itself and the three tokens before it, so everything older can be dropped from the cache. This works for a model that was trained with the window. Many models that were trained without one break when the first tokens are dropped (Xiao et al., below). Some of their heads rest on these tokens, as a head of lesson 9 rested on spaces.
 
 # %%
 i, j = torch.arange(8)[:, None], torch.arange(8)
@@ -356,7 +358,7 @@ plot.masks(
 )
 
 # %% [markdown]
-# It seems that everything older than the window is lost. In a single layer it is, but in a stack the token three places back has itself seen three places further back, and has carried something of it along.
+# It seems that everything older than the window is lost. In a single layer it is. But in a stack, the token three places back has itself seen three places further back, and it carries along something of what it saw.
 #
 # **Predict.** With a window of 4 and three layers, how far back does information reach?
 
@@ -405,11 +407,11 @@ def sliding_window_mask(q_len: int, window: int, k_len: int | None = None) -> Te
 # %% [markdown]
 # ### Never the whole table
 #
-# The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill it is still there with its L × S entries for each head, and at 32,768 tokens it is the largest thing of all, 68.7 GB per layer. Yet it is only a step on the way, and all that is wanted is the output.
+# The methods so far save work or make the cache smaller, but none of them touches the table of scores. During prefill the table is still there with its L × S entries for each head. At 32,768 tokens it is the largest thing of all, 68.7 GB per layer, although it is only a step on the way to the output.
 #
-# Lesson 4 computed attention for one query in a single pass, a piece of the keys at a time (such a piece is called a *block* here), and kept only three things: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a piece brought a new largest score, the sum and the mix shrank by the same factor. All of this works for many queries as well. With many queries the largest score and the sum become columns with one entry per query, and the rest stays as it was.
+# Lesson 4 computed attention for one query in a single pass, taking the keys a piece at a time. Such a piece is called a *block* here. Only three things were kept: the largest score so far, the sum of the exponentials, and the mix of the values. Whenever a block brought a new largest score, the sum and the mix shrank by the same factor. All of this works for many queries as well. The largest score and the sum then become columns with one entry per query, and the rest stays as it was.
 #
-# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass, which, in a measurement at length 512 that is not shown, is more than the plain computation keeps. FlashAttention avoids this by keeping none of the blocks and computing them once more on the way back.
+# That is the idea of *FlashAttention*, which keeps each block in the GPU's small, fast memory. In training, a loop like the one you are about to write saves nothing, because autograd keeps what it needs of every block for the backward pass. In one measurement, at length 512, that was more than the plain computation keeps. FlashAttention keeps none of the blocks and computes them once more on the way back.
 #
 # ### Exercise 10.6: blockwise attention
 #
@@ -479,7 +481,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### PyTorch's own
 #
-# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell prints how many times as long as that the plain computation takes.
+# Your loop runs in Python and will not win a race, but `scaled_dot_product_attention` does the same in compiled code. The next cell divides the time of the plain computation by the time of this function.
 
 # %% measured
 lengths = (256, 512, 1024, 2048)
@@ -509,9 +511,9 @@ plot.curves(
 )
 
 # %% [markdown]
-# The slopes are 2 and 1, which means that the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key, and no rearrangement of the work changes that. (A causal mask does save flops, because blocks that are hidden as a whole, about half of them, can be skipped.)
+# The slopes are 2 for the plain computation and 1 for your loop, so the room grows with L² in one case and with L in the other. At length 2048 the plain computation's table is 32 times as large as your largest tensor, because it holds the scores of 2048 keys where yours holds those of 64. The *flops* grow with L² in both cases, because every query still meets every key, and no rearrangement of the work changes that. A causal mask does save flops, because about half of the blocks are hidden as a whole and can be skipped.
 #
-# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. The last line of ratios above says what all this is worth on your computer, and if you run the cell again while the computer is busy, that factor can double or halve. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
+# What is saved, then, is not arithmetic. The plain computation has to make room for the table three times over, for the scores, the scaled scores and the weights, and each time it carries the table to memory and back. The last line of ratios above says what all this is worth on your computer. If you run the cell again while the computer is busy, that factor can double or halve. On a GPU, whose arithmetic is fast compared with its memory, it can be larger.
 #
 # PyTorch chooses among several implementations, which it calls *backends*, and with dropout or an unusual mask it may have to take the slow one. For unusual masks there is also *FlexAttention*, in `torch.nn.attention.flex_attention`, which takes the mask as a function and compiles it.
 #
@@ -523,7 +525,7 @@ plot.curves(
 #
 # **Differences in the last digits.** Sums that are taken in another order are rounded differently, so in `float32` two exact methods differ by about one part in a million and a comparison with `==` fails. Compare with a tolerance instead, such as 1e-5 for outputs near 1.
 #
-# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so one has to wait for it. Other programs run at the same time, so the shortest of several runs is the one to take. The function `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
+# **Timing the wrong thing.** The first call sets things up, so it must not count. On a GPU a call returns before the work is finished, so you have to wait for it. Other programs run at the same time, so take the shortest of several runs. The function `seconds` in `measure.py` does all three, except that the slow comparison at the start of this lesson takes a single run.
 #
 # ## What you learned
 #
