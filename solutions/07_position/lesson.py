@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7. Order and position
 #
-# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which of them survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 90 minutes.
+# After this lesson you can tell a model in four ways where its tokens are, say what each way promises about distances, and show which ways survive sequences longer than any seen in training. You should have done lesson 6, and remember sine and cosine. About 90 minutes.
 #
 # ## The idea
 #
@@ -33,7 +33,7 @@ x = reader.digits(1, seed=0, length=16)
 x[0].tolist(), reverse(x)[0].tolist()
 
 # %% [markdown]
-# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. (At each place the output of attention is added to the token's own vector; lesson 8 says why.) All shares of right answers in this lesson are of 300 new sequences.
+# The model is one layer of self-attention with four heads of dimension 8, which you can read in `reader.py`, beside this notebook. Each token is a digit's embedding and nothing else. At each place the output of attention is added to the token's own vector, for a reason that lesson 8 gives. All shares of right answers in this lesson are of 300 new sequences.
 #
 # **Predict.** After 300 steps of training, what share of its digits is right?
 
@@ -49,7 +49,7 @@ print(f"right: {accuracy(lost, reverse):.0%}")
 reveal("reversing without positions", "about a quarter")
 
 # %% [markdown]
-# Only about a quarter of the digits are right, and longer training cannot help, because the information is not there. The position of a token plays no part in anything that self-attention computes, since a score compares two *contents*. To see this, take three words in their usual order, and then swap two of them:
+# Only about a quarter of the digits are right, and longer training cannot help, because nothing tells the model the order of the digits. The position of a token plays no part in anything that self-attention computes, since a score compares two *contents*. To see this, take three words in their usual order, and then swap two of them:
 
 # %%
 words = {"dog": torch.randn(8), "bites": torch.randn(8), "man": torch.randn(8)}
@@ -60,9 +60,9 @@ for x in (one, other):
     print(attention(x, x, x)[0][0, 1].detach())
 
 # %% [markdown]
-# These are the outputs for "bites", the second token in both orders. They are identical, and so are the outputs for "dog" and those for "man", so the model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way and do not change otherwise.
+# These are the outputs for "bites", the second token in both orders. They are identical, as are the two outputs for "dog" and the two for "man". The model hears the same three words no matter who bites whom. As lesson 6 showed, self-attention is *equivariant*: if the tokens are shuffled, its outputs are shuffled in the same way and do not change otherwise.
 #
-# Why is a quarter right, then, and not a tenth? The model does know *which* digits there are, and always naming the one that occurs most often is right about as often as that:
+# Why is a quarter right, then, and not a tenth? The model does know *which* digits there are, and always naming the one that occurs most often is right about as often as the model is:
 
 # %%
 x = reader.digits(300, seed=1_000_000, length=16)
@@ -70,7 +70,7 @@ most_frequent = x.mode(dim=-1).values[:, None]
 f"{(most_frequent == reverse(x)).double().mean():.0%}"
 
 # %% [markdown]
-# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table with one learned vector per *place*, and add it to the token at that place:
+# The first remedy is the one that the models of lessons 5 and 6 used. Keep a second table with one learned vector per *place*, and add each of these vectors to the token at its place:
 
 # %% measured
 learned = train(reverse, "learned")
@@ -78,9 +78,9 @@ for length in (16, 17):
     print(f"{length} digits: {accuracy(learned, reverse, length):.0%} right")
 
 # %% [markdown]
-# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach. Besides, the table has rows beyond 15 that no training sequence ever used, so their vectors are still random. Either of the two would be enough. In a table, each row is learned by itself. It has no idea that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
+# The model is right everywhere at length 16, and no better than a guess at length 17. With one more digit, every place has a different partner, which training on 16 digits could not teach. Besides, the table has rows beyond 15 that no training sequence ever used, so their vectors are still random. Either of the two would be enough to make it fail. In a table, each row is learned by itself, so nothing in it says that place 7 lies between 6 and 8, or that "three to the left" means the same thing everywhere.
 #
-# Reversing happens to be about absolute places. Much of language is not: there the word before matters, or the last noun, or the bracket that is still open. So this lesson asks two questions. One is how to number the places, and the other, which is more important, is how to say *how far apart* two tokens are.
+# Reversing happens to be about absolute places. Much of language is not, because what matters there is the word before, or the last noun, or the bracket that is still open. So this lesson asks two questions. One is how to number the places, and the other, which is more important, is how to say *how far apart* two tokens are.
 #
 # ## By hand
 #
@@ -105,9 +105,9 @@ hands = torch.stack(
 hands @ hands.mT
 
 # %% [markdown]
-# Along each diagonal, all entries are equal: a place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends on nothing but the number of steps. The clock was not built to measure distances, but turning has this effect, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
+# Along each diagonal, all entries are equal. A place compared with itself gives 1, two places that are one step apart give 0, and two that are two steps apart give −1. The dot product of two hands is the cosine of the angle between them, and that angle depends only on the number of steps. The clock was not built to measure distances, but turning has this effect, because $\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\alpha - \beta)$.
 #
-# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same, and a slower hand that could tell those apart would hardly move between neighbors. That is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
+# One hand is not enough, though. Four steps are a full turn, so places 0, 4 and 8 look the same. A slower hand could tell those apart, but it would hardly move between neighbors, and that is why clocks have several hands. Here is one with two, of which the shorter one is eight times slower:
 
 # %%
 figures.clocks(
@@ -195,7 +195,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Now the promise about distances. Take the dot products of places 4, 10 and 16 with the places around each of them, from four steps back to seven ahead:
+# To test the promise about distances, take the dot products of places 4, 10 and 16 with the places around each of them, from four steps back to seven ahead:
 
 # %%
 steps = range(-4, 8)
@@ -214,13 +214,15 @@ plot.curves(
 )
 
 # %% [markdown]
-# The three places give the same numbers up to rounding, which is why there is only one curve. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. (The small rise after four steps is the fastest hand, which has come round again.) There is more: moving on by k places is a rotation of each hand, and it is the same rotation for all places, so one matrix can stand for "three ahead" wherever you start.
+# The three places give the same numbers up to rounding, which is why you see only one curve. Places that are near each other have similar vectors, and how similar depends only on how far apart they are. The small rise after four steps comes from the fastest hand, which has come round again. Moving on by k places is also a rotation of each hand. This rotation is the same for all places, so one matrix can stand for "three ahead" wherever you start.
 #
-# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key. If you multiply out one score, with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, as in lesson 6, you get four products: $a^\top W b + a^\top W e_s + e_p^\top W b + e_p^\top W e_s$. Only the last one, place with place, can depend on the distance alone. Even this product does so only if the two projections do not mix the hands, and nothing in training ensures that.
+# But a promise about *positions* is not yet a promise about *scores*. Because the vector was added to the token, a query is made of content plus place, and so is a key.
+#
+# Take one score with contents $a$ and $b$, vectors $e_p$ and $e_s$ of their places, and $W = W_q W_k^\top$, as in lesson 6. Multiplied out, it has four products: $a^\top W b + a^\top W e_s + e_p^\top W b + e_p^\top W e_s$. Only the last one, place with place, can depend on the distance alone. Even this product does so only if the two projections do not mix the hands, and nothing in training ensures that.
 #
 # ### Rotating instead of adding
 #
-# So why add at all? We could take the finished query and the finished key and *turn* them, the query at place p by p steps and the key at place s by s steps. Their dot product then sees the difference of the two angles. This is called *RoPE*, for rotary position embedding, and most of today's language models use it.
+# So why add at all? We could take the finished query and the finished key and *turn* them, the query at place p by p steps and the key at place s by s steps. Their dot product then depends on the difference of the two angles. This way is called *RoPE*, for rotary position embedding, and most of today's language models use it.
 #
 # Here is an example with quarter turns, in which query and key are both [1, 0]. The query is at place 5 and the key at place 4, and so on:
 
@@ -292,7 +294,7 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# The four keys are equal, and yet their weights differ, in a pattern that moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. If a rotation could only prefer neighbors, there would be simpler ways to do that.
+# The four keys are equal, and yet their weights differ, in a pattern that moves along the diagonal with the query. Near keys win here because query and keys are the same arrow before they turn. Preferring neighbors alone would not need a rotation, because there are simpler ways to do that.
 #
 # ### Choose an angle
 #
@@ -305,7 +307,7 @@ predict(
 )
 
 # %% [markdown]
-# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place. Here are eight queries with this start, longer arrows than before so that the preference is clear, and a causal mask:
+# At place 5 the query will have turned by 200° and the key at place 2 by 80°, so the query has to start 120° behind. The same 120° serve at every place. Here are eight queries with this start, under a causal mask, with longer arrows than before so that the preference is clear:
 
 
 # %%
@@ -329,9 +331,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know at which place it is, because the offset lies in the query and key matrices, which can learn any angle, and that is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
+# From place 3 on, every query gives nearly all of its weight to the key three places before it. The head does not need to know the place of the query, because the offset lies in the query and key matrices, which can learn any angle. That is why a rotation can express "three back" as easily as "near". Below you will see a model learn exactly this.
 #
-# Values are *not* turned. In this design the place decides only who is looked at, and not what is passed on. Nor does the rotation have anything to learn: its angles are computed, so no table can run out of rows.
+# Values are *not* turned. In this design the place decides only which keys are looked at, and not what is passed on. Nor does the rotation have anything to learn, because its angles are computed, so no table can run out of rows.
 #
 # ### Exercise 7.2: rotary positions
 #
@@ -451,7 +453,7 @@ x = reader.digits(1, seed=3, length=16)
 x[0].tolist(), most_recent(x)[0].tolist()
 
 # %% [markdown]
-# (Before the first small digit there is nothing to name, and the answer is the first digit of the sequence.)
+# Before the first small digit there is nothing to name, so the answer is the first digit of the sequence.
 #
 # **Predict.** All four ways get more than nine answers in ten right at length 16. Which of them still do at 64?
 
@@ -495,13 +497,15 @@ plot.curves(
 )
 
 # %% [markdown]
-# At length 16, three of the four ways are almost perfect, and the linear bias is close behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and this average hides how bad they are. Under a causal mask, places 0 to 15 see what they saw in training and are right, so nearly all errors are at places 16 to 31, where four to five answers in ten are wrong. The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
+# At length 16, three of the four ways are almost perfect, and the linear bias is close behind. At 32, learned and sinusoidal positions get a fifth to a quarter of the answers wrong, and this average hides how bad they are. Under a causal mask, places 0 to 15 see what they saw in training, so their answers are right. Nearly all errors are therefore at places 16 to 31, where four to five answers in ten are wrong.
 #
-# At 32, the rotation looks as good as the bias. One doubling later it is not: it falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 sinusoidal positions do worse than no positions in this run, and in the best of three runs they do a little better than none.
+# The learned table uses rows that were never trained. The sinusoids are defined everywhere, but beyond place 15 their slower hands point in directions that the query and key matrices never saw.
 #
-# Learned and sinusoidal models have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. (For the rotation and the bias, two more starts gave the same numbers to within three points.)
+# At 32, the rotation looks as good as the bias. One doubling later it no longer is. It falls to 85% at 64 and to 68% at 128, where a model without positions gets 62%, while the linear bias stays at 92%. At 64 and at 128 sinusoidal positions do worse than no positions in this run, and in the best of three runs they do a little better than none.
 #
-# Why does a model without positions get anything right? Two rules need no order. At a place that holds a small digit, which is the case at two places in five, the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess (or, as long as there is none, the most frequent of all digits). We can write these rules down and see how far they lead:
+# Models with learned or sinusoidal positions have learned nothing about places beyond 15, so the vectors of those places are useless to them or mislead them. For the rotation and the bias, two more starts gave the same numbers to within three points.
+#
+# Why does a model without positions get anything right? Two rules need no order. Two places in five hold a small digit, and there the answer is that digit. Elsewhere, the small digit that has occurred most often so far is a good guess, or, as long as there is none, the most frequent of all digits. We can write these rules down and see how far they lead:
 
 # %%
 for length in LENGTHS:
@@ -513,7 +517,7 @@ for length in LENGTHS:
     print(f"{length:3}: {share:.0%}")
 
 # %% [markdown]
-# The two rules come within a point of that model at every length, so what it gets right does not require any order.
+# The two rules come within a point of the model without positions at every length, so what that model gets right does not require any order.
 #
 # Is a linear bias better than a rotation, then? Change the task. At each place, name the digit exactly three places back (and at the first three places, the first digit):
 
@@ -529,7 +533,7 @@ shares_of(three_back, models)
 rotary = models["rotary"]
 
 # %% [markdown]
-# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation is perfect up to 32, where it has found such an angle as you chose above. And then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
+# The linear bias is lost even at 16, since it can say "nearer is better" but not "three away is better than two". The rotation has found an angle like the one that you chose above, and is perfect up to 32. Then it fails here too, although the only distance that matters, 3, occurred in every training sequence.
 #
 # So what goes wrong? Look at where a query at place 60 puts its weight in a sequence of 64. The next figure shows the mean over 300 sequences and the four heads, by distance:
 
@@ -554,13 +558,13 @@ plot.curves(
 )
 
 # %% [markdown]
-# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These are 6 to 7 places apart, which is about one full turn of the fastest hand, so at each of them the fast hand points where it points at distance 3.
+# The right distance has a weight of 0.05, and there are larger peaks at 41, 47, 53 and 60. These peaks are 6 to 7 places apart, which is about one full turn of the fastest hand. At each peak the fastest hand points where it points at distance 3.
 #
-# It is the second hand that has to tell these places apart. It turns by 0.1 radians per place. Up to a distance of 34 it moves away from the direction that it has at distance 3, and beyond 34 it comes back to it. Training showed the model which distance matters, but it showed distances up to 15 only, so nothing has taught the model that the later directions are wrong.
+# The second hand has to tell these places apart. It turns by 0.1 radians per place. Up to a distance of 34 it moves away from the direction that it has at distance 3, and beyond 34 it comes back to it. Training showed the model which distance matters, but only among distances up to 15, so nothing has taught the model that the later directions are wrong.
 #
 # ### Optional: slower hands
 #
-# This suggests a repair that needs no training: let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`. Hand i turns by base^(−2i/D), so the first hand always turns by 1 and tells neighbors apart, while the last one turns by base^(−(D − 2)/D). To make the last hand four times slower, base has to be multiplied by 4^(D/(D − 2)). With D = 8, that turns 10,000 into about 63,500, and the hands in between become slower by less than four times.
+# This suggests a repair that needs no training. Let the hands after the first turn more slowly, so that a text of 64 does not bring them full circle. The speeds follow from `base`, because hand i turns by base^(−2i/D). The first hand always turns by 1 and tells neighbors apart, while the last one turns by base^(−(D − 2)/D). To make the last hand four times slower, base has to be multiplied by 4^(D/(D − 2)). With D = 8, that turns 10,000 into about 63,500, and the hands in between become slower by less than four times.
 #
 # **Predict.** What does the model for three back get at 64 with the new base, without a single step of training?
 
@@ -578,7 +582,7 @@ for base in (10_000, 63_496):
 reveal("three back at 64, with slower hands", "nearly all")
 
 # %% [markdown]
-# At 64 the model is right in 97% of the places, where it was right in 69%, and at 16 it has lost nothing. Which of the hands did it? Slow the second alone, and then the third and fourth alone:
+# At 64 the model is now right in 97% of the places instead of 69%, and at 16 it has lost nothing. Which of the hands made the difference? Slow the second alone, and then the third and fourth alone:
 
 # %% measured
 trained, slower = (reader.speeds_of(base) for base in (10_000, 63_496))
@@ -588,7 +592,7 @@ for name, hands in (("second", [1]), ("third and fourth", [2, 3])):
     print(f"slower: {name:16} ", *(f"{share:4.0%}" for share in shares))
 
 # %% [markdown]
-# The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. It is the second hand, which turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
+# The two slowest hands move by at most a tenth of a turn over a text of 64, and slowing them changes nothing. The second hand made the difference, because it turned by 0.1 per place and had come full circle after 63 places. With the new base it turns by 0.063, so in a text of 64 it gets no further than two thirds of the way round. At 128 it comes round again, and the repair is not enough. Models that read long texts do something like this, under names such as *NTK-aware scaling* and *YaRN*, and usually train a little longer afterward.
 #
 # Finally, return to the task of reversing. It is about absolute places, so in a single layer no rule about distances can solve it:
 
@@ -601,7 +605,7 @@ for way in ("sinusoidal", "rotary", "linear bias"):
 #
 # ## What can go wrong
 #
-# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both are correct, but a model trained with one is broken by the other: the shapes fit, PyTorch raises no error, and the scores are wrong. You will meet this soon: Llama's own code pairs neighbors, the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
+# **Two layouts of the same rotation.** Some libraries pair entry i with entry i + D/2, not entry 2i with 2i + 1. Both layouts are correct, but a model trained with one is broken by the other. The shapes fit, PyTorch raises no error, and the scores are wrong. You will meet both soon, because Llama's own code pairs neighbors, while the transformers library pairs halves, and its converter permutes the rows of the query and key matrices. Here is one query at place 3, turned in each layout:
 
 # %%
 q, turn = torch.randn(8), reader.turns(4, reader.speeds_of(10_000))[3]
@@ -622,7 +626,7 @@ torch.stack([weights_at(3), weights_at(0)])
 torch.tensor([255.0, 256, 257, 258, 259]).bfloat16().tolist()
 
 # %% [markdown]
-# **"Works at any length."** A rotation *runs* at any length. Whether it works is an experiment, and ours says: to twice the length in these two tasks, and not to four times.
+# **"Works at any length."** A rotation *runs* at any length. Whether it works is a question for an experiment. In ours it worked up to twice the length in these two tasks, and not up to four times.
 #
 # **"Without positions there is no order."** Without a mask that is true, however many layers there are. A causal mask gives away some order, because the first query sees one key and the second sees two, and models with several layers can build on that. Some are trained without any positions (*NoPE*), and some turn the queries and keys in only part of their layers.
 #
