@@ -5,9 +5,9 @@
 #
 # ## The idea
 #
-# Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 a paper of eight authors asked what would happen if one left the recurrent networks out and let attention do all the work. They called the model a *transformer*, and the paper "Attention Is All You Need".
+# Lesson 1 ended with a translator that reads dates as people write them and writes them as computers store them. It consists of two recurrent networks with attention between them, and the attention turned out to be the good part. In 2017 eight authors asked what would happen without the recurrent networks, if attention did all the work. They called the model a *transformer*, and their paper "Attention Is All You Need".
 #
-# In this lesson you build that model, and then the two compete on the dates of lesson 1. Here is the mark that it has to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
+# In this lesson you build that model, and then the two compete on the dates of lesson 1. Here is the mark that your model has to beat, the share of 500 new dates that the recurrent translator writes without a mistake after 100 training steps:
 
 # %% setup
 from collections.abc import Callable
@@ -32,7 +32,7 @@ recurrent, seconds = transformer.seconds(lambda: transformer.recurrent(steps=100
 print(f"recurrent:   {transformer.accuracy(recurrent):.0%} in {seconds:.1f} s")
 
 # %% [markdown]
-# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. At the end of them it is …
+# **Predict.** The transformer will have one block that reads and one that writes. It is trained for 130 steps, which take no longer than the 100 of the recurrent network. After these 130 steps it is …
 
 # %%
 predict(
@@ -46,17 +46,17 @@ predict(
 figures.encoder_and_decoder()
 
 # %% [markdown]
-# The *encoder* on the left reads the whole input, and the *decoder* on the right writes one character after another while it looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, as in lesson 7, which will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns one of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
+# The *encoder* on the left reads the whole input, and the *decoder* on the right writes one character after another while it looks at what the encoder has made of the input. Each side first turns its characters into vectors and adds a learned vector for each place, as in lesson 7. Learned vectors will do here because the lengths, 18 and 10, never change. Then comes a *block*, which takes a sequence of vectors and returns a sequence of the same shape, so that blocks can be stacked. Ours has one on each side, where real models have dozens.
 #
-# Models that are built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which is what one needs in order to classify or to search. A decoder alone, such as GPT, continues a text; it has no second text to look at, and you will build one in lesson 13. The pair that you see above is the original design, and it is still used where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block, so what is inside it?
+# Models that are built from such blocks form three families. An encoder alone, such as BERT, reads a text and returns one vector per token, which can be used to classify or to search. A decoder alone, such as GPT, continues a text and has no second text to look at. You will build one in lesson 13. The pair that you see above is the original design, which is still used where one sequence becomes another, in translation or in the transcription of speech. All three are made of the same block, so what is inside it?
 #
 # ## By hand
 #
 # ### What attention cannot do
 #
-# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, and softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, which is a linear map. For such a sentence a stack of layers is again a linear map, and no linear map can compute even the absolute value of a number.
+# The output of a head is a weighted mean of values, and the values are a matrix times the tokens. Consider a sentence that consists of a single token. Whatever its score is, its weight is 1, so softmax has nothing to decide. The token is multiplied by the value matrix and then by the output matrix, and the two together are a linear map. For such a sentence a stack of layers is again a linear map, and no linear map can compute even the absolute value of a number.
 #
-# A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough, if the first matrix is chosen so that they hold x and −x, and the second so that it adds what the ReLU has left of them:
+# A *feed-forward network* can. It consists of a matrix, a *ReLU*, which replaces negative numbers by 0, and another matrix. For |x| two hidden entries are enough. The first matrix is chosen so that they hold x and −x, and the second so that it adds what the ReLU has left of them:
 
 # %%
 x = torch.tensor([[-3.0], [0.5], [2.0]])
@@ -68,13 +68,13 @@ first, second = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
 #
 # ### Adding instead of replacing
 #
-# Each of the two halves is called a *branch* of the block, because its result will be added to a stream that goes on beside it. To see why, suppose that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements, which is the bottleneck of lesson 1 again, this time through layers instead of through time.
+# Each of the two halves is called a *branch* of the block, because its result will be added to a stream that goes on beside it. To see why, suppose that you stack twelve blocks, and that each of them *replaces* its input by its output. Whatever the twelfth block is to know about the input must then survive eleven replacements. This is the bottleneck of lesson 1 again, through layers this time instead of through time.
 #
-# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position merely in order to keep its token. What runs through the whole stack from the first addition to the last is called the *residual stream*, from which every branch reads and to which every branch adds.
+# The remedy is to write `x + branch(x)`, a *residual connection*. A branch now *adds* what it has found out to what was there before, and nothing is lost unless a branch learns to subtract it. Attention profits in particular, because without the addition a head would have to look at its own position in order to keep its token. The sum that runs through the whole stack, from the first addition to the last, is called the *residual stream*. Every branch reads from it and adds to it.
 #
 # ### Keeping the numbers in range
 #
-# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7, whose mean is 4, so the deviations are −3, −1, 1 and 3, and the mean of their squares is 5.
+# Twelve blocks with two branches each make 24 additions, and the sums grow. For that reason each token is *normalized* before a branch reads it: the mean of its entries is subtracted, and the result is divided by their standard deviation. Do it on paper for 1, 3, 5, 7. Their mean is 4, so the deviations are −3, −1, 1 and 3, and the mean of the squared deviations is 5.
 
 # %%
 stream = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -82,7 +82,7 @@ norm = nn.LayerNorm(4, elementwise_affine=False)
 norm(stream), norm(1000 * stream)
 
 # %% [markdown]
-# You should have found −3/√5 = −1.342 and so on, and a token a thousand times as large gives the same result. Unless it is told otherwise, `nn.LayerNorm` then multiplies each entry by a learned weight and adds a learned bias, which start at 1 and 0.
+# You should have found −3/√5 = −1.342 and so on, and a token a thousand times as large gives the same result. By default `nn.LayerNorm` then multiplies each entry by a learned weight, which starts at 1, and adds a learned bias, which starts at 0.
 #
 # ## In PyTorch
 #
@@ -96,9 +96,9 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# On the left side of the figure the stream runs down to the output, and no norm and no matrix is in its way, only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead, which is called *post-norm*, and there the stream itself passes through every norm.
+# On the left side of the figure the stream runs down to the output, and no norm and no matrix is in its way, only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead. This is called *post-norm*, and in it the stream itself passes through every norm.
 #
-# How much depends on this choice can be measured. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream before its first block and after its last one.
+# We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream before its first block and after its last one.
 
 # %% measured
 print("loss of a guess     2.30")
@@ -111,11 +111,11 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
 # %% [markdown]
 # After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes longer than with pre-norm, about as long as with post-norm.
 #
-# Twelve blocks can still do without norms, but with 48 it becomes hard, because every block enlarges what it reads. In one run that is not shown, the standard deviation after the last of 48 blocks was 82 without norms and 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny, which larger models need (Xiong et al., below) and this small one does not.
+# Twelve blocks can still do without norms, but with 48 it becomes hard, because every block enlarges what it reads. In a single run of such a stack, the standard deviation after the last of the 48 blocks was 82 without norms and 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny. Larger post-norm models need such a start (Xiong et al., below), but this small one does not.
 #
 # ### Why the bare stack fails
 #
-# The usual explanation is that gradients vanish on their way back through the layers. We can measure whether they do, but a residual connection repairs the way forward and the way back at the same time, so we need controls. In the stack called "network only", what the feed-forward network computes is added to the stream, while what attention computes still replaces it, and in "attention only" it is the other way round.
+# The usual explanation is that gradients vanish on their way back through the layers. We can measure whether they do, but a residual connection repairs the way forward and the way back at the same time, so we need controls. In the stack called "network only", the output of the feed-forward network is added to the stream, while the output of attention still replaces it. In "attention only" the roles are exchanged.
 #
 # The stack "small gradients" is pre-norm, except that the gradient loses a fifth in each block on its way back, by a trick in `stack.py` that leaves the way forward as it is. The next cell compares the gradient at the first block with the gradient at the output of the last one, before any training, for three random starts:
 
@@ -127,9 +127,9 @@ for kind in KINDS:
     print(f"{kind:15}", [f"{ratio:.1f}" for ratio in ratios])
 
 # %% [markdown]
-# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size, in the bare stack to a half from the first start and to a tenth from the other two, and in "attention only" to one or two tenths. So it shrinks, but it does not vanish.
+# In pre-norm the gradient grows a little on its way. In post-norm it shrinks to between 0.6 and 0.9 of its size. In the bare stack it shrinks to a half from the first start and to a tenth from the other two, and in "attention only" to one or two tenths. So the gradient shrinks, but it does not vanish.
 #
-# From the third start of "network only", the gradient at the first block is even larger than the one at the last. If the size of the gradient were what matters, this stack should learn from there, and the last stack, in which less than a tenth of the gradient arrives, should not.
+# From the third start of "network only", the gradient at the first block is even larger than the one at the last. If the size of the gradient were what mattered, this stack should learn from there, and the last stack, in which less than a tenth of the gradient arrives, should not.
 
 # %% measured
 for kind in ("network only", "attention only", "small gradients"):
@@ -137,9 +137,9 @@ for kind in ("network only", "attention only", "small gradients"):
     print(f"{kind:15} third start, after 100: {losses[-1]:.2f}")
 
 # %% [markdown]
-# "Network only" hardly learns, since a guess has a loss of 2.30, and "attention only" does not learn either. The stack with small gradients learns as well as plain pre-norm. (Adam divides each gradient by its usual size, so it hardly matters to Adam how large gradients are.)
+# "Network only" hardly learns, since a guess has a loss of 2.30, and "attention only" does not learn either. The stack with small gradients learns as well as plain pre-norm. Adam divides each gradient by its usual size, so the size of a gradient hardly matters to it.
 #
-# Let us look at the way forward, too. If the stack is to reverse a sequence, it must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are, as the mean cosine between two of them, before the first block of the untrained stack, after three blocks, and after twelve:
+# Let us look at the way forward, too. In order to reverse a sequence, a stack must be able to tell the tokens of that sequence apart. The following cell prints how alike the eight tokens are in the untrained stack, as the mean cosine between two of them. It does so before the first block, after three blocks, and after twelve:
 
 # %% measured
 for kind in KINDS:
@@ -147,7 +147,7 @@ for kind in KINDS:
     print(f"{kind:15}", [f"{cosines[block]:.2f}" for block in (0, 3, 12)])
 
 # %% [markdown]
-# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added it takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below): every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. If only attention has its addition, the collapse comes later, but it comes.
+# After three bare blocks the cosine is 1.00, which means that the eight tokens have become all but equal, and nothing that comes later can tell them apart. Where only attention is added, the collapse takes longer, but after twelve blocks the cosine is 0.99. This is known as *rank collapse* (Dong, Cordonnier and Loukas, below). Every attention layer averages over the tokens, and averages of averages become equal. Additions around *both* branches keep the tokens apart, because a token to which something is added stays similar to what it was. An addition around attention alone delays the collapse without preventing it.
 #
 # Here are both explanations side by side, with the gradient at the first block relative to that at the last, over three starts, and the cosine after twelve blocks:
 #
@@ -160,13 +160,13 @@ for kind in KINDS:
 # | pre-norm | 1.2 to 1.3 | 0.19 to 0.36 | yes |
 # | small gradients | 0.1 | 0.19 to 0.36 | yes |
 #
-# The collapse tells which stack learns, and the size of the gradient does not. Six stacks, one task, one optimizer and three starts are not a proof, but in all of them it is the same.
+# The collapse tells which stack learns, and the size of the gradient does not. Six stacks, one task, one optimizer and three starts are not a proof, but the pattern is the same in all of them.
 #
 # ### Exercise 8.1: the block
 #
 # Write the block of the figure. Its attention is the module of lesson 6, with the mask; the module is in `attention.py` beside this notebook, so that nothing depends on your other notebooks, and it returns a pair.
 #
-# While a model trains, *dropout* acts in three places: on the attention weights, for which the module takes care, and on what each of the two branches is about to add. (PyTorch's own layer has a fourth place, between the two linear layers, and yours does not.)
+# While a model trains, *dropout* acts in three places: on the attention weights, which the module takes care of, and on what each of the two branches is about to add. PyTorch's own layer has a fourth place, between the two linear layers, which yours does not.
 
 # %% hints TransformerBlock [markdown]
 # There are two additions. For each of them: what is normalized, what happens to it, and what exactly is it added to, the stream or the normalized stream?
@@ -210,7 +210,7 @@ class TransformerBlock(nn.Module):
 # %% [markdown]
 # ### Where the parameters are
 #
-# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. The share of the feed-forward network is one half in our blocks, which are only 2E wide inside, and four fifths in those of Llama 3 with 8 billion parameters, whose heads share their keys and values.
+# With the usual inner width of 4E, attention has 4E² parameters and the feed-forward network has 8E². "Attention is all you need" is a good title, but two thirds of such a block are something else, as the following cell shows for the sizes of the original paper. Our blocks are only 2E wide inside, so the feed-forward network's part is one half. In the blocks of Llama 3 with 8 billion parameters, whose heads share their keys and values, it is four fifths.
 
 # %%
 block = nn.TransformerEncoderLayer(512, 8, 2048)
@@ -223,7 +223,7 @@ sizes = {
 # %% [markdown]
 # ### The block today
 #
-# The models of recent years have kept this plan and changed four details. They use *RMSNorm*, which divides each token by the root of its mean square without subtracting the mean, because it is cheaper and works as well. Their feed-forward network is *gated*, which means that one linear map of the token is multiplied, entry by entry, with a smooth function of another, as in SwiGLU. They leave the biases out. And many of them normalize queries and keys before the dot product, so that no score grows too large. RMSNorm is a single line:
+# The models of recent years have kept this plan and changed four details. They use *RMSNorm*, which divides each token by the root of its mean square without subtracting the mean. It is cheaper and works as well. Their feed-forward network is *gated*, as in SwiGLU, which means that one linear map of the token is multiplied, entry by entry, with a smooth function of another. They leave the biases out, and many of them normalize queries and keys before the dot product, so that no score grows too large. Here is RMSNorm as a single line:
 
 # %%
 x = torch.tensor([1.0, 3.0, 5.0, 7.0])
@@ -232,7 +232,7 @@ x / x.square().mean().sqrt(), nn.RMSNorm(4)(x).detach()
 # %% [markdown]
 # ### The decoder looks twice
 #
-# The encoder's block is finished, and it may look at the whole input apart from padding. The decoder has to look in two places. It looks at what it has written so far, with a causal mask, and it looks at the *memory*, as the encoder's output is called. The second look is *cross-attention*, in which the queries come from the decoder while keys and values come from the memory.
+# The encoder's block is finished, and it may look at the whole input apart from padding. The decoder has to look in two places: at what it has written so far, with a causal mask, and at the *memory*, as the encoder's output is called. The second look is *cross-attention*, in which the queries come from the decoder while keys and values come from the memory.
 #
 # | | queries from | keys and values from | mask |
 # |---|---|---|---|
@@ -240,7 +240,7 @@ x / x.square().mean().sqrt(), nn.RMSNorm(4)(x).detach()
 # | decoder, self-attention | what is written | what is written | causal `(L, L)` |
 # | decoder, cross-attention | what is written | the memory | padding of the memory |
 #
-# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The memory has already passed the encoder's last norm, so the decoder uses it as it is. For ten characters to write and eighteen that were read, the table of the cross-attention has ten rows and eighteen columns.
+# A decoder block therefore has three branches, each with a norm of its own: it looks back, it looks across, and it feeds forward. Since pre-norm leaves the stream itself unnormalized, one more norm follows the last block on each side. The memory has already passed the encoder's last norm, so the decoder uses it as it is. If eighteen characters were read and ten are to be written, the table of the cross-attention has ten rows and eighteen columns.
 
 # %%
 figures.decoder_block()
@@ -304,7 +304,7 @@ class DecoderBlock(nn.Module):
 # %% [markdown]
 # ### The whole model
 #
-# Everything is there now, so here is the figure from the beginning of this lesson as code. The blocks are arguments of the constructor, and unless told otherwise it takes PyTorch's, so that the lesson goes on even if your exercises are still open.
+# All the parts are ready, so here is the figure from the beginning of this lesson as code. The blocks are arguments of the constructor. By default they are PyTorch's, so that the lesson goes on even if your exercises are still open.
 
 
 # %%
@@ -343,7 +343,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1. The difference is that the recurrent decoder has to take the ten characters one after another, whereas here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
+# Read `forward` from the inside. The encoder makes the memory, and the decoder is given the *right* answer, shifted by one place, so at each place it knows the characters before the one that it has to predict. This is the *teacher forcing* of lesson 1, but with a difference. The recurrent decoder has to take the ten characters one after another. Here they all go through the block at once, because the causal mask keeps each of them from seeing its successors. So one pass gives all ten predictions, and `train` makes use of this:
 
 
 # %%
@@ -369,9 +369,9 @@ print(f"transformer: {transformer.accuracy(model):.0%} in {seconds:.1f} s")
 reveal("the transformer is", "clearly better")
 
 # %% [markdown]
-# After these 130 steps the transformer is clearly better, but its lead does not last. With twice the steps both models got 94% to 99% of the dates right in five runs that are not shown. The recurrent one was ahead more often than not, with 48,000 parameters against the transformer's 91,000. So the race does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
+# After these 130 steps the transformer is clearly better, but its lead does not last. In five runs with twice the steps, both models got 94% to 99% of the dates right. The recurrent one was ahead more often than not, with 48,000 parameters against the transformer's 91,000. The race therefore does not show which of the two is the better model. It shows that attention can do the job without a recurrent network, which was new in 2017.
 #
-# The main advantage that its authors named is that nothing in a transformer has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
+# The main advantage that the authors of the transformer named is that nothing in it has to wait. A recurrent network can read character 18 only after the 17 before it, while a transformer takes all positions through each layer at once. On a single thread, as here, this saves little more than the overhead of many small operations. A GPU, however, can compute thousands of positions side by side.
 #
 # ### Where the decoder looks
 #
@@ -393,13 +393,13 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# This is the map of lesson 1, drawn by another model. If you have that one at hand, compare the two. The year, the name of the month and the day are found in the same regions. (The first digit and the hyphens are smeared, because every date begins with 1 or 2 and the hyphens never move.)
+# This is the map of lesson 1, drawn by another model. If you have the map of lesson 1 at hand, compare the two. The year, the name of the month and the day are found in the same regions. The rows of the first digit and of the hyphens are smeared, because every date begins with 1 or 2 and the hyphens never move.
 #
-# But the 2 of the day is read at the 2 here. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
+# But here the 2 of the day is read at the 2. In lesson 1 it was read at the 8, because the recurrent state at the 8 already contained the 2. The order of the rows is that of the date to be written, so the bright cells jump from the end of the text to its middle and then to its beginning.
 #
 # ### What each part is worth
 #
-# A branch only adds, and that makes it easy to take one away. If its last matrix is 0 and stays 0, the branch adds nothing, and everything else can be trained without it. The next cells do this to three kinds of branches in turn, in fresh models that learn for the same 130 steps, and once to the vectors for the places.
+# A branch only adds, and that makes it easy to take one away. If its last matrix is 0 and stays 0, the branch adds nothing, and everything else can be trained without it. The next cells do this to three kinds of branches in turn, and once to the vectors for the places, each time in a fresh model that learns for the same 130 steps.
 #
 # **Predict.** What does the model need most for its dates?
 
@@ -431,9 +431,9 @@ for name, layers_of in PARTS.items():
 reveal("the dates need most", "places")
 
 # %% [markdown]
-# Without places the model cannot know which of two numbers stood in front, and it gets hardly a date right. Without self-attention in the encoder, where each character then reaches the memory alone, it loses about one date in six here, and up to one in three from other seeds (not shown). The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
+# Without places the model cannot know which of two numbers came first, and it gets hardly a date right. Without self-attention in the encoder, each character reaches the memory alone. The model then loses about one date in six here, and up to one in three from other seeds (not shown). The other two parts are missed much less, although the first section of this lesson has argued that a block cannot do without its feed-forward network.
 #
-# Both statements are true. The argument was about what a stack of attention layers can compute at all, whereas this experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
+# The argument and the measurement are both right. The argument was about what a stack of attention layers can compute at all. This experiment, which is called an *ablation*, measures what a part is worth to this model for this task. Dates are mostly copied, and copying needs little computing. The decoder manages without looking back at what it has written, because the place alone tells it which part of the date comes next. Lesson 9 will ablate single heads, and the same caution applies there.
 #
 # ### Writing
 #
@@ -447,7 +447,7 @@ logits = model.write(tokens, memory, mask)  # (1, 1, characters)
 transformer.to_text(x[0]), transformer.CHARACTERS[int(logits[0, -1].argmax())]
 
 # %% [markdown]
-# One token went in, one row of logits came out, and its largest entry belongs to "1", the first character of the year. If the "1" is appended there are two tokens, and two rows of logits come out. The first row is the same as before, which the causal mask guarantees, and the second is the one we want. Always taking the character with the largest logit is called *greedy* decoding.
+# One token went in, one row of logits came out, and its largest entry belongs to "1", the first character of the year. If the "1" is appended there are two tokens, and two rows of logits come out. The first row is the same as before, as the causal mask guarantees, and the second is the one we want. Always taking the character with the largest logit is called *greedy* decoding.
 #
 # ### Exercise 8.3: greedy decoding
 #
@@ -501,7 +501,7 @@ except NotImplementedError:
     print("not yet: one of exercises 8.1 to 8.3 is still open")
 
 # %% [markdown]
-# Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference: four of them, not shown, gave 92% to 98% with these blocks and 90% to 98% with PyTorch's.
+# Your number may differ from the first one by a few points, because PyTorch's attention has biases and draws its first weights differently. Another seed makes as much of a difference. From four seeds, these blocks got 92% to 98% and PyTorch's got 90% to 98%.
 #
 # ## What can go wrong
 #
@@ -521,13 +521,13 @@ reveal("told the right characters", "nearly all right")
 reveal("writing on its own", "nearly all wrong")
 
 # %% [markdown]
-# As long as it is told the right characters, the model reads nine of the ten off its input. Only the tenth character is not among its inputs. The next cell counts the mistakes at each place, and all of them are at the tenth. On its own the model has nothing to read off, and it fails. Its training loss gave no sign of that, so you should judge a model that writes by what it writes.
+# As long as it is told the right characters, the model reads nine of the ten off its input. Only the tenth character is not among its inputs. The next cell counts the mistakes at each place, and all of them are at the tenth. On its own the model has nothing to read off, and it fails. Its training loss gave no sign of this failure, so judge a model that writes by what it writes.
 
 # %% measured
 (peeking(x, y).argmax(dim=-1) != y).sum(dim=0).tolist()
 
 # %% [markdown]
-# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces, which must be hidden both in the encoder's self-attention and in the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when only the cross-attention may look at its padding:
+# **No padding mask for the memory.** Short dates are padded to 18 characters with spaces. These must be hidden both in the encoder's self-attention and in the cross-attention, or the model mixes them in. Here is how far the logits of one short date move when only the cross-attention may look at its padding:
 
 # %% measured
 x, y = (
