@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 9. Train it, look inside
 #
-# After this lesson you can train a language model and judge it by more than its loss, use a score, and not your eye, to find the heads that do a job, and test such a claim by taking a head away. You need lesson 8. About 110 minutes.
+# After this lesson you can train a language model and judge it by more than its loss. You can also find the heads that do a job by a score instead of by eye, and test such a claim by taking a head away. You need lesson 8. About 110 minutes.
 #
 # ## The idea
 #
-# If a transformer predicts the next character again and again, it writes. All that it needs is text, and there is some at hand, namely the prose of an earlier edition of these lessons.
+# If a transformer predicts the next character again and again, it writes. All that it needs is text, and we have some at hand, the prose of an earlier edition of these lessons.
 
 # %% setup
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ print(f"{len(text.text):,} characters, {len(text.characters)} different ones")
 print(text.text[206:424])
 
 # %% [markdown]
-# That is tiny: the largest models of today read several hundred million times as much. Nine tenths of our text are for learning, and the last tenth is set aside.
+# This text is tiny, because the largest models of today read several hundred million times as much. Nine tenths of it are for learning, and the last tenth is set aside.
 #
 # The model is a stack of two blocks with a causal mask, four heads in each and 64 dimensions, and it looks at the last 64 characters. If your block from lesson 8 passes its checks, the model is built from it, and your numbers differ a little from those printed here. Otherwise it is built from the same block in `writer.py`, beside this notebook.
 
@@ -45,7 +45,7 @@ print(f"built from {whose}, {sum(p.numel() for p in model.parameters()):,} param
 writer.write(model, text, "Attention ", 60, temperature=0.7)
 
 # %% [markdown]
-# Before training, what it writes is confetti. **Predict.** Training takes 600 steps, about half a minute. Afterward it writes …
+# Before training, the model writes confetti. **Predict.** Training takes 600 steps, about half a minute. Afterward it writes …
 
 # %%
 predict(
@@ -70,32 +70,32 @@ writer.train(model, text, steps=600, show=show, every=150)
 reveal("after half a minute", "words, more or less")
 
 # %% [markdown]
-# The model finds pieces of the length of words first, although nobody told it that there are words. (The samples resemble one another because each is drawn with the same random numbers.) What it writes makes no sense yet, after half a minute of training on 70,000 characters. But it is built like the large models, a million times smaller.
+# The model first finds pieces that are as long as words, although nobody told it that there are words. The samples resemble one another because each is drawn with the same random numbers. After half a minute of training on 70,000 characters, what the model writes makes no sense yet, but it is built like the large models, a million times smaller.
 #
 # ## By hand
 #
 # ### What a loss of 2 means
 #
-# The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives 1/84 to each of the 84 characters. Work out its loss before you run the cell. And if the loss of another model is 1.9, how many equally likely characters would that be?
+# The loss is the mean of −ln p, where p is the probability that the model gave to the character that came. A model that knows nothing gives 1/84 to each of the 84 characters. Work out its loss before you run the cell. Another model has a loss of 1.9. A choice among how many equally likely characters would have the same loss?
 
 # %%
 torch.tensor(84.0).log(), torch.tensor(1.9).exp()
 
 # %% [markdown]
-# The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$, that is, fewer than 7 characters, and this number is called the *perplexity*.
+# The model that knows nothing has a loss of ln 84 = 4.431. A loss of 1.9 is like choosing among $e^{1.9} = 6.686$ characters, fewer than 7, and this number is called the *perplexity*.
 #
-# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? The function that counts is `loss_of_counts` in `writer.py`, a file beside this notebook.
+# Compare this with models that need no training, only counting. How often does each character occur, and how often does it follow a given character, or two, or three? The function that counts is `loss_of_counts` in `writer.py`.
 
 # %%
 for length, name in enumerate(("single characters", "pairs", "triples", "fours"), 1):
     print(f"{name:18} {writer.loss_of_counts(text, length):.2f}")
 
 # %% [markdown]
-# Our model, with a loss of 1.9, is well below pairs, so it must use more than the last character. It is about as good as counting triples, and counting four characters at a time, which needs no network, beats it with 1.78.
+# Our model's loss of 1.9 is well below that of pairs, so it must use more than the last character. It is about as good as counting triples. Counting four characters at a time needs no network and beats our model with a loss of 1.78.
 #
 # ### Temperature
 #
-# The next character is *drawn* from the softmax of the logits, and the temperature of lesson 4 decides how boldly:
+# The next character is *drawn* from the softmax of the logits. How boldly it is drawn depends on the temperature of lesson 4:
 
 # %% measured
 for temperature in (0.2, 0.7, 1.5):
@@ -109,7 +109,7 @@ for temperature in (0.2, 0.7, 1.5):
 #
 # ### Twelve heads, and one question
 #
-# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56. That is lower than the losses of our counts. (Counts that fall back on fewer characters wherever the longer sequence is rare are better still. On this small text they reach 1.51, in a run that is not shown.) Here is what the model writes:
+# Beside this notebook is a larger model, `model.safetensors`, with three layers of four heads, 128 dimensions and 0.6 million parameters. It learned from the same text for about eight minutes. Its loss on unseen text is 1.56, which is lower than the losses of our counts. Counts that fall back on fewer characters wherever the longer sequence is rare are better still, and reached 1.51 on this small text in one run. Here is what the model writes:
 
 # %% measured
 large, facts = writer.load(text)
@@ -125,9 +125,9 @@ print("first copy:", text.decode(string[0, :24]))
 print("predicted: ", " " + text.decode(guessed))
 
 # %% [markdown]
-# It is right every time, in a string that no statistics of English can help with. (The prediction begins one place later, because nobody can know the first character of the copy.) The model has twelve heads. **Which of them is responsible for copying?**
+# The model is right every time, in a string that no statistics of English can help with. Its prediction begins one place later, because nobody can know the first character of the copy. The model has twelve heads. **Which of them is responsible for copying?**
 #
-# One could look at maps, and here are all twelve of them, to explore on a line of text that the model has not seen. A head is named by its layer and its number there, both counted from 0:
+# One could look at maps, so here are the maps of all twelve heads to explore, on a line of text that the model has not seen. A head is named by its layer and its number in that layer, both counted from 0:
 
 # %%
 names = [f"{layer}.{head}" for layer in range(3) for head in range(4)]
@@ -151,13 +151,13 @@ plot.heads(
 )
 
 # %% [markdown]
-# Head 0.0 draws a stripe, which means that it looks one character back, head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more heads.
+# Head 0.0 draws a stripe, which means that it looks one character back. Head 0.2 is a smear, and head 2.2 looks at spaces as soon as one is in sight. You cannot tell by looking which of these three has to do with copying, and there are nine more heads.
 #
-# What we need is an input for which we know what a head should do (exercise 9.1), a number that says whether it does (9.2 and 9.3), and a way to find out whether the model needs it (9.4). We try them on a third and tiny model, in which we *know* what has to happen, and then return to the twelve heads.
+# We need an input for which we know what a head should do (exercise 9.1), and a number that says whether the head does it (9.2 and 9.3). We also need a way to find out whether the model depends on the head (9.4). We try these tools on a third and tiny model, in which we *know* what has to happen, and then return to the twelve heads.
 #
 # ### Copying by analogy
 #
-# Read: P K D X P K. What comes next? You have never seen this string, but you look for the previous K and see what came after it, which is D. A model that can do this has learned something about *repetition*, and nothing about letters.
+# Read the string P K D X P K. What comes next? You have never seen it, but you look for the previous K and see that D came after it. A model that can do this has learned something about *repetition*, and nothing about letters.
 #
 # Here is that task with tokens in place of letters. A sequence has 32 tokens, of which the first 6 to 16 are random and distinct, and then they repeat until the sequence is full. The number of tokens before the repeat is called the *period*, and it differs from sequence to sequence.
 
@@ -167,7 +167,7 @@ for row, period in zip(tokens[:, :20], periods, strict=True):
     print(f"period {int(period):2}:", row.tolist())
 
 # %% [markdown]
-# Why must the period differ? If it were always 16, no analogy would be needed. The token that comes next would be a copy of the token 15 places back, and one layer can learn to look there always. (The small models of this section have a learned vector per place, which is added to queries and keys. Without it, no head could look at a distance.)
+# The period must differ because no analogy would be needed if it were always 16. The token that comes next would be a copy of the token 15 places back, and one layer can learn to look there always. In the small models of this section, a learned vector per place is added to queries and keys. Without this vector, no head could look at a distance.
 
 # %% measured
 lazy = induction.train(depth=1, shortest=16)
@@ -175,7 +175,7 @@ print(f"period 16: {induction.accuracy(lazy, shortest=16):.0%} right")
 print(f"periods of 6 to 16: {induction.accuracy(lazy):.0%} right")
 
 # %% [markdown]
-# The model learned a distance and nothing else. Most of the 17% comes from the sequences with a period of 16, and from those with a period of 8, where 15 back is also right. If a task has a shortcut, expect the model to take it.
+# The model learned a distance and nothing else. Most of the 17% comes from the sequences with a period of 16, and from those with a period of 8, where the token 15 places back is also right. If a task has a shortcut, expect the model to take it.
 #
 # ### Exercise 9.1: sequences that repeat
 #
@@ -218,7 +218,7 @@ def make_repeating_batch(
 # %% [markdown]
 # ### Two layers can, one cannot
 #
-# The small model has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only places where it can be known count, from the first repetition on. (Training both takes about a quarter of a minute.)
+# The small model has layers of attention with one head each, which add their outputs to the stream of vectors (lesson 8), and no feed-forward network. **Predict** for one layer and for two: when trained on periods of 6 to 16, how often is the next token right? Only the places where it can be known count, from the first repetition on. Training both models takes about a quarter of a minute.
 
 # %%
 predict("one layer", options=("nearly always", "about a quarter", "never"))
@@ -232,7 +232,7 @@ reveal("one layer", "about a quarter")
 reveal("two layers", "nearly always")
 
 # %% [markdown]
-# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. It can learn distances, so it is right where the period happens to fit one of them. Why do two layers do better? Here is what the two heads of the deep model look at, in one sequence with period 15:
+# A guess among the tokens of the sequence would be right in 10% of the cases, and one layer is right in a quarter. One layer can learn distances, so it is right where the period happens to fit one of them. To see why two layers do better, look at the maps of the two heads of the deep model, in one sequence with period 15:
 
 # %%
 tokens, periods = induction.repeated(1, seed=4, shortest=15)
@@ -249,13 +249,13 @@ plot.heads(
 )
 
 # %% [markdown]
-# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. (Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.)
+# The first layer looks one place back and adds what it finds to the stream, so each token carries a note: "before me came K". The second layer asks for notes. At K, its query says "whose note says K?", and the answer is the token *after* the previous K, which is the token to predict. Rows 30 and 31 have two earlier copies to choose from, and the head takes the first.
 #
 # So it takes two heads, in this order. A *previous-token head* writes the notes, and an *induction head* reads them. In a single layer there is no earlier head, so there are no notes to read.
 #
 # So far this story rests on two pictures of one sequence. Two scores will turn it into numbers, which can be averaged over many sequences and computed for any number of heads.
 #
-# Try both on paper first. Here is one head on the string abcab, whose period is 3. How much of its weight is on the token before, on average over the four rows that have one? And in the rows of the second a and the second b, how much is on the token that came *after* the first a and the first b?
+# Try both scores on paper first. Here is one head on the string abcab, whose period is 3. How much of its weight is on the token before, on average over the four rows that have one? And in the rows of the second a and the second b, how much is on the token that came *after* the first a and the first b?
 
 # %%
 one_head = torch.tensor(
@@ -271,7 +271,7 @@ labels = ["a", "b", "c", "a again", "b again"]
 plot.heatmap(one_head / 4, labels, labels, "Where does this head look?")
 
 # %% [markdown]
-# One back, the four rows have 0.5, 0.5, 0.25 and 0.25, which is 0.375 on average. After the first a comes b, and after the first b comes c, and the last two rows have 0.75 on these. So this head has a score of 0.375 for the token before, and of 0.75 for repetitions.
+# One place back, the four rows have the weights 0.5, 0.5, 0.25 and 0.25, which is 0.375 on average. The first a is followed by b and the first b by c, and the last two rows have 0.75 on these. So this head has a score of 0.375 for the token before, and of 0.75 for repetitions.
 #
 # ### Exercise 9.2: the previous-token score
 #
@@ -301,7 +301,7 @@ def previous_token_score(weights: Tensor) -> Tensor:
 # %% [markdown]
 # ### Exercise 9.3: the induction score
 #
-# And how much does it put on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1. (`induction.repetition` is not allowed here.)
+# And how much of its weight does each head put on the token after the previous occurrence of the current one? If sequence b repeats after P tokens, the previous occurrence is at i − P, and the token after it at i − P + 1. (`induction.repetition` is not allowed here.)
 
 # %% hints induction_score [markdown]
 # For a single sequence with period 5: where should query 7 look? And query 5? From which row on does the question make sense?
@@ -348,15 +348,15 @@ print("previous token:", score_back(weights))
 print("induction:     ", score_repeat(weights, periods))
 
 # %% [markdown]
-# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, and in the second it has stopped doing so. It can afford that, because all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, and the score counts only the second.
+# Layer 0 has about 0.4 on the token before, layer 1 has about 0.85 on the token after the previous occurrence, and neither has much of the other score. The 0.4 is an average over two kinds of rows. In the first copy the head writes its notes, but in the second it has stopped doing so, because all the notes that the second layer needs are in the first copy. The 0.85 is held down by the last rows, which have two earlier copies. There the head looks at the first of them, while the score counts only the second.
 #
 # ### Take it away
 #
-# A score says where a head looks. Whether the model *needs* that is another question, and there is a way to ask it: switch the head off and see what is lost. This is called an *ablation*.
+# A score says where a head looks, but not whether the model *needs* the head. To find that out, switch the head off and see what is lost, which is called an *ablation*.
 #
 # ### Exercise 9.4: ablate a head
 #
-# Write it as a context manager (without `induction.silenced`). Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes one from a function with a single `yield`:
+# Write it as a context manager (without `induction.silenced`). Inside a `with` block the head adds nothing, and afterward all is as before, whatever happened inside. Python makes a context manager from a function with a single `yield`:
 
 
 # %%
@@ -429,11 +429,11 @@ for layer in (0, 1):
 print(f"with both: {induction.accuracy(deep):.0%} right")
 
 # %% [markdown]
-# Without either of them, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected. With one head off, only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed. It does not show that the first writes notes and the second reads them.
+# When either of them is off, less than a tenth is right, no more than by guessing among the tokens of the sequence. That was to be expected, because with one head off only one layer is left. Even a single layer that was trained alone reached no more than 26%, and this one was not trained to work alone. So the ablation shows that both heads are needed, but not that the first writes notes and the second reads them.
 #
-# The story can be tested as well. According to the story of the notes, layer 1 uses them in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and in the sum that goes on to the output, here called the rest. So let us give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
+# The story of the notes can be tested as well. It says that layer 1 uses the notes in one way only, as *keys*. The stream enters layer 1 four times: as its queries, as its keys, as its values, and in the sum that goes on to the output, here called the rest. We give some of these four the stream *with* what layer 0 has added, and the others the stream without it. This is called *path patching*, and the loop that does it is in `induction.py`.
 #
-# **Predict.** How much is right if only the keys of layer 1 know of layer 0, and how much if everything but the keys does?
+# **Predict.** What share of the predictions is right if only the keys of layer 1 are told what layer 0 has added, and what share if everything but the keys is told?
 
 # %%
 predict("only the keys are told", options=("nearly all", "about a tenth"))
@@ -446,13 +446,13 @@ reveal("only the keys are told", "nearly all")
 reveal("all but the keys are told", "about a tenth")
 
 # %% [markdown]
-# If only the keys know of layer 0, every prediction is right; if everything except the keys does, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K"; for that claim we have only the map and the score of layer 0.
+# If only the keys are told what layer 0 has added, every prediction is right, and if everything except the keys is told, hardly any is. So copying uses what layer 0 adds only in the keys of layer 1. This was a test of the *route* in our story, and it could have failed. It does not test whether the notes say "before me came K". For that claim we have only the map and the score of layer 0.
 #
 # This is a good place to stop for today.
 #
 # ### Back to the twelve
 #
-# The tools are ready for the question. Here are your two scores for all twelve heads of the larger model, on random strings of 24 characters that are shown twice:
+# With these tools we can ask which of the twelve heads copies. Here are your two scores for all of them, on random strings of 24 characters that are shown twice:
 
 # %% measured
 strings = writer.repeats(text, 16, period=24, seed=5)[:, :48]  # one earlier copy
@@ -469,9 +469,9 @@ plot.heatmap(
 )
 
 # %% [markdown]
-# Layer 0 has three previous-token heads, which are 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, which are 1.0, 1.3 and 2.2, although nobody asked for three of each. (A score has no natural threshold: 1.2 has 0.43 on repetitions.)
+# Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, 1.0, 1.3 and 2.2, although nobody asked for three of each. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
 #
-# So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** We take away one of them. Without which does the loss on text rise more?
+# So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** If we take away one of them, which one raises the loss on text more?
 
 # %%
 predict("the more important head", options=("0.0, the stripe", "0.2, the smear"))
@@ -525,11 +525,11 @@ for name in ("0.0", "0.2"):
 reveal("with the mean in its place", "0.0, the stripe")
 
 # %% [markdown]
-# The order is reversed. Without the stripe the loss rises by about as much as before, 0.012 after 0.013. Without the smear it now rises by 0.005 only, where it rose by 0.071 with zeros. In this model, then, most of what head 0.2 contributes is a constant. What head 0.0 contributes depends on the text, so no constant can replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. (All of this is measured on 64 stretches of the unseen text. Over the whole of it, which is not shown, the order is the same.)
+# With means, the order is reversed. Without the stripe the loss rises by about as much as before, by 0.012 instead of 0.013. Without the smear it now rises by only 0.005 instead of 0.071. In this model, then, most of what head 0.2 contributes is a constant, while what head 0.0 contributes depends on the text, so no constant can replace it. Every ablation raises the question "compared with what?", and zero is only one possible answer. All of this is measured on 64 stretches of the unseen text, but the order is the same over the whole of it (not shown).
 #
 # ### Who copies?
 #
-# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control, the six heads that belong to neither of the two groups.
+# Now we switch off whole groups of heads, first with zeros and then with means in their place. The last group is a control, which consists of the six heads that belong to neither of the two groups.
 
 # %%
 groups = {
@@ -570,11 +570,11 @@ for name, group in groups.items():
     print(f"   copied: {zero:5.0%}, with means {mean:5.0%}")
 
 # %% [markdown]
-# Without head 1.0 alone, copying stays above 99%, because the others do the job. (The same is true of each of the other eleven, which are not shown.) Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
+# Without head 1.0 alone, copying stays above 99%, because the others do the job. The same is true of each of the other eleven heads (not shown). Without the three heads that look back, copying falls from 100% to 5%, and the loss on text rises by 0.68, more than in any other row. Without the three that look for repetitions, copying falls to 12%, but text is hardly affected. Zeros and means agree here, except for the last group, which contains 0.2 and costs the text less with means.
 #
-# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied, so the two groups are not only needed for copying, they are enough for it. And with any two of the three heads that look for repetitions switched off, 98% or 99% are copied (the pairs that are not in the table give the same), so one of them is enough.
+# The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Of the three heads that look for repetitions, one is enough, because 98% or 99% are copied with any two of them switched off (the pairs that are not in the table give the same).
 #
-# So no single head is responsible for copying. Each of the three can be spared, any two can, and all three together cannot. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, one has to remove the head alone and then together with the heads that might do the same.
+# So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, one has to remove the head alone and then together with the heads that might do the same.
 #
 # ### When did it learn that?
 #
@@ -596,7 +596,7 @@ plot.curves(
 #
 # ## What can go wrong
 #
-# **A large weight on nothing.** Head 2.2 looks for repetitions in strings, and in text it looks at spaces, which might be a second job. A weight says only how much of a value is passed on, so look at what this head fetches, and at how much it adds to the stream in text and in strings:
+# **A large weight on nothing.** Head 2.2 looks for repetitions in strings, and in text it looks at spaces, which might be a second job. A weight says only how much of a value is passed on. So look at the values that this head fetches, and at how much it adds to the stream in text and in strings:
 
 # %% measured
 stretches, _ = text.batch(text.unseen, 64, 96, seed=3)
@@ -614,7 +614,7 @@ print(f"2.2 in strings: {in_strings:.1f}")
 print(f"text without 2.2: {without(['2.2'], zeros, on_text):+.3f}")
 
 # %% [markdown]
-# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when head 2.2 is switched off. The weights of a head sum to 1 even where there is nothing to copy. Then those of this head go to the spaces, whose values are almost zero. Such a place is called an *attention sink*. In large models it is often the first token.
+# The value at a space is a fifth as long as elsewhere, and in text head 2.2 adds the least of all twelve. Nor does the loss on text rise when head 2.2 is switched off. The weights of a head sum to 1 even where there is nothing to copy, and there the weights of this head go to the spaces, whose values are almost zero. Such a place is called an *attention sink*, and in large models it is often the first token.
 #
 # **Choosing and testing on the same data.** One of twelve heads scores highest even if all are noise, so a head should be chosen on one batch and tested on another. In this lesson, the heads were chosen on random strings, and the strings that test copying were drawn anew.
 #
@@ -625,7 +625,7 @@ for name, part in (("seen", text.seen), ("unseen", text.unseen)):
     print(f"{name:7} {writer.loss_on(large, text, part):.2f}")
 
 # %% [markdown]
-# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version, which is not shown, learned without the strings and for longer. It had 1.00 and 1.42, a wider gap with a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
+# The gap is small, because `pretrain.py` trains with dropout, and for few steps. An earlier version of the model (not shown) learned without the strings and for longer. It had losses of 1.00 and 1.42, a wider gap but a better loss on unseen text. So a gap shows memorizing, but it does not rank models.
 #
 # ## What you learned
 #
