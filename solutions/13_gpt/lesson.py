@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 13. A GPT of your own
 #
-# After this lesson you can build a language model from its tokens to its text, train it with the recipe that large models are trained with, let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 200 minutes, in two sittings, of which the first ends before "Choosing the next token".
+# After this lesson you can build a language model from its tokens to its text, and train it with the recipe that large models are trained with. You can also let it write, tell whether it quotes, and run published weights in it. You should have done lessons 8 and 9. About 200 minutes, in two sittings, of which the first ends before "Choosing the next token".
 #
 # ## The idea
 #
-# A dictionary explains a word in a few words, seven on average here. That is short enough for a small model to get right, so in this lesson we teach a model to write dictionary entries. The one beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
+# A dictionary explains a word in a few words, seven on average here. That is short enough for a small model to get right, so in this lesson we teach a model to write dictionary entries. The model beside this notebook has read 60,136 entries of WordNet, such as `titrator: an apparatus for performing a titration`, and nothing else. Given a word and a colon, it goes on until it decides that the definition has ended, whether the word exists or not.
 
 # %% setup
 import itertools
@@ -32,7 +32,7 @@ for seed, word in enumerate(("ability", "student", "transformer", "blicket")):
     print(define(word, seed=seed))
 
 # %% [markdown]
-# No dictionary has *blicket*, a word that psychologists made up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. (Where nothing else is said, tokens are drawn at a temperature of 0.7, as in lesson 4.)
+# No dictionary has *blicket*, a word that psychologists made up for experiments with children. Now replace "ada" by your own name, in small letters from a to z and without spaces. Each seed gives another definition. Unless the text says otherwise, tokens are drawn at a temperature of 0.7, as in lesson 4.
 
 # %% measured
 name = "ada"
@@ -46,9 +46,9 @@ for seed in range(4):
 #
 # ### Between characters and words
 #
-# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the way between. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so frequent words end up as a single token while rare ones stay in pieces.
+# A model reads numbers, so the first thing to decide is what gets a number. The models of lesson 9 read characters, and most of their work went into spelling. If whole words got numbers, the model could save itself that work, but there are too many of them, and every new text brings words that the model has never met. *Byte-pair encoding* takes the middle way. It starts from characters and merges the pair of neighbors that occurs most often into one token, again and again, so frequent words end up as a single token while rare ones stay in pieces.
 #
-# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. If two pairs are equally frequent, the one that comes first in the alphabet is merged first, which is l, o here. Write down what the three words look like then, and which pair is the most frequent one now, before you run the next cell.
+# Take a text in which *low* occurs five times, *lower* twice and *slow* three times. The pairs l, o and o, w occur in all ten words. If two pairs are equally frequent, the one that comes first in the alphabet is merged first, which is l, o here. Before you run the next cell, write down what the three words look like after this merge, and which pair is the most frequent one now.
 
 # %%
 once = {word: merge(list(word), ("l", "o")) for word in ("low", "lower", "slow")}
@@ -103,14 +103,14 @@ def learn_merges(words: Mapping[str, int], merges: int) -> list[tuple[str, str]]
 # %% [markdown]
 # ### What the model sees
 #
-# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, with the tokens separated by bars, and then a word whose letters language models are famous for miscounting (their tokens differ from ours, but the trouble is the same):
+# The tokens of our model were learned in this way from its definitions. There are 2,048 of them: 71 single characters, 1,976 merges, and one token, END, that stands for no character. Here is a line as the model sees it, with the tokens separated by bars. Below it is a word whose letters language models are famous for miscounting. Their tokens differ from ours, but the trouble is the same:
 
 # %%
 for line in (text.seen[0], "strawberry"):
     print("|".join(text.tokens[number] for number in text.encode(line)))
 
 # %% [markdown]
-# A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes END, which is not shown here, and when the model draws it, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
+# A line is first cut into words, each of which carries the space before it, and the first word is given a space as well. Marks such as the colon are words of their own. Before the first word and after the last one comes END, which is not shown here. When the model draws END, the definition is over. The tokens that were merged first are short, and many of those that came last are whole words:
 
 # %%
 [text.tokens[number] for number in (75, 80, 90, 150, 400, 1000, 1800, 2047)]
@@ -158,13 +158,13 @@ def split_word(word: str, merges: Sequence[tuple[str, str]]) -> list[str]:
 #
 # ### From tokens to logits
 #
-# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added, and then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. The dot products are the logits, so the matrix that turns tokens into vectors before the first block serves a second time after the last one, where it turns vectors into logits. This is called a *tied* output matrix.
+# The model is a decoder without an encoder. Each token becomes a vector, to which the vector of its position is added. Then come the blocks, in which every token looks at itself and at the tokens before it. After the last block there is one more norm, and finally each vector is compared with the embedding of every token in the vocabulary. These dot products are the logits. The matrix that turns tokens into vectors before the first block therefore serves a second time after the last one, where it turns vectors into logits. Such an output matrix is called *tied*.
 
 # %%
 given.whole_model()
 
 # %% [markdown]
-# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*, which is x times the probability that a standard normal number is below x; its curve is that of a ReLU without the corner, and dips a little below 0 on the left. (GPT-2 computes it by an approximation with tanh.) You find the block in `blocks.py`, beside this notebook.
+# The block is that of lesson 8 with three differences. The linear layers of its attention have biases, its network is four times as wide inside as outside, and between the two layers of the network is a *GELU*. A GELU is x times the probability that a standard normal number is below x (GPT-2 approximates it with tanh). Its curve is that of a ReLU without the corner, and dips a little below 0 on the left. You find the block in `blocks.py`, beside this notebook.
 #
 # ### Exercise 13.3: the model
 #
@@ -253,7 +253,7 @@ print(f"{sum(sizes.values()):,} tied, {sum(sizes.values()) + 50_257 * 768:,} unt
 reveal("parameters of GPT-2 small", "124 million")
 
 # %% [markdown]
-# Of the 124 million parameters, 39 million are the embeddings of tokens. With an output matrix of its own the model would have these twice, which is the second number in the last line, so tying saves 39 million. In a small model tying saves a larger share, because there the vocabulary makes up a larger part of all parameters.
+# Of the 124 million parameters, 39 million are the embeddings of tokens. With an output matrix of its own the model would have these twice, as the second number in the last line shows, so tying saves 39 million. In a small model tying saves a larger share, because there the vocabulary makes up a larger part of all parameters.
 #
 # ### The recipe
 #
@@ -262,9 +262,9 @@ reveal("parameters of GPT-2 small", "124 million")
 # - *Warm-up*: the learning rate starts near 0 and rises for a while, because Adam's first steps rest on very few gradients.
 # - *Cosine*: afterward the rate falls along half a cosine, so that the last steps settle where the first ones have led.
 # - *Clipping*: a gradient whose norm exceeds 1 is scaled down, so that one odd batch cannot undo the work of many (lesson 1).
-# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep increasing it. Biases and the weights of LayerNorm, its *gains*, are left out, and in exercise 13.4 you sort them.
+# - *Weight decay*: at every step AdamW makes each weight a little smaller. A weight stays large only if the gradients keep increasing it. Biases and the weights of LayerNorm, its *gains*, do not decay. In exercise 13.4 you sort the parameters into the two kinds.
 #
-# How much is each of them worth? We have left them out one at a time and trained the small model of this notebook for 600 steps of 32 lines, with a cosine that ends there, from three seeds. The table shows by how much the loss on unseen lines rises, where the whole recipe reaches about 5.1. **Predict** which of the four is missed most.
+# How much is each of the four parts worth? We have left them out one at a time and trained the small model of this notebook for 600 steps of 32 lines, with a cosine that ends there, from three seeds. The whole recipe reaches a loss of about 5.1 on unseen lines, and the table shows by how much that loss rises. **Predict** which of the four is missed most.
 
 # %%
 predict("missed most", options=("warm-up", "cosine", "clipping", "weight decay"))
@@ -275,7 +275,7 @@ for way, row in given.worse("recipe", than="everything").items():
 reveal("missed most", "warm-up")
 
 # %% [markdown]
-# Warm-up matters most here, at this peak rate; with a lower one it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, which this table cannot show.
+# Warm-up matters most here, at this peak rate, but with a lower peak it might matter less. Clipping and the cosine bring a little, at least 0.012 from every seed. The decay brought 0.018, 0.006 and 0.001, and when vectors decayed, too, the loss was lower twice and higher once. Three seeds cannot tell such numbers from chance. The table holds for this model and 600 steps. In runs that are a thousand times as long the decay may well matter, but this table cannot show it.
 #
 # ### Exercise 13.4: the learning rate, and what decays
 #
@@ -346,7 +346,7 @@ def parameter_groups(model: nn.Module, decay: float) -> list[dict]:
 # %% [markdown]
 # ### Three minutes
 #
-# Now train. The model has two blocks and 128 dimensions, which is what one can train in three minutes. The loop is that of lesson 8, with the recipe in it. `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the latter are −100, which `cross_entropy` leaves out.
+# Now train. The model has two blocks and 128 dimensions, which is a size that can be trained in three minutes. The loop is that of lesson 8, with the recipe in it. `given.batches` yields 32 lines at a time, as tokens to read and tokens to predict. After the end of a line the tokens to predict are −100, which `cross_entropy` leaves out.
 
 
 # %%
@@ -385,7 +385,7 @@ print(given.define(model, text, "attention"))
 
 
 # %% [markdown]
-# Before training it writes confetti. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so its loss is near ln 2048 = 7.6.
+# Before training the model writes confetti. At the beginning and four times on the way, `show` prints the loss per token on lines that were set aside, and one definition. What loss should you expect at first? A model that has learned nothing gives each of the 2,048 tokens about the same probability, so its loss is near ln 2048 = 7.6.
 
 
 # %%
@@ -415,7 +415,7 @@ plot.curves(
 )
 
 # %% [markdown]
-# After a quarter of the time, what the model writes sounds like a definition, but makes little sense. After that, progress is slower. The shipped model is about three times as large (2.2 million parameters), and has learned for half an hour:
+# After a quarter of the time, the model's text sounds like a definition but makes little sense, and from then on progress is slower. The shipped model is about three times as large, with 2.2 million parameters, and has learned for half an hour:
 
 # %% measured
 for name, one in (("three minutes", model), ("shipped", shipped)):
@@ -423,7 +423,7 @@ for name, one in (("three minutes", model), ("shipped", shipped)):
     print(f"{name:14} loss on seen lines {seen:.2f}, on unseen lines {unseen:.2f}")
 
 # %% [markdown]
-# The shipped model is better on both, and the gap between the two losses is about four times as wide, 0.24 instead of 0.06, so it gains a little from having seen a line. Whether it quotes whole lines is the subject of a later section. (Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.)
+# The shipped model is better on both seen and unseen lines. The gap between the two losses is about four times as wide, 0.24 instead of 0.06, so the shipped model gains a little from having seen a line. A later section asks whether it quotes whole lines. Do not compare these losses with those of lesson 9, which are per character, while a token here is several characters.
 #
 # ### Choosing the next token
 #
@@ -437,14 +437,14 @@ best = logits.softmax(dim=-1).topk(6)
 [f"{text.tokens[i]} {p:.3f}" for p, i in zip(best.values, best.indices, strict=True)]
 
 # %% [markdown]
-# The favorite has only a few percent, which is as it should be, since a definition may go on in many ways. There are four answers to the question which token to take:
+# The favorite has only a few percent, as it should, since a definition may go on in many ways. There are four ways to choose the token:
 #
 # - *Greedy*: always the most probable one, which makes the same definition every time.
 # - *Temperature*: divide the logits by a number below 1 in order to favor the probable ones, as in lesson 4, or above 1 in order to be bold.
 # - *Top-k*: draw from the k most probable tokens only.
 # - *Top-p*: draw from as few of the most probable tokens as together have the probability p, so there are few candidates where the model is sure, and many where it is not.
 #
-# The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each of them is unlikely. But how much probability do all of them have together, on average over unseen lines?
+# The last two were invented because of the *tail*, which here means all tokens except the hundred most probable ones. Each token of the tail is unlikely, but how much probability do all of them have together, on average over unseen lines?
 
 # %% measured
 with torch.no_grad():
@@ -453,7 +453,7 @@ with torch.no_grad():
 print(f"after the first hundred: {1 - torch.cat(likely).sum(dim=-1).mean():.3f}")
 
 # %% [markdown]
-# At temperature 1, one token in eight comes from the tail. Real definitions have such tokens, too, but the model knows little about rare tokens, and those that it draws often do not fit.
+# At temperature 1, one token in eight comes from the tail. Real definitions have such tokens, too. But the model knows little about rare tokens, and the ones that it draws often do not fit.
 #
 # ### Exercise 13.5: probabilities of the next token
 #
@@ -523,7 +523,7 @@ except NotImplementedError:
 #
 # ### Learned or quoted?
 #
-# A model with two million parameters could know many of its lines by heart, and then it would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen, in the order of the file. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
+# A model with two million parameters could know many of its lines by heart, in which case it would be no more than a slow search. To find out, the next cell takes twenty words that the model has not seen, in the order of the file. Below each definition it prints the longest run of words that the definition shares with any line the model has learned from, and that line.
 
 # %% measured
 quotations = given.Quotations(text.seen)
@@ -533,9 +533,9 @@ for seed, unseen in enumerate(text.unseen[:3200:160]):
     print(f'{line}\n      "{run}" as in "{nearest}"')
 
 # %% [markdown]
-# The shared runs are mostly phrases that many definitions have in common, such as "the act of" and "of or relating to". No definition is shared as a whole. But how much should one expect? People who write dictionaries repeat themselves, too. The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
+# The shared runs are mostly phrases that many definitions have in common, such as "the act of" and "of or relating to". No definition is shared as a whole. But people who write dictionaries repeat themselves, too, so how much sharing should one expect? The fair comparison is with *real* definitions that the model has not seen. For each definition we take the longest run of words that also occurs in a training line, and divide its length by the length of the definition.
 #
-# The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures. A word that the model invents occurs in no line and so cuts a run short, so the cell also prints which share of the words occurs in any line:
+# The next cell prints the mean of these shares over 41 definitions, first for real ones and then for those that the model writes at four temperatures. A word that the model invents occurs in no line and cuts a run short, so the cell also prints what share of the words occurs in any line:
 
 # %% measured
 words = [line.partition(":")[0] for line in text.unseen[::80]]
@@ -554,11 +554,11 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print_shares(f"temperature {heat:4}", lines)
 
 # %% [markdown]
-# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and each of these cuts a run short, so the difference does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable way on is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
+# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and each of these cuts a run short. The difference therefore does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable way on is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
 #
 # ### Words that do not exist
 #
-# Nothing in the model or in its loop knows that it deals with definitions. Give it other lines, and it learns those. As an example, take the words of the dictionary alone, one in ten of them:
+# Nothing in the model or in its loop is specific to definitions. Given other lines, the model learns those. As an example, take the words of the dictionary alone, one in ten of them:
 
 # %%
 words = [line.partition(":")[0] for line in text.lines]
@@ -582,7 +582,7 @@ def write(model: nn.Module, lines: given.Dictionary, chosen, seed: int) -> str:
 
 
 # %% [markdown]
-# The next cell does all that this lesson is about, with your functions and from the beginning. It learns byte pairs from these words, trains a small model on them for a quarter of a minute, and lets it write ten words. The shipped model says what they mean.
+# The next cell does all that this lesson is about, from the beginning and with your functions. It learns byte pairs from these words, trains a small model on them for a quarter of a minute, and lets it write ten words. The shipped model says what the ten words mean.
 
 # %% measured
 try:
@@ -600,7 +600,7 @@ except NotImplementedError:
     print("not yet: exercises 13.1 and 13.3 to 13.5 are needed here")
 
 # %% [markdown]
-# For a text of your own, put `open("mine.txt").read().splitlines()` in the place of `some`, with lines of at most 48 tokens. `torch.save(inventor.state_dict(), "inventor.pt")` keeps what the model has learned, and `inventor.load_state_dict(torch.load("inventor.pt"))` brings it back.
+# For a text of your own, replace `some` with `open("mine.txt").read().splitlines()`, whose lines may have at most 48 tokens. `torch.save(inventor.state_dict(), "inventor.pt")` keeps what the model has learned, and `inventor.load_state_dict(torch.load("inventor.pt"))` brings it back.
 #
 # ### The same text with less work
 #
@@ -617,7 +617,7 @@ predict(
 )
 
 # %% [markdown]
-# With caches, one per block, the model is given only what is new. The next cell is the `forward` of exercise 13.3 once more, with attention replaced by the `decode_step` that you wrote in lesson 10. (If that is still open, the one in `cache.py` stands in for it.) The place of a new token is what the cache holds before it arrives.
+# With caches, one per block, the model is given only what is new. The next cell is the `forward` of exercise 13.3 once more, with attention replaced by the `decode_step` that you wrote in lesson 10, or, if that exercise is still open, by the one in `cache.py`. The place of a new token is the number of tokens that the cache holds before it arrives.
 
 # %%
 lesson = "10_efficient_attention"
@@ -655,22 +655,22 @@ print(f"without a cache {sum(passed[:20])}, with one {sum(passed[20:])}")
 reveal("tokens through a block", "210 without a cache, 20 with it")
 
 # %% [markdown]
-# Without a cache it is 1 + 2 + … + 20 = 210 tokens, and for a text of 1,000 tokens it would be half a million in place of 1,000. That is why every model that answers while you watch has a cache, and why the memory that it takes (lesson 10) decides how many users share a GPU.
+# Without a cache, 1 + 2 + … + 20 = 210 tokens pass through the block, and for a text of 1,000 tokens it would be half a million in place of 1,000. That is why every model that answers while you watch has a cache, and why the memory that the cache takes (lesson 10) decides how many users share a GPU.
 #
 # ### Published weights
 #
-# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. They were published under other names and in other layouts than yours, though. Here are the names in a small example with two blocks and random weights:
+# A model is a class and some numbers. If your class computes what OpenAI's did, then their numbers run in it. But these numbers were published under other names and in other layouts than yours. Here are the names in a small example with two blocks and random weights:
 
 # %%
 weights, tokens, logits = given.example()
 {name: tuple(w.shape) for name, w in weights.items() if not name.startswith("h.1")}
 
 # %% [markdown]
-# Three things are different. Queries, keys and values are one matrix, `c_attn`. Every matrix that belongs to a linear layer lies on its side, because OpenAI used a layer called `Conv1D` that computes `x @ weight` where `nn.Linear` computes `x @ weight.mT`. And some files contain more than parameters, such as the causal mask of each block, in `attn.bias`, which is not a bias.
+# Three things are different. The projections to queries, keys and values are one matrix, `c_attn`. Every matrix that belongs to a linear layer is transposed, because OpenAI used a layer called `Conv1D` that computes `x @ weight` where `nn.Linear` computes `x @ weight.mT`. And some files contain more than parameters. The causal mask of each block, for example, is stored in `attn.bias`, which is not a bias.
 #
 # ### Exercise 13.6: published weights in your class
 #
-# Write the translator. It builds your `GPT` of exercise 13.3, so that one has to pass first. Inside a `Block`, `norm1` belongs to `attention`, whose linear layers are `q_proj`, `k_proj`, `v_proj` and `out_proj`, and `norm2` to `network`, whose linear layers are `network[0]` and `network[2]`. The library transformers is not allowed here.
+# Write the translator. It builds your `GPT` of exercise 13.3, so that exercise has to pass first. Inside a `Block`, `norm1` belongs to `attention`, whose linear layers are `q_proj`, `k_proj`, `v_proj` and `out_proj`, and `norm2` to `network`, whose linear layers are `network[0]` and `network[2]`. The library transformers is not allowed here.
 
 # %% hints from_published [markdown]
 # Which sizes does `GPT` want, and in which shape does each of them show? How can you tell how many blocks there are?
@@ -723,7 +723,7 @@ def from_published(weights: Mapping[str, Tensor], num_heads: int) -> GPT:
 # %% [markdown]
 # ### The same numbers
 #
-# The example comes with the logits that the library *transformers* has computed for it. How far are yours from those?
+# The example comes with the logits that the library *transformers* has computed for it. How far are your logits from those?
 
 # %% measured
 try:
@@ -737,7 +737,7 @@ except NotImplementedError:
 #
 # ### Somebody else's model
 #
-# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make, in order to fetch the weights of GPT-2 small. They are half a gigabyte, and the command asks first. If they are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise it goes on with the shipped model.
+# Now for the real thing. GPT-2's merges start from the 256 bytes instead of from characters, so nothing is ever unknown to it. The class `given.Tokens` writes each byte as a character, and your `split_word` serves as it is. Type `lessons gpt2` in a terminal, or `make gpt2` if you opened the course with make, in order to fetch the weights of GPT-2 small. They are half a gigabyte, and the command asks first. If the weights are there and your exercises are solved, the next cell puts them into your class and lets it write. Otherwise the cell goes on with the shipped model.
 
 # %% measured
 folder = given.gpt2()
@@ -753,7 +753,7 @@ else:
     print(define("surprise"))
 
 # %% [markdown]
-# Which of its heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can say so, without having been told anything about this model. They are given random tokens that are shown twice.
+# Which of the model's heads look at the token before, and which look for repetitions? Your two scores of lesson 9 can say so, without having been told anything about this model. The model is given random tokens that are shown twice.
 
 # %% measured
 heads = 12 if folder else given.LARGE["num_heads"]
@@ -762,7 +762,7 @@ looks = given.head_weights(writer, once.repeat(1, 2), heads)
 looks.shape
 
 # %% [markdown]
-# For each of the 8 texts and each of the 24 heads (4 blocks of 6, unless GPT-2 is there) this is a table of 40 by 40 weights, and the two scores reduce it to two numbers per head. (If exercise 9.2 or 9.3 is still open, those in `heads.py` stand in for yours.)
+# Unless GPT-2 is there, the model has 4 blocks of 6 heads. For each of the 8 texts and each of these 24 heads, the result is a table of 40 by 40 weights, which the two scores reduce to two numbers per head. If exercise 9.2 or 9.3 is still open, the functions in `heads.py` stand in for yours.
 
 # %% measured
 lesson = "09_train_and_look_inside"
@@ -796,13 +796,13 @@ for table, after in (("model", 600), ("longer", 3600)):
         print(f"{way:17} {after:4} steps", [f"{d:+.3f}" for d in row])
 
 # %% [markdown]
-# Rotary positions bring most, and a gated network brings something from two seeds of three. (All variants use the learning rate of the model of 2019.) The three others change nothing that three seeds could show, and none of them was introduced to lower the loss: RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
+# Rotary positions bring most, and a gated network brings something from two seeds of three. All variants use the learning rate of the model of 2019. The three others change nothing that three seeds could show, and none of them was introduced to lower the loss. RMSNorm saves time, large models without biases were found to train more steadily (Chowdhery et al., below), and grouped queries save memory when the model writes.
 #
-# After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14, out of about 4.1. What else separates your model from those of today is their size, their text, and what is done after training.
+# After 600 steps all five together bring no more than rotary positions alone, and after the full three minutes they lower the loss by 0.07 to 0.14, out of about 4.1. The models of today also differ from yours in their size, their text, and what is done after training.
 #
 # ## What can go wrong
 #
-# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so nothing complains if it is not transposed. The next cell hands your translator one such matrix the wrong way round. The model still computes, and only the comparison shows how wrong it is:
+# **The same shape and another meaning.** `h.0.attn.c_proj.weight` is square, so PyTorch raises no error if it is not transposed. The next cell gives your translator one such matrix the wrong way round. The model still computes, and only the comparison shows how wrong its logits are:
 
 # %% measured
 name = "h.0.attn.c_proj.weight"
@@ -820,7 +820,7 @@ except NotImplementedError:
 #
 # ## What you learned
 #
-# Compare, share out and mix, in every head of every block, is how the tokens of a GPT learn of one another. The rest of this lesson was about what goes in, what comes out, and how all of it is trained.
+# The tokens of a GPT learn of one another by comparing, sharing out and mixing, in every head of every block. The rest of this lesson was about what goes in, what comes out, and how all of it is trained.
 #
 # | | what it is | what to remember |
 # |---|---|---|
@@ -885,8 +885,8 @@ recap()
 # - **Images.** Cut small images into patches of 4 × 4 pixels, put a linear layer in the place of the token embedding, leave out the causal mask, and classify the mean of the last stream (Dosovitskiy et al. 2020, [An Image is Worth 16x16 Words](https://arxiv.org/abs/2010.11929)). Compare it with a linear classifier of the pixels, and with itself without positions.
 # - **A finding.** The model of lesson 9 learned to copy quite suddenly. Train it from ten seeds and with half as many heads, and measure when that happens, and whether it always does.
 #
-# The models that people talk to have been trained twice more after what you have done here: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the architecture, only the weights. The first uses your loss on other texts, counted only where the model is to speak, and the second a loss that compares the probabilities of the two answers.
+# After the kind of training that you have done here, the models that people talk to have been trained twice more: on conversations that people have written (Ouyang et al. 2022, [Training language models to follow instructions](https://arxiv.org/abs/2203.02155)), and on judgments about which of two answers is better (Rafailov et al. 2023, [Direct Preference Optimization](https://arxiv.org/abs/2305.18290)). Neither changes the architecture, only the weights. The first uses your loss on other texts, counted only where the model is to speak, and the second a loss that compares the probabilities of the two answers.
 #
-# On a GPU all of this runs as it is, once the model and its inputs are moved there with `.to("cuda")`. What one changes then is the size of the batch, which grows, the number format of the products, which becomes `bfloat16`, and `torch.compile`, without which a small model spends much of its time on starting operations.
+# On a GPU all of this runs as it is, once the model and its inputs are moved there with `.to("cuda")`. You then make the batch larger and compute the products in `bfloat16`. You also add `torch.compile`, because without it a small model spends much of its time on starting operations.
 #
 # **The end.** You began with shares that sum to 1, and you end with a model of your own that defines words that do not exist. If you like, go back to [the first lesson](../00_warm_up/00_warm_up.ipynb). It will look short.
