@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 11. Bug hunt
 #
-# After this lesson you can find a bug in an attention that you did not write, often without reading it, say which bug it is, and choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 180 minutes.
+# After this lesson you can find a bug in an attention that you did not write, often without reading the code, and say which bug it is. You can also choose examples that none of 21 typical bugs survives. You need lessons 5 and 6. About 180 minutes.
 #
 # ## The idea
 #
@@ -38,7 +38,7 @@ for name, attention in teams.TEAMS.items():
 predict("right attentions among five", options=("five", "four", "three", "one"))
 
 # %% [markdown]
-# Let us ask the teams something else: five queries and seven keys with four entries each, and a random mask that allows about half of the pairs and hides everything from one query. Beside each team stands its largest difference from PyTorch's own result, which `wrong.right` computes.
+# Let us give the teams something else: five queries and seven keys with four entries each, and a random mask that allows about half of the pairs and hides everything from one query. The next cell prints each team's largest difference from PyTorch's own result, which `wrong.right` computes.
 
 # %%
 torch.manual_seed(0)
@@ -50,7 +50,7 @@ for name, attention in teams.TEAMS.items():
     print(f"{name:5} {difference.abs().max():.3f}")
 
 # %% [markdown]
-# That settles three of the five, because Bo, Cleo and Dag give other numbers than PyTorch does. Ada and Eve are left. We call each of them twice with the same tensors and look at the result for the first query, which makes two lines for Ada and then two for Eve.
+# That settles three of the five, because Bo, Cleo and Dag give other numbers than PyTorch does. Ada and Eve are left, so we call each of them twice with the same tensors. The next cell prints the results for the first query, two lines for Ada and then two for Eve.
 
 # %%
 for attention in (teams.ada, teams.eve):
@@ -59,22 +59,22 @@ for attention in (teams.ada, teams.eve):
 reveal("right attentions among five", "one")
 
 # %% [markdown]
-# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. (The two cells before gave her a copy, so nothing happened there.)
+# Eve's second answer differs from her first, although she was asked the same question. The first line of her code is `query /= ...`, which scales the caller's tensor in place, so her second call starts from queries that are scaled already. Everybody who uses `q` after her gets the scaled queries, too. The two comparisons before gave her a copy, so they could not show this.
 #
-# Only one of the five is right, and the example that they all showed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
+# Only one of the five is right, and the example that all of them passed could not tell which. It is a good example for *explaining* attention and a bad one for *testing* it.
 #
 # ## By hand
 #
 # Take Bo, who divides by D where √D belongs. The example cannot show this, because its vectors have a single entry, and for D = 1 there is no difference between D and √D.
 #
-# With D = 4 there is one. Say that a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they become 0 and ln 3, which makes the weights ¼ and ¾. Bo divides by 4 instead and gets 0 and ½ ln 3, which is ln √3. Work out his weights before you run the cell; the two exponentials are 1 and √3 ≈ 1.73.
+# With D = 4 there is a difference. Say that a query has the products 0 and 2 ln 3 with two keys. Divided by √4 = 2 they become 0 and ln 3, which makes the weights ¼ and ¾. Bo divides by 4 instead and gets 0 and ½ ln 3, which is ln √3. Work out his weights before you run the cell, given that the two exponentials are 1 and √3 ≈ 1.73.
 
 # %%
 products = torch.tensor([1.0, 9]).log()
 (products / 4**0.5).softmax(dim=0), (products / 4).softmax(dim=0)
 
 # %% [markdown]
-# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right, and the larger D is, the further he is off, because he has divided by √D twice. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what the third key gets from Bo instead.
+# Bo has 0.366 and 0.634 where 0.25 and 0.75 are right. He has divided by √D twice, so the larger D is, the further off his weights are. To see this, take the correctly scaled scores 0, ln 2 and ln 3 of lesson 2, with which the third key should get one half whatever D is. The curve shows what the third key gets from Bo instead.
 
 # %%
 sizes = [2.0**n for n in range(8)]
@@ -97,7 +97,7 @@ plot.curves(
 #
 # ### Mutants
 #
-# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 of them, each of which is one slip away from the right attention: the scale is forgotten, softmax runs along another axis, or the mask is added instead of applied. Testers call them *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
+# To judge an example we need bugs to try it on. The file `wrong.py` beside this notebook has 21 wrong attentions, each of which is one slip away from the right one. In one the scale is forgotten, in another softmax runs along the wrong axis, and in a third the mask is added instead of applied. Testers call such programs *mutants*, and say that a mutant has *survived* an example that cannot tell it from the original.
 
 # %%
 print(*wrong.WRONG)
@@ -123,7 +123,7 @@ print(len(survivors), "of 21 survive:", *survivors)
 reveal("survivors of four by four", "about 12")
 
 # %% [markdown]
-# Twelve of them survive, and the reasons lie in the sizes. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
+# Twelve of them survive. With four vectors of four entries, the number of keys *is* D, and so is the number of entries of a value, so three kinds of scaling are the same. Query, key and value are the same tensor, so mixing the keys, or letting the keys ask, changes nothing. And without a mask all eight mutants of the mask are unharmed.
 #
 # The next example repairs the first two of these: all its sizes differ, and query, key and value are three different tensors.
 
@@ -134,7 +134,7 @@ survivors = wrong.unnoticed(q, k, v)
 print(len(survivors), "of 21 survive:", *survivors)
 
 # %% [markdown]
-# Eight are left, and all of them are about masks. This is the rule for examples: **give every axis a different size, and use a different tensor for query, key and value.** The eight that remain are yours.
+# Eight are left, and all of them are about masks. So the rule for examples is to **give every axis a different size, and use a different tensor for query, key and value.** The eight that remain are for you to catch.
 #
 # ### Exercise 11.1: one example that no bug survives
 #
@@ -209,11 +209,11 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
     print(f"{dtype!s:15} {(result - expected).abs().max():.0e}")
 
 # %% [markdown]
-# Nobody made a mistake there, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example above in which all sizes differ, every mutant that is noticed and returns the right shape is off by more than 0.2. Between 10⁻⁶ and 10⁻¹ there is a lot of room for a tolerance. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
+# Nobody made a mistake here, and yet none of the differences is 0, because sums that are taken in another order, or with fewer digits, are rounded differently. A test with `==` would report all three. On the example above in which all sizes differ, every mutant that is noticed and returns the right shape is off by more than 0.2. Between 10⁻⁶ and 10⁻¹ there is a lot of room for a tolerance. The functions of `wrong.py` take 10⁻³, and the exercises below take 10⁻⁴.
 #
 # ### Many examples
 #
-# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too, with random sizes, random numbers and random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws, and in about one of three there is a query that sees nothing.
+# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too, with random sizes, random numbers and random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws. In about one draw of three, there is a query that sees nothing.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -223,7 +223,7 @@ for _ in range(4):
 # %% [markdown]
 # ### Exercise 11.2: how far apart are two attentions?
 #
-# Write the function that draws such inputs again and again and remembers the largest difference. Two things are easy to get wrong. A NaN can hide a bug. And an attention like Eve's changes its inputs, so the attention that it is compared with would get other tensors.
+# Write the function that draws such inputs again and again and remembers the largest difference. Two things are easy to get wrong. A NaN can hide a bug, and an attention like Eve's changes its inputs, so the attention that it is compared with would get other tensors.
 
 # %% hints max_difference [markdown]
 # The inputs of trial 2 must not be those of trial 1. Where is the generator made: inside the loop, or before it?
@@ -278,11 +278,11 @@ except NotImplementedError:
     print("not yet: exercise 11.2 is still open")
 
 # %% [markdown]
-# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. (Cleo and Dag show the same number there, since both give that key's value to a query that may see nothing.) Ten trials find Bo. No number of trials finds Eve. Each attention gets tensors of its own, so her changes have no effect, and the numbers that she returns are right. A comparison of results can only find bugs in results.
+# One trial misses Bo, because it happened to draw a single key, and a single key gets all the attention whatever its score is. Cleo and Dag show the same number in this trial, since both give that key's value to a query that may see nothing. Ten trials find Bo, but no number of trials finds Eve. Each attention gets tensors of its own, so her changes have no effect, and the numbers that she returns are right. A comparison of results can only find bugs in results.
 #
 # ### Questions whose answer you know
 #
-# `max_difference` has a second weakness, which is that it needs a right attention to compare with. Yours may be the first, or the other one may have the same bug. In that case one can still ask questions whose answers are known without computing them.
+# `max_difference` has a second weakness, because it needs a right attention to compare with. Yours may be the first attention there is, or the other one may have the same bug. In that case you can still ask questions whose answers are known without computing them.
 #
 # *If all values are ones and nothing is masked, every result is one*, because the weights sum to 1, and this is so whatever the scores are. A softmax over the queries does not pass:
 
@@ -300,7 +300,7 @@ for attention in (wrong.right, wrong.values_from_keys):
 print(v.mean(dim=-2)[0, 0], "mean of the values")
 
 # %% [markdown]
-# *If something changes that is hidden from a query, the query's result does not change*, because that is what a mask is for. We try this on the mutant that sets the hidden weights to 0 after the softmax, and change first a hidden value and then a hidden key.
+# *If something that is hidden from a query changes, the query's result does not change*, because that is what a mask is for. We try this on the mutant that sets the hidden weights to 0 after the softmax, and change first a hidden value and then a hidden key.
 #
 # **Predict.** Which of the two changes the result?
 
@@ -322,11 +322,11 @@ for name, inputs in (("value", (q, k, other_v)), ("key", (q, other_k, v))):
 reveal("the mask after softmax", "the key")
 
 # %% [markdown]
-# A test that changed only the value would have passed this mutant. The weight of the hidden key is 0, as it should be, but its *score* has already taken a share from the other weights, and that share depends on the key. So a test should change both.
+# A test that changed only the value would have passed this mutant. The weight of the hidden key is 0, as it should be, but its *score* has already taken something from the other weights, and how much depends on the key. So a test should change both key and value.
 #
 # The same question about what is *visible* has the opposite answer: when a visible key and its value change, the result must change, too. An inverted mask fails both tests.
 #
-# A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. They have the further advantage that an attention which fails one of them gives you a good idea of what is wrong with it.
+# A test that relates one result to another, as this last one does, is called a *metamorphic test*, while the first two questions have answers that are known outright. None of the three needs a second implementation. A further advantage is that an attention that fails one of them gives you a good idea of what is wrong with it.
 #
 # ### It happens to everyone
 #
@@ -347,7 +347,7 @@ reveal("the mask after softmax", "the key")
 #
 # ### Exercise 11.3: find the bugs
 #
-# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so write it in two stages. The first three labels, "scale", "softmax_axis" and "value", need no mask, and the first check asks for nothing else: get it to pass before you go on to the five that remain. The dictionary `teams.PRACTICE` has an attention for each label, on which you can see whether you find it. This is how the label "dtype" can be found, for instance, with the tensors from above, which are `float64`:
+# Now write the reviewer: a function that is given an attention and says what is wrong with it. It is longer than the other exercises, so write it in two stages. The first three labels, "scale", "softmax_axis" and "value", need no mask, and the first check asks for nothing else. Get this check to pass before you go on to the five labels that remain. The dictionary `teams.PRACTICE` has an attention for each label, so that you can see whether your function finds its bug. For instance, the label "dtype" can be found in this way, with the tensors from above, which are `float64`:
 
 # %%
 for name in ("right", "dtype"):
@@ -357,7 +357,7 @@ for name in ("right", "dtype"):
 # %% [markdown]
 # One dtype is not enough, though, because an attention that always returns `float64` would pass.
 #
-# For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug: the attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
+# For the grade, your function meets 45 attentions that you have not seen, none of them random. Some of them have two bugs. Others are right and only look odd, and a false alarm costs as much as a missed bug. The attentions come in five groups, and a group earns its one or two points only if all of its answers are right. Overflow, the subject of lesson 4, has no label, and none of the attentions overflows.
 
 # %% hints find_bugs [markdown]
 # Start with the labels that need no mask. Which question above tells softmax along a wrong axis from everything else, and which one looks at the values alone? If both are answered right and the numbers without a mask still differ from those of `wrong.right`, what is left?
@@ -469,7 +469,7 @@ except NotImplementedError:
     print("not yet: exercise 11.3 is still open")
 
 # %% [markdown]
-# How good the questions of your reviewer are can be measured in the same way as the quality of an example, by the mutants that survive them. (The mutant that lets the keys ask stops with an error and is left out.)
+# The questions of your reviewer can be measured in the same way as an example, by the mutants that survive them. The mutant that lets the keys ask stops with an error and is left out.
 
 # %%
 try:
@@ -482,7 +482,7 @@ except NotImplementedError:
 # %% [markdown]
 # ### Repair
 #
-# The last attention comes with its source. It is a causal self-attention with several heads, as in lesson 6; it runs without an error, and its shapes are right. Read it slowly.
+# The last attention comes with its source. It is a causal self-attention with several heads, as in lesson 6. It runs without an error and returns the right shapes. Read it slowly.
 
 
 # %%
@@ -511,7 +511,7 @@ class HandedIn(nn.Module):
 
 
 # %% [markdown]
-# There are six faults in it, where splitting into heads and joining them again count as one. Four of the six show in three quick checks: we change the last of eight tokens and look at how much the result changes at each position, then we call the module twice in evaluation mode, and finally we look at the gradients.
+# There are six faults in it, where splitting into heads and joining them again count as one. Four of the six show in three quick checks. First we change the last of eight tokens and look at how much the result changes at each position. Then we call the module twice in evaluation mode, and finally we look at the gradients.
 
 # %%
 torch.manual_seed(0)
@@ -527,7 +527,7 @@ module(x).sum().backward()
 print("no gradient:", *(n for n, p in module.named_parameters() if p.grad is None))
 
 # %% [markdown]
-# In a causal model only the last position may change. Here positions 6 and 5 change as well, although position 6 would have to see one token ahead and position 5 two. So more than one fault lets the future in. The zeros are not to be trusted either, because another fault hides how far the leak goes; if you repair that one first, all eight positions change. The second check shows that something is random in evaluation mode, where nothing should be, and the third that one layer never learns.
+# In a causal model only the last position may change. Here positions 6 and 5 change as well, although position 6 would have to see one token ahead and position 5 two. So more than one fault lets the future in. Do not trust the zeros either, because another fault hides how far the leak goes. If you repair that fault first, all eight positions change. The second check shows that something is random in evaluation mode, where nothing should be, and the third shows that one layer never learns.
 #
 # ### Exercise 11.4: repair it
 #
@@ -598,13 +598,13 @@ except NotImplementedError:
 #
 # **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. A reviewer who reports such differences is soon ignored.
 #
-# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, both are wrong together. Questions with known answers do not have that problem.
+# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, it can be wrong in the same way as the result. Questions with known answers do not have that problem.
 #
-# **Bugs in pairs.** One bug can hide another: an attention that writes to its inputs spoils the test that follows, and NaN in one place makes every comparison false. Give copies to each test, and look at one thing at a time.
+# **Bugs in pairs.** One bug can hide another. An attention that writes to its inputs spoils the test that follows, and NaN in one place makes every comparison false. Give copies to each test, and look at one thing at a time.
 #
-# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes make rare cases more frequent, and the rarest are best made on purpose.
+# **Random inputs that never get there.** If one mask in a million has an empty row, a thousand trials will hardly meet one. Small sizes make rare cases more frequent, and the rarest cases are best made on purpose.
 #
-# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. How much that is worth depends on the questions, and you have counted the mutants that survive them.
+# **Absence of evidence.** An empty set from `find_bugs` does not prove that there is no bug, only that none of your questions found one. The worth of an empty set depends on the questions, and you have counted the mutants that survive them.
 #
 # ## What you learned
 #
