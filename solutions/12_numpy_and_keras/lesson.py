@@ -1,11 +1,11 @@
 # %% [markdown]
 # # 12. NumPy and Keras
 #
-# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both compute the same. You need lessons 4 to 6, and lesson 13 does not need this one, so leave it out if you work in PyTorch alone. About 110 minutes.
+# After this lesson you can write attention without PyTorch, translate masks between four conventions, copy a trained layer from one library into another, and show that both layers compute the same. You need lessons 4 to 6. Lesson 13 does not need this one, so leave it out if you work in PyTorch alone. About 110 minutes.
 #
 # ## The idea
 #
-# Someone has trained a model in Keras. You have to run it in PyTorch and check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere, so let us take one query, three keys and three values and ask all three.
+# Someone has trained a model in Keras, and you have to run it in PyTorch and check it in NumPy. It should not matter which library computes attention, because the formula is the same everywhere. To test that, take one query, three keys and three values and ask all three libraries.
 
 # %% setup
 import frameworks
@@ -28,7 +28,7 @@ key = np.array([[1.0, 0.4, -0.3, 0.1], [-0.5, 0.8, 0.2, -0.4], [0.9, 0.5, -0.6, 
 value = np.array([[0.1, 0.2], [0.8, 0.9], [0.3, 0.4]])
 
 # %% [markdown]
-# Keras 3 runs on top of PyTorch, TensorFlow or JAX, of which `frameworks.py` beside this notebook chooses PyTorch, on the CPU. Where Keras is not installed, its cells say how to get it, and the rest of the lesson goes on without it.
+# Keras 3 runs on top of PyTorch, TensorFlow or JAX. For this lesson `frameworks.py`, beside this notebook, chooses PyTorch, on the CPU. Where Keras is not installed, its cells say how to get it, and the rest of the lesson goes on without it.
 #
 # **Predict.** NumPy by hand, PyTorch's `scaled_dot_product_attention` and Keras's layer `Attention` are given the same numbers. How many different answers do they return?
 
@@ -43,7 +43,7 @@ tensors = [torch.from_numpy(array) for array in (query, key, value)]
 print("PyTorch", functional.scaled_dot_product_attention(*tensors).numpy())
 
 # %% [markdown]
-# These two agree. The third is Keras:
+# These two agree, and the third is Keras:
 
 # %%
 keras = frameworks.load_keras()
@@ -55,13 +55,15 @@ else:
 reveal("different answers", "two")
 
 # %% [markdown]
-# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale: it computes $\mathrm{softmax}(QK^\top)V$, with one of the scores that Luong and others compared in 2015. Its docstring says so only by the words "Luong-style" and by the argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D, but multiplies the scores by a learned number that starts at 1, so a fresh layer gives [0.256, 0.356] again. (Keras's `MultiHeadAttention`, which we meet below, does scale.) The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
+# NumPy and PyTorch answer [0.308, 0.408], and Keras answers [0.256, 0.356], although nothing is broken. Keras's `Attention` leaves out the scale and computes $\mathrm{softmax}(QK^\top)V$, with one of the scores that Luong and others compared in 2015. Its docstring says so only by the words "Luong-style" and by the argument `use_scale`, which is `False` by default. With `use_scale=True` the layer still does not divide by √D. Instead it multiplies the scores by a learned number that starts at 1, so a fresh layer gives [0.256, 0.356] again. Keras's `MultiHeadAttention`, which we meet below, does scale.
 #
-# So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three of them: that the formula is the same, that the mask is the same, and that the weights are.
+# The order of the inputs is a second trap, because Keras wants the query, the *value*, and then the key.
+#
+# So "the same layer in another library" is a claim, and claims need evidence. This lesson tests three claims: that the formula is the same, that the mask is the same, and that the weights are the same.
 #
 # ## By hand
 #
-# If the missing scale is the whole difference, Keras must agree as soon as we put it in. The products q·k are 1.37, −0.28 and 1.51, and divided by √4 they are 0.685, −0.14 and 0.755. The same comes out if the query is divided by 2 before it goes in:
+# If the missing scale is the whole difference, Keras must agree as soon as we put it in. The products q·k are 1.37, −0.28 and 1.51, and divided by √4 they are 0.685, −0.14 and 0.755. You get the same scores if you divide the query by 2 before you pass it to Keras:
 
 # %%
 if keras:
@@ -71,22 +73,22 @@ else:
     print(frameworks.INSTALL)
 
 # %% [markdown]
-# Keras now agrees to within 2 · 10⁻⁸, which is rounding, because it computes in `float32` and NumPy here in `float64`. So one cause explains the whole difference. If more than rounding were left, there would have to be a second one.
+# Keras now agrees to within 2 · 10⁻⁸, which is rounding, because it computes in `float32` and NumPy here in `float64`. So one cause explains the whole difference. If more than rounding were left, there would have to be a second cause.
 #
 # ## In PyTorch
 #
 # ### What NumPy does differently
 #
-# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. (The mask of `masked_fill` says what to replace, and the condition of `np.where` what to keep.) Three differences are easy to trip over.
+# Most names have a twin in NumPy, such as `axis` for `dim`, `keepdims` for `keepdim`, and `np.where` for `masked_fill`. The mask of `masked_fill` says what to replace, but the condition of `np.where` says what to keep. Three other differences are easy to trip over.
 #
-# The first is about transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
+# The first difference is in transposing. PyTorch's `transpose(-1, -2)` swaps two axes, while NumPy's `transpose` wants all axes in their new order, and its `.T` reverses all of them. For a batch of matrices you want `swapaxes(-1, -2)`, or `.mT`, which arrays have since NumPy 2.
 
 # %%
 batch = np.zeros((2, 3, 5, 4))
 batch.T.shape, batch.swapaxes(-1, -2).shape
 
 # %% [markdown]
-# The second is about dtypes. **Predict.** `x` is an array in `float32`, as nearly all weights are. What dtype does `x / np.sqrt(4)` have?
+# The second difference is in dtypes. **Predict.** `x` is an array in `float32`, as nearly all weights are. What dtype does `x / np.sqrt(4)` have?
 
 # %%
 predict("float32 divided by np.sqrt(4)", options=("float16", "float32", "float64"))
@@ -97,9 +99,9 @@ reveal("float32 divided by np.sqrt(4)", str((x / np.sqrt(4)).dtype))
 (x / 4**0.5).dtype
 
 # %% [markdown]
-# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and does not change the dtype of the array, so `float32` stays; `np.sqrt(4, dtype=np.float32)` would do as well. (PyTorch is different: there a floating-point tensor without axes does not change the dtype of the other tensor.)
+# The number `np.sqrt(4)` is a `float64`, and since NumPy 2 such a number pulls the whole array up with it. From there on everything takes twice the memory, without a warning. Python's own `4**0.5` is a plain float and does not change the dtype of the array, so `float32` stays. The call `np.sqrt(4, dtype=np.float32)` would do as well. PyTorch is different, because there a floating-point tensor without axes does not change the dtype of the other tensor.
 #
-# The third is that NumPy has no softmax, so preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. The same happens with −∞ − (−∞).
+# The third difference is that NumPy has no softmax, so preventing overflow is your task, as in lesson 4. Dividing 0 by 0 gives NaN *and* a warning, even if `np.where` throws the NaN away afterward, because both sides are computed before `np.where` chooses between them. Subtracting −∞ from −∞ does the same.
 #
 # ### Exercise 12.1: attention in NumPy
 #
@@ -170,14 +172,14 @@ except NotImplementedError:
 # | zero-one | 1 | 0 | tokenizers, for padding |
 # | additive | 0 | minus infinity, or a large negative number | older code, and inside Keras and PyTorch |
 #
-# The first two have the same dtype and opposite meanings, so no error tells them apart, as you saw there. The other two have traps of their own, and whoever translates one convention into another meets them. With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
+# The first two have the same dtype and opposite meanings, so no error tells them apart, as you saw in lesson 5. The other two have traps of their own, which you meet when you translate one convention into another. With zero-one masks the trap is the operator `~`. On booleans it means "not", but on integers it flips every bit, so that 1 becomes −2 and 0 becomes −1:
 
 # %%
 padding = torch.tensor([1, 1, 1, 0])
 ~padding, ~padding.bool()
 
 # %% [markdown]
-# All four entries of `~padding` differ from 0. Where booleans are expected, each of them counts as true: in `np.where`, in Keras, and after `.bool()`. (PyTorch's attention refuses integers.)
+# All four entries of `~padding` differ from 0. Where booleans are expected, each of them counts as true: in `np.where`, in Keras, and after `.bool()`. PyTorch's attention, in contrast, refuses integers.
 #
 # Additive masks have two traps, and the first of them is arithmetic. **Predict.** What is `(1 - mask) * -inf` where the mask is 1?
 
@@ -190,7 +192,7 @@ reveal("0 times minus infinity", str(additive[0].item()))
 additive
 
 # %% [markdown]
-# The second trap is the number itself, because many programs use a large negative number in place of minus infinity, and it has to be large enough. Take three tokens with the scores 0, 1 and 2, and hide the third one by adding a number to its score. This is the weight that it keeps:
+# The second trap is the number itself, because many programs use a large negative number in place of minus infinity, and that number has to be large enough. Take three tokens with the scores 0, 1 and 2, and hide the third one by adding a number to its score. The third token then keeps this weight:
 
 # %%
 scores = torch.tensor([0.0, 1, 2])
@@ -207,14 +209,14 @@ plot.curves(
 )
 
 # %% [markdown]
-# At −6, half a percent of the weight is left. Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. There the number is added to all scores alike, and lesson 4 showed that softmax does not notice what is added to all:
+# At −6, half a percent of the weight is left. Here −12 is plenty, and −10,000 is more than plenty. A large number fails only where *every* score of a row gets it, which happens to a query that may look at nothing. There the number is added to all scores alike, and as lesson 4 showed, adding the same number to all scores does not change their softmax:
 
 # %%
 for power in (4, 9):
     print(f"minus 10^{power}:", (scores - 10.0**power).softmax(dim=0))
 
 # %% [markdown]
-# With −10,000 the row looks at everything as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits and the scores are lost behind the nine zeros. Neither gives zeros or NaN, so the mistake is easy to overlook.
+# With −10,000 the row looks at everything as it would without a mask. With −1,000,000,000 it looks at everything equally, because `float32` has only about seven digits and the scores are lost behind the nine zeros. Neither number gives zeros or NaN, so the mistake is easy to overlook.
 #
 # ### Exercise 12.2: one mask, four conventions
 #
@@ -264,7 +266,7 @@ def convert_mask(mask: Tensor, source: str, target: str) -> Tensor:
 # %% [markdown]
 # ### The same weights
 #
-# The last claim is the largest: that a layer of Keras and PyTorch's `nn.MultiheadAttention`, given the same weights, compute the same. Both have four projections, each of which is a matrix and a bias, but they store them differently. Here are the two lists for H = 3 heads of D = 4 dimensions, and E = 12.
+# The last claim is the largest. It says that a layer of Keras and PyTorch's `nn.MultiheadAttention`, given the same weights, compute the same. Both have four projections, each of which is a matrix and a bias, but they store these differently. Here are the two lists of parameters for H = 3 heads of D = 4 dimensions, and E = 12.
 
 # %%
 torch.manual_seed(0)
@@ -285,7 +287,7 @@ else:
 # %% [markdown]
 # Keras keeps one array for each projection, called its *kernel*, with the heads and the head dimension as axes of their own, and computes $xW$. The input therefore comes first in a kernel (E, H, D). PyTorch keeps the three input projections in one matrix, one below the other, and computes $xW^\top$, so the rows of this matrix are the outputs. Within each of the three parts the rows of a head lie together, first those of head 0 and then those of head 1, as in lesson 6.
 #
-# In the output kernel, too, the input comes first. Since the heads are what goes in here, its shape is (H, D, E).
+# In the output kernel, too, the input comes first. Its input is the heads, so its shape is (H, D, E).
 #
 # A small example shows what has to happen. With E = 2, one head, D = 2 and x = [1, 0], the next cell prints what Keras does with a kernel, and what PyTorch does with the same matrix.
 
@@ -356,7 +358,7 @@ except NotImplementedError:
     print("not yet: exercise 12.3 is still open")
 
 # %% [markdown]
-# One thing is not settled by copying the weights, and that is what a query gets that may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the weights, which makes four answers to one question. Both layers are fresh, so their biases are 0.
+# Copying the weights does not settle what a query gets if it may look at nothing. Below, the first of five queries may not look at any key. Both layers can be asked either for the output alone or for the output and the weights, which makes four answers to one question. Both layers are fresh, so their biases are 0.
 #
 # **Predict.** How many kinds of answer are among the four?
 
@@ -388,7 +390,7 @@ else:
 reveal("kinds of answer", "three")
 
 # %% [markdown]
-# Keras gives zeros the first time and something else the second time. Its faster path averages all five tokens, hidden or not, because inside it adds a large negative number to every score of the row, with the effect that you saw above. So in the versions that were used here, PyTorch 2.13 and Keras 3.15, both libraries give two different answers, depending on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
+# Keras gives zeros the first time and something else the second time. Its faster path adds a large negative number to every score of the row, with the effect that you saw above, so it averages all five tokens, hidden or not. In the versions that were used here, PyTorch 2.13 and Keras 3.15, both libraries therefore give two different answers, depending on whether weights are asked for. Where a query may look at nothing, decide the answer yourself, and test it.
 #
 # ## What can go wrong
 #
@@ -396,9 +398,9 @@ reveal("kinds of answer", "three")
 #
 # **Sizes that forgive.** A square matrix lets a transposed kernel pass without an error, and with a single head a wrong order of heads does not even change the numbers. Make all sizes different where you can. Where you cannot, as with these E × E matrices, only a comparison of the results can decide.
 #
-# **Biases that start at 0, norms that start at 1.** While they are fresh, nothing shows whether you have copied them, so compare the layers with random ones.
+# **Biases that start at 0, norms that start at 1.** While biases and norms are fresh, nothing shows whether you have copied them, so compare the layers with random ones.
 #
-# **A tolerance chosen afterward.** Say before you look what difference you expect. In `float32` it is a few parts in ten million of the outputs' size, and something like 10⁻³ is not rounding of `float32`. It may come from products that are `float32` only by name, because many GPUs multiply with 10 bits (*TF32*) unless they are told otherwise. It may also come from a setting that is not a weight, such as the number that a layer norm adds to the variance, which is 10⁻³ in Keras and 10⁻⁵ in PyTorch.
+# **A tolerance chosen afterward.** Before you look, say what difference you expect. In `float32` it is a few parts in ten million of the outputs' size, and something like 10⁻³ is not rounding of `float32`. It may come from products that are `float32` only by name, because many GPUs multiply with 10 bits (*TF32*) unless they are told otherwise. It may also come from a setting that is not a weight, such as the number that a layer norm adds to the variance, which is 10⁻³ in Keras and 10⁻⁵ in PyTorch.
 #
 # **The whole model at once.** Compare layer by layer, from the input on, and stop at the first layer that differs.
 #
