@@ -213,7 +213,7 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16):
 #
 # ### Many examples
 #
-# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too, with random sizes, random numbers and random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws. In about one draw of three, there is a query that sees nothing.
+# An example that you make up catches the bugs that you have in mind. So let the computer make up examples, too, with random sizes, random numbers and random masks. The function `random_inputs(generator)` draws a query, keys, values and a mask. Because the sizes run only from 1 to 4, they are often equal, but there are many draws. In about one draw in three, there is a query that sees nothing.
 
 # %%
 generator = torch.Generator().manual_seed(0)
@@ -598,7 +598,7 @@ except NotImplementedError:
 #
 # **False alarms.** A test with `==` reports an attention that only sums in another order, and a tolerance of 10⁻⁷ still reports most of those in `float32`. A reviewer who reports such differences is soon ignored.
 #
-# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, it can be wrong in the same way as the result. Questions with known answers do not have that problem.
+# **A test with the same bug.** If the expected result comes from code by the same author, or from the same helper function, both results are wrong together. Questions with known answers do not have that problem.
 #
 # **Bugs in pairs.** One bug can hide another. An attention that writes to its inputs spoils the test that follows, and NaN in one place makes every comparison false. Give copies to each test, and look at one thing at a time.
 #
