@@ -111,7 +111,7 @@ for kind in ("bare", "post-norm", "pre-norm", "no norm"):
 # %% [markdown]
 # After 50 steps the bare stack is no better than a guess among ten digits, whose loss is $\ln 10 = 2.30$, and it never learns anything. Post-norm has begun to learn, and pre-norm is nearly done. Without norms the numbers in the stream grow to more than twice their size before any training, and learning takes longer than with pre-norm, about as long as with post-norm.
 #
-# Twelve blocks can still do without norms, but with 48 it becomes hard, because every block enlarges what it reads. In a single run of such a stack, the standard deviation after the last of the 48 blocks was 82 without norms and 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny. Larger post-norm models need such a start (Xiong et al., below), but this small one does not.
+# Twelve blocks can still do without norms, but with 48 it becomes hard, because every block enlarges what it reads. In a single run of such a stack, the standard deviation after the last of the 48 blocks was 82 without norms and 2.7 with pre-norm. The original transformer was trained with post-norm and with a learning rate that started tiny. Larger models of this kind need such a start (Xiong et al., below), but this small one does not.
 #
 # ### Why the bare stack fails
 #

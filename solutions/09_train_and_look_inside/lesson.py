@@ -471,7 +471,7 @@ plot.heatmap(
 # %% [markdown]
 # Layer 0 has three previous-token heads, 0.0, 0.1 and 0.3. Above it there are three heads that look for repetitions, 1.0, 1.3 and 2.2, although nobody asked for three of each. But a score has no natural threshold, and head 1.2 has 0.43 on repetitions.
 #
-# So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** If we take away one of them, which one raises the loss on text more?
+# So the stripe, 0.0, is a head that copying could need, and the smear, 0.2, is in neither group. Start with these two, and with text. **Predict.** We take away one of them, and the loss on text rises. For which of the two does it rise more?
 
 # %%
 predict("the more important head", options=("0.0, the stripe", "0.2, the smear"))
