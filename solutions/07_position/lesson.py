@@ -121,7 +121,7 @@ figures.clocks(
 # %% [markdown]
 # ## In PyTorch
 #
-# There are four usual ways to tell attention about order, of which you have seen the first. They differ in what they change:
+# There are four usual ways to tell attention about order. You have seen the first of them, and they differ in what they change:
 #
 # | way | what is changed | built in |
 # |---|---|---|

@@ -96,7 +96,7 @@ figures.block()
 # %% [markdown]
 # $$x \leftarrow x + \text{attention}(\text{norm}_1(x)), \qquad x \leftarrow x + \text{linear}_2\big(\text{ReLU}(\text{linear}_1(\text{norm}_2(x)))\big).$$
 #
-# On the left side of the figure the stream runs down to the output, and no norm and no matrix is in its way, only additions. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead. This is called *post-norm*, and in it the stream itself passes through every norm.
+# On the left side of the figure the stream runs down to the output through additions only, with no norm and no matrix in its way. Normalizing at the beginning of each branch in this way is called *pre-norm*. The paper of 2017 normalized *after* each addition instead. This is called *post-norm*, and in it the stream itself passes through every norm.
 #
 # We can measure how much depends on this choice. Here are stacks of twelve blocks that learn for 100 steps to reverse eight digits. The "bare" ones are post-norm blocks without the additions, and the last ones are pre-norm blocks without the norms. The cell prints the loss on the way, and before it, for the untrained stack, the standard deviation of the numbers in the stream before its first block and after its last one.
 

@@ -574,7 +574,7 @@ for name, group in groups.items():
 #
 # The control makes the result strong. Without all six of the other heads text suffers, but 99% of the characters are still copied. The two groups are therefore not only needed for copying but enough for it. Of the three heads that look for repetitions, one is enough, because 98% or 99% are copied with any two of them switched off (the pairs that are not in the table give the same).
 #
-# So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, one has to remove the head alone and then together with the heads that might do the same.
+# So no single head is responsible for copying. Any one of the three can be spared, and so can any two, but not all three together. An ablation that shows nothing does not prove that a head does nothing, because the head may have a twin. To tell the two cases apart, remove the head alone and then together with the heads that might do the same.
 #
 # ### When did it learn that?
 #

@@ -297,7 +297,7 @@ def decode_step(mha: MultiHeadAttention, x_new: Tensor, cache: KVCache) -> Tenso
 #
 # ### Fewer keys than queries
 #
-# So far every head has had keys and values of its own. Does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. For the model above, this is what the cache shrinks to:
+# So far every head has had keys and values of its own, but does it need them? In *multi-query attention* all heads share a single set of keys and values. In *grouped-query attention* there are a few sets, each of which serves a group of heads, while the queries stay as they were. For the model above, this is what the cache shrinks to:
 
 # %%
 for name, sets in (("one set per head", 32), ("8 sets", 8), ("1 set", 1)):

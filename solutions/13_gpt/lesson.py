@@ -56,7 +56,7 @@ twice = {word: merge(tokens, ("lo", "w")) for word, tokens in once.items()}
 once, twice
 
 # %% [markdown]
-# After the first merge, the pair lo, w occurs in all ten words, too, and so *low* has become a token after two merges. No merge crosses the end of a word, which is why it suffices to know how often each word occurs.
+# After the first merge, the pair lo, w occurs in all ten words, too, and so *low* has become a token after two merges. No merge crosses the end of a word, so it is enough to know how often each word occurs.
 #
 # ### Exercise 13.1: learn byte pairs
 #
@@ -368,7 +368,7 @@ def train(model: nn.Module, rows: list, steps: int, rate, groups, show) -> list[
 
 
 # %% [markdown]
-# The next cell takes your model, your learning rate and your groups if they are there, and otherwise the ones that are provided. If your computer is slow or shared with others, put 900 in the place of `given.notebook_steps()`: the definitions get worse, and everything below works all the same.
+# The next cell takes your model, your learning rate and your groups if they are there, and otherwise the ones that are provided. If your computer is slow or shared with others, replace `given.notebook_steps()` with 900. The definitions get worse, but everything below still works.
 
 # %% measured
 torch.manual_seed(0)
@@ -554,7 +554,7 @@ for heat in (0.1, 0.7, 1.0, 1.5):
     print_shares(f"temperature {heat:4}", lines)
 
 # %% [markdown]
-# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and each of these cuts a run short. The difference therefore does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable way on is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
+# At temperature 1 the model shares less with its text than real new definitions do, 0.45 against 0.50. But one in six of its words does not exist, and each of these cuts a run short. The difference therefore does not show that the model quotes less than a lexicographer does. At 0.1, where it hardly invents words, it clearly quotes more, because the most probable continuation is the one that it has seen most often. This test cannot say how many definitions of *seen* words the model knows by heart.
 #
 # ### Words that do not exist
 #
