@@ -42,13 +42,13 @@ def attention(weights: Sequence[float]) -> None:
         [
             *CHAIN,
             *shares,
-            ("s0", "context", 0.1, "scores each h"),
             ("s0", "y0"),
             ("context", "y0"),
         ],
         "Attention: every state is asked, some count more",
         marked=["context"],
-        notes={f"h{i}": f"{weight:g}" for i, weight in enumerate(weights)},
+        notes={f"h{i}": f"{weight:g}" for i, weight in enumerate(weights)}
+        | {"s0": "scores each h"},
         alt="An arrow leads from each of the states h0 to h4 to the context; the thickest comes from h2. The decoder's "
         "state s0 scores each of them, which decides how thick they are. The word y0 is written from s0 and the "
         "context. For the next word the arrows have other widths.",
@@ -61,12 +61,12 @@ def distance() -> None:
         word: (i, 0)
         for i, word in enumerate(["the", "cat", "sat", "on", "the ", "mat"])
     }
-    states = {f"h{i}": (i - 1, 1) for i in range(1, 7)}
+    states = {f"h{i}": (i, 1) for i in range(6)}
     plot.diagram(
         words | states | {"context": (2.5, 2.3)},
-        [(f"h{i}", f"h{i + 1}", 0.8) for i in range(1, 6)]
-        + [(word, f"h{i}", 0.1) for i, word in enumerate(words, start=1)]
-        + [(h, "context", 0.8 if h == "h1" else 0.1) for h in states],
+        [(f"h{i}", f"h{i + 1}", 0.8) for i in range(5)]
+        + [(word, f"h{i}", 0.1) for i, word in enumerate(words)]
+        + [(h, "context", 0.8 if h == "h0" else 0.1) for h in states],
         "Five steps from the first state to the last, one from any state to the context",
         marked=["context"],
         alt="A sentence of six words. Above it is a chain of six states, so what came in first passes through "
