@@ -11,7 +11,7 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.package import LessonPackage
 from autograder.judging.authors_words import speaks_of, without_praise
-from autograder.judging.case import Case, Found
+from autograder.judging.case import Case
 from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
@@ -118,7 +118,7 @@ def test_what_an_author_leaves_open_gives_way_to_a_proof() -> None:
     known = target(mistakes={"sideways": fingerprint(Returned(RIGHT.tree.mT))})
     words = {"sideways": "It lies on its side. Is a transpose missing? Either here or there."}
     proof = "Without `.mT` in line 2, every check passes."
-    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: Found(proof))
+    verdict = judge("task", [known], [Returned(RIGHT.tree.mT)], words, search=lambda: proof)
     assert verdict.failure.message == f"It lies on its side. {proof}"
 
 

@@ -6,6 +6,7 @@ from weakref import WeakSet
 
 import pytest
 import torch
+from autograder.judging.trace import TRACE
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import notebook_text
@@ -20,7 +21,6 @@ from autograder.grading.sandbox.meter import usage_of
 from autograder.grading.submission import Submission
 from autograder.judging.check import Check
 from autograder.judging.syntax import Code
-from autograder.judging.trace import TRACE
 from autograder.judging.trial import NO_TIME_LEFT
 from autograder.judging.values import Outcome, Returned
 from autograder.paths import find_course

@@ -61,7 +61,7 @@ def with_proof(explanation: Explanation, case: Case) -> Explanation:
 
 def proof(case: Case) -> str:
     """Return the edit of the student's code with which every check passes, '' where any other number would do."""
-    repair = case.search().repair
+    repair = case.search()
     return repair if ANSWERS["passes"] in repair and not ANY_VALUE.search(repair) else ""
 
 

@@ -11,19 +11,6 @@ from .values import Outcome
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a student reads about runs of the code, whole and edited; '' where they show nothing.
-
-    Args:
-        repair: an edit with which checks pass, or which makes a part right.
-        special: where NaN appears first.
-    """
-
-    repair: str = ""
-    special: str = ""
-
-
-@dataclass(frozen=True)
 class Case:
     """A wrong answer: what every check gave, and which of them failed first.
 
@@ -35,7 +22,7 @@ class Case:
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, '' where that is not known.
         calls: which meaningful functions the solution calls; None where that is not known.
-        search: runs the student's code again, whole and edited, and returns what that shows.
+        search: runs the student's code edited, and says which edit passes, or makes a part right; '' for none.
     """
 
     targets: Sequence[Target]
@@ -45,7 +32,7 @@ class Case:
     hints: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
     calls: Collection[str] | None = None
-    search: Callable[[], Found] = Found
+    search: Callable[[], str] = str
 
     @property
     def target(self) -> Target:

@@ -21,7 +21,7 @@ from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, 
 from .mutant import family_of
 from .observations import axes_in_front, observed, unread_names
 from .progress import HOME_ROUNDING
-from .recognize import AMONG_OTHERS, AUTHORS, WHOLE, mutant_in_words, mutants_that_fit
+from .recognize import mutants_that_fit
 from .relations import Known, Relation, relation_of, wrong_order
 from .sentences import ANSWERS, CHANGES, PROVED
 from .sizes import form_of, is_far_too_large
@@ -113,19 +113,20 @@ def known_mistake(case: Case) -> Explanation | None:
     Where they are no numbers of its own, other mistakes give them too, so a repair of the student's code is told as
     well, if there is one.
     """
-    names, whole = (mutants_that_fit(case, levels) for levels in (AUTHORS, WHOLE))
-    alone = len(set(map(family_of, names))) == 1
-    for name in names:
-        if PRAISE.search(case.messages[name]) and name not in whole:
+    fits = mutants_that_fit(case)
+    best = [fit for fit in fits if fit.everywhere] or [fit for fit in fits if fit.visible]
+    alone = len({family_of(fit.name) for fit in best}) == 1
+    for fit in best:
+        if PRAISE.search(case.messages[fit.name]) and not fit.whole:
             return None
-        if found := told(named(case, name), name, case, alone=alone):
+        if found := told(named(case, fit.name), fit.name, case, alone=alone):
             return found
     return None
 
 
 def known_mistake_among_others(case: Case) -> Explanation | None:
     """A known mistake gives the values of the first failed check, and not those of others that fail."""
-    name = next(iter(mutants_that_fit(case, AMONG_OTHERS)), None)
+    name = next((fit.name for fit in mutants_that_fit(case) if fit.unopposed and fit.numbers), None)
     if name is None or PRAISE.search(case.messages[name]):
         return None
     found = with_proof(named(case, name), case)
@@ -139,7 +140,8 @@ def known_mistake_in_another_form(case: Case) -> Explanation | None:
     if outcomes[case.first] is case.outcome or not failed or proof(case):
         return None
     again = replace(case, outcomes=outcomes, first=failed[0])
-    name = next((n for n in mutants_that_fit(again, AUTHORS) if has_own_numbers(again, n)), None)
+    fits = [fit for fit in mutants_that_fit(again) if has_own_numbers(again, fit.name)]
+    name = next((fit.name for fit in fits if fit.everywhere), None)
     if name is None or again.target.hidden != case.target.hidden:
         return None
     trouble = kind_of_trouble(fingerprint(case.outcome), case.target.right)
@@ -151,12 +153,6 @@ def has_own_numbers(case: Case, mistake: str) -> bool:
     """Say whether no other mistake gives a known mistake's values, and its author's words praise nothing."""
     own = shows_its_own_numbers(case.target.mistakes[mistake], case.target.right, case.target.tolerance)
     return own and not PRAISE.search(case.messages[mistake])
-
-
-def known_mistake_in_words(case: Case) -> Explanation | None:
-    """A known mistake's result is described in the same words; numbers beside them are drawn at random."""
-    name = mutant_in_words(case)
-    return named(case, name) if name else None
 
 
 def named(case: Case, mistake: str) -> Explanation:
@@ -178,7 +174,7 @@ def changed_in_place(case: Case) -> Explanation | None:
 
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
-    sentence = case.search().repair
+    sentence = case.search()
     if not PROVED.search(sentence):
         return None
     if any(CHANGES[words] in sentence for words in ("one part", "one batch")):
@@ -204,7 +200,7 @@ def cause(case: Case) -> str:
 def relation(case: Case) -> Explanation | None:
     """The result is related to the right one: it is transposed, negated, one of several, and so on."""
     closest = related(case.target, case.outcome)
-    return as_relation(closest) if closest and not case.search().special else None  # NaN elsewhere says more
+    return as_relation(closest) if closest else None
 
 
 def as_relation(relation: Relation) -> Explanation:
@@ -241,7 +237,6 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_in_another_form,
     repair,
     changed_in_place,
-    known_mistake_in_words,
     relation,
     exception,
     what_is_there,
@@ -253,8 +248,7 @@ OPEN = (relation, exception, what_is_there)  # they leave it open what in the co
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with what was seen in the code: by reading it, and by running it edited."""
-    found = case.search()
-    more = " ".join(filter(None, (unread(case), observed_in(case), found.repair or found.special)))
+    more = " ".join(filter(None, (unread(case), observed_in(case), case.search())))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail

@@ -15,8 +15,8 @@ from itertools import count, islice
 from typing import Any
 
 from .edit_operators import OPERATORS
-from .observations import parameters_of, unread_parameters
-from .site import Change, Site, Size
+from .observations import unread_parameters
+from .site import Change, Site, Size, parameters_of
 from .syntax import called
 
 MOST_EDITS = 20_000  # that are made of one cell: an honest one of 1,600 nodes has 12,000
@@ -99,8 +99,8 @@ def edits_of(tree: ast.Module, text: str, near: int = 0) -> list[Edit]:
 def changes_in(tree: ast.Module, text: str) -> Iterator[tuple[Site, tuple[Any, Any], Change, Size]]:
     """Yield each change that an operator makes, with its site and the container that it writes into."""
     for site, container, key in sites_in(tree, Around(), text):
-        for operator, size in OPERATORS:
-            for change in operator(site):
+        for size, operators in OPERATORS.items():
+            for change in (change for operator in operators for change in operator(site)):
                 yield site, (container, key), change, size
 
 

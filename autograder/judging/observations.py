@@ -9,7 +9,7 @@ from itertools import islice
 from torch import Tensor
 
 from .sentences import OBSERVED
-from .site import in_one_line
+from .site import in_one_line, parameters_of
 from .syntax import DRAW, called, definition, is_self, number_in, parsed
 
 MOST_NAMED = 2
@@ -23,12 +23,6 @@ MEANINGFUL = (  # steps that are hardly another way of writing one that a soluti
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
     *("normalize", "layer_norm", "sort", "round", "floor", "ceil"),
 )
-
-
-def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[str]:
-    """Return the names of a function's parameters, those with a star left out."""
-    given = function.args
-    return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
 def unread_parameters(function: ast.FunctionDef | ast.Lambda) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .case import Case
@@ -34,22 +33,10 @@ class Fit:
     whole: bool
 
 
-Level = Callable[[Fit], bool]
-AUTHORS: tuple[Level, ...] = (
-    lambda fit: fit.everywhere,
-    lambda fit: fit.visible,
-)
-WHOLE: tuple[Level, ...] = (lambda fit: fit.whole,)
-# whoever made two mistakes is told of one, unless a passed check speaks against it
-AMONG_OTHERS: tuple[Level, ...] = (lambda fit: fit.unopposed and fit.numbers,)
-
-
-def mutants_that_fit(case: Case, levels: Sequence[Level]) -> list[str]:
-    """Name the known mistakes that give the values of the first failed check and agree best otherwise."""
+def mutants_that_fit(case: Case) -> list[Fit]:
+    """Return the known mistakes that give the values of the first failed check."""
     target, outcome = case.target, fingerprint(case.outcome)
-    names = [n for n, known in target.mistakes.items() if is_like(outcome, known, target)]
-    fits = [fit_of(case, name) for name in names]
-    return next((best for level in levels if (best := [fit.name for fit in fits if level(fit)])), [])
+    return [fit_of(case, name) for name, known in target.mistakes.items() if is_like(outcome, known, target)]
 
 
 def is_like(outcome: Fingerprint, known: Fingerprint, target: Target) -> bool:
@@ -67,34 +54,15 @@ def without_names(outcome: Fingerprint) -> Fingerprint:
 
 def fit_of(case: Case, name: str) -> Fit:
     """Return how far a mutant agrees with an answer that it gives on the first failed check."""
-    triples = list(zip(case.targets, case.outcomes, (t.mistakes.get(name) for t in case.targets), strict=True))
-    telling = [(t, o, known) for t, o, known in triples if known is not None and t.is_wrong(known)]
-    agree = [(t, is_like(fingerprint(o), known, t)) for t, o, known in telling]
-    passes = [(t, o) for t, o, known in triples if known is not None and not t.hidden and not t.is_wrong(known)]
-    target, known = case.target, case.target.mistakes[name]
+    rows = [(t, o, t.mistakes[name]) for t, o in zip(case.targets, case.outcomes, strict=True) if name in t.mistakes]
+    telling = [(t, o, is_like(fingerprint(o), known, t)) for t, o, known in rows if t.is_wrong(known)]
+    known = case.target.mistakes[name]
     finite = {path: leaf for path, leaf in known.get("leaves", {}).items() if not leaf.get("nan")}
-    numbers = shows_numbers({"leaves": finite}, target.right, target.tolerance)
     return Fit(
         name,
-        everywhere=all(agrees for _, agrees in agree),
-        visible=all(agrees for t, agrees in agree if not t.hidden),
+        everywhere=all(agrees for _, _, agrees in telling),
+        visible=all(agrees for t, _, agrees in telling if not t.hidden),
         unopposed=not any(t.accepts(o) for t, o, _ in telling),
-        numbers=numbers,
-        whole=all(t.accepts(o) for t, o in passes),
+        numbers=shows_numbers({"leaves": finite}, case.target.right, case.target.tolerance),
+        whole=all(t.accepts(o) for t, o, known in rows if not t.hidden and not t.is_wrong(known)),
     )
-
-
-def mutant_in_words(case: Case) -> str | None:
-    """Name the mutant whose result is described in the same words, where numbers drawn at random never coincide."""
-    target, mine = case.target, texts_in(fingerprint(case.outcome))
-    right = texts_in(target.right)
-    if mine == right or mine.keys() != right.keys():
-        return None
-    same_words = [name for name, known in target.mistakes.items() if texts_in(known) == mine]
-    return next((name for name in same_words if fit_of(case, name).unopposed), None)
-
-
-def texts_in(outcome: Fingerprint) -> dict[str, str]:
-    """Return what a result holds of descriptions in words, by path."""
-    leaves = {path: leaf.get("plain") for path, leaf in outcome.get("leaves", {}).items()}
-    return {path: text for path, text in leaves.items() if isinstance(text, str) and " " in text}

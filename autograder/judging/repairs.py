@@ -10,21 +10,19 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from .case import Found
 from .compare import label_in
-from .fingerprint import Fingerprint, fingerprint
+from .fingerprint import fingerprint
 from .neighbors import Edit
 from .progress import gained
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .sizes import is_far_too_large
 from .target import Target
-from .trace import first_special, is_table, rewritten
 from .trial import NO_TIME_LEFT
 from .tried import FORMS, Reach, Tried
-from .values import Lost, Outcome, Raised, Returned
+from .values import Lost, Outcome, Raised
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
@@ -106,7 +104,6 @@ class Search:
         run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
         confirm: says whether an edited cell that passes every check does so on other inputs too.
         needed: functions that the solution calls too.
-        trace: runs a check, by its number, on a cell in which every expression is looked at.
         tried: what another search of the same cell has read and run, where there was one.
     """
 
@@ -118,10 +115,8 @@ class Search:
         run: RunEdited,
         confirm: Callable[[str], bool] = lambda source: True,
         needed: Collection[str] = (),
-        trace: RunEdited = lambda source, i: NO_TIME_LEFT,
         tried: Tried | None = None,
     ) -> None:
-        self._trace = trace
         self._tried = tried or Tried(cell, needed)
         self._targets, self._run, self._confirm = targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
@@ -133,26 +128,9 @@ class Search:
         self._seen: set[str] = set()
         self._over = False
 
-    def found(self) -> Iterator[Found]:
-        """Yield what a student reads about the code that was run, each better than the one before it."""
-        if self._tried.special is None:
-            self._tried.special = self._special()
-        found = Found(special=self._tried.special)
-        yield found
-        for repair in self.repairs():
-            yield replace(found, repair=repair.sentence)
-
-    def _special(self) -> str:
-        """Say where NaN appears first that the right result has not: the code runs again, and is looked at."""
-        tree = self._tried.tree
-        right = self._targets[self._order[0]].right if self._order and tree.body else None
-        if right is None or not has_new_nan(fingerprint(self._before), right):
-            return ""
-        source, places = rewritten(tree)
-        seen = self._trace(source, self._order[0])
-        if not isinstance(seen, Returned) or not is_table(seen.tree, places):
-            return ""
-        return first_special(places, seen.tree, self._tried.cell)
+    def found(self) -> Iterator[str]:
+        """Yield what a student reads about edits that were run, each better than the one before it."""
+        return (repair.sentence for repair in self.repairs())
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
@@ -267,12 +245,6 @@ class Search:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
         outcome = self._run(source, i)
         return TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
-
-
-def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
-    """Say whether there is NaN in a result where the right one has none."""
-    theirs = right.get("leaves", {})
-    return any(leaf.get("nan") and not theirs.get(p, {}).get("nan") for p, leaf in mine.get("leaves", {}).items())
 
 
 def is_small(edit: Edit) -> bool:

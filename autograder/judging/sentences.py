@@ -72,9 +72,6 @@ OBSERVED: Mapping[str, str] = {
     "own generator": "`{code}` draws, but not from `{name}`.",
     "seed in loop": "`{code}` stands in a loop, so every round draws the same numbers again.",
     "yield without gradients": "`yield` stands inside `{code}`, so gradients are off for all that runs in the block.",
-    "nan from": "NaN appears first in {nan}.",
-    "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
-    "nan by": "There, {reason} is NaN.",
     "nan alone": "`{code}` is true for NaN alone: any other wrong number passes.",
 }
 

@@ -1,4 +1,4 @@
-"""A place in a student's code that can be edited, and what an operator proposes for it."""
+"""A place in a student's code that can be edited, what an operator proposes for it, and code made from a template."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from typing import Any
+
+from .parsing import parse
+from .sentences import CHANGES
 
 LONGEST_PIECE = 60
 
@@ -21,58 +24,6 @@ class Size(IntEnum):
     WHOLE = 3  # the order of statements, or how a whole function is called
     REMOVAL = 4  # of more than a few nodes
     NAME = 5
-
-
-@dataclass(frozen=True)
-class Site:
-    """A node, and what an operator may know of its surroundings.
-
-    Args:
-        node: the node.
-        parents: what it is in, nearest first.
-        names: parameters and variables of the function that it is in.
-        text: the student's cell.
-        unread: parameters of that function that nothing in it reads.
-    """
-
-    node: ast.AST
-    parents: tuple[ast.AST, ...]
-    names: tuple[str, ...]
-    text: str = field(repr=False)
-    unread: tuple[str, ...] = ()
-
-    @cached_property
-    def arguments(self) -> set[str]:
-        """The parameters of the functions that it is in."""
-        functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
-        return {argument.arg for f in functions for argument in (*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs)}
-
-    @property
-    def parent(self) -> ast.AST:
-        """The node that it is directly in."""
-        return self.parents[0]
-
-    @property
-    def line(self) -> int:
-        """The line that it begins in."""
-        return next(filter(None, map(line_of, (self.node, *self.parents))), 0)
-
-    @property
-    def in_method(self) -> bool:
-        """Whether it is in a function with `self`."""
-        functions = (parent for parent in self.parents if isinstance(parent, ast.FunctionDef))
-        return any(function.args.args and function.args.args[0].arg == "self" for function in functions)
-
-    def code(self, node: ast.AST | None = None) -> str:
-        """Return a node as the student wrote it, on one line and not too long."""
-        node = self.node if node is None else node
-        if id(node) not in self._written:  # an operator may ask for each of a thousand names
-            self._written[id(node)] = node, in_one_line(written(node, self.text) or ast.unparse(node))
-        return self._written[id(node)][1]
-
-    @cached_property
-    def _written(self) -> dict[int, tuple[ast.AST, str]]:
-        return {}
 
 
 @dataclass(frozen=True)
@@ -94,7 +45,79 @@ class Change:
     alike: str = ""
 
 
+@dataclass(frozen=True)
+class Site:
+    """A node, and what an operator may know of its surroundings.
+
+    Args:
+        node: the node.
+        parents: what it is in, nearest first.
+        names: parameters and variables of the function that it is in.
+        text: the student's cell.
+        unread: parameters of that function that nothing in it reads.
+    """
+
+    node: ast.AST
+    parents: tuple[ast.AST, ...]
+    names: tuple[str, ...]
+    text: str = field(repr=False)
+    unread: tuple[str, ...] = ()
+
+    @cached_property
+    def functions(self) -> list[ast.FunctionDef]:
+        """The functions that it is in, nearest first."""
+        return [parent for parent in self.parents if isinstance(parent, ast.FunctionDef)]
+
+    @cached_property
+    def arguments(self) -> set[str]:
+        """The parameters of the functions that it is in."""
+        return {name for function in self.functions for name in parameters_of(function)}
+
+    @property
+    def parent(self) -> ast.AST:
+        """The node that it is directly in."""
+        return self.parents[0]
+
+    @property
+    def line(self) -> int:
+        """The line that it begins in."""
+        return next(filter(None, map(line_of, (self.node, *self.parents))), 0)
+
+    @property
+    def in_method(self) -> bool:
+        """Whether it is in a function with `self`."""
+        return any(parameters_of(function)[:1] == ["self"] for function in self.functions)
+
+    def code(self, node: ast.AST | None = None) -> str:
+        """Return a node as the student wrote it, on one line and not too long."""
+        node = self.node if node is None else node
+        if id(node) not in self._written:  # an operator may ask for each of a thousand names
+            self._written[id(node)] = node, in_one_line(written(node, self.text) or ast.unparse(node))
+        return self._written[id(node)][1]
+
+    @cached_property
+    def _written(self) -> dict[int, tuple[ast.AST, str]]:
+        return {}
+
+    def becomes(self, kind: str, new: ast.AST, shown: ast.AST | None = None, **gaps: object) -> Change:
+        """Return a change of a kind in `CHANGES`, which has words with gaps.
+
+        Args:
+            kind: a key of `CHANGES`.
+            new: what stands in the node's place.
+            shown: the student's code that the card names, where that is more or less than the node.
+            gaps: what fills the words' gaps.
+        """
+        return Change(new, self.code(shown), CHANGES[kind].format(**gaps))
+
+
 Operator = Callable[[Site], Iterator[Change]]
+
+
+def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[str]:
+    """Return the names of a function's parameters, those with a star left out."""
+    given = function.args
+    return [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
 def line_of(node: ast.AST) -> int:
@@ -138,3 +161,44 @@ def statements_of(body: list[ast.stmt]) -> ast.stmt:
     if not body:
         return ast.Pass()
     return body[0] if len(body) == 1 else ast.If(ast.Constant(True), body, [])
+
+
+def made(template: str, **parts: ast.AST) -> Any:
+    """Return code in which some names of a template are replaced by nodes: `made("A.clone()", A=node)`."""
+    return filled(parsed_template(template), parts)
+
+
+@lru_cache(maxsize=512)
+def parsed_template(template: str) -> ast.AST:
+    """Return a template's expression or statement."""
+    (statement,) = parse(template).body
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
+def filled(template: Any, parts: dict[str, ast.AST]) -> Any:
+    """Return a copy of a template with nodes in place of names. It stands nowhere in the student's text."""
+    if isinstance(template, list):
+        return [filled(item, parts) for item in template]
+    if not isinstance(template, ast.AST):
+        return template
+    if isinstance(template, ast.Name) and template.id in parts:
+        return parts[template.id]
+    new = type(template)(**{name: filled(getattr(template, name, None), parts) for name in template._fields})
+    if "lineno" in template._attributes:
+        new.lineno = 0  # type: ignore[attr-defined]
+    return new
+
+
+def fits(template: Any, node: Any, parts: dict[str, ast.AST]) -> bool:
+    """Say whether code has a template's form; what stands in place of its capital letters goes into `parts`."""
+    if isinstance(template, list):
+        pairs = zip(template, node, strict=False)
+        return len(template) == len(node) and all(fits(item, part, parts) for item, part in pairs)
+    if not isinstance(template, ast.AST):
+        return bool(template == node)
+    if isinstance(template, ast.Name) and len(template.id) == 1 and template.id.isupper():
+        return isinstance(node, ast.expr) and ast.dump(parts.setdefault(template.id, node)) == ast.dump(node)
+    fields = (name for name in template._fields if name != "ctx")
+    return type(template) is type(node) and all(
+        fits(getattr(template, name, None), getattr(node, name, None), parts) for name in fields
+    )

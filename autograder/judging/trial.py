@@ -14,7 +14,6 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -23,8 +22,7 @@ from torch import Tensor
 from .check import Check
 from .parsing import parse
 from .syntax import parsed
-from .trace import TRACE
-from .values import Lost, Outcome, Raised, Returned
+from .values import Lost, Outcome, Raised
 
 CELL = "<edited cell>"
 SECONDS = 0.75  # of processor time, for all trials of one answer
@@ -92,22 +90,14 @@ class Trials:
         self._names, self._exercise, self._left = names, exercise, seconds
 
     def run(self, source: str, check: Check, seed: int) -> Outcome:
-        """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time.
-
-        Of definitions in which every expression is looked at, what was seen comes back, where they ran to the end.
-        """
+        """Run one check on edited definitions; NO_TIME_LEFT where all trials together have used up their time."""
         if self._left <= 0:
             return NO_TIME_LEFT
         began = time.process_time()
-        names = own_names(self._names, source)
         try:
-            outcome = self._outcome(source, names, check, seed)
+            return self._outcome(source, own_names(self._names, source), check, seed)
         finally:
-            if TRACE not in names:  # of which there is one
-                self._left -= time.process_time() - began
-        return (
-            replace(outcome, tree=names[TRACE].table()) if TRACE in names and isinstance(outcome, Returned) else outcome
-        )
+            self._left -= time.process_time() - began
 
     def _outcome(self, source: str, names: dict[str, Any], check: Check, seed: int) -> Outcome:
         try:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import tee
 
 from .neighbors import Edit, edits_of
-from .observations import arguments_in_effect, parameters_of
+from .observations import arguments_in_effect
 from .sentences import ANSWERS
+from .site import parameters_of
 from .syntax import called
 from .trial import definitions_in
 
@@ -60,13 +61,11 @@ class Tried:
         cell: the same.
         tree: its definitions.
         failed: how far each edited cell gets that fails the first failed check, by its code.
-        special: where NaN appears first; None before that was asked.
     """
 
     def __init__(self, cell: str, needed: Collection[str] = ()) -> None:
         self.cell, self.tree = cell, definitions_in(cell)
         self.failed: dict[str, Reach] = {}
-        self.special: str | None = None
         self._needed = frozenset(needed)
         self._nodes, self._left = sum(1 for _ in ast.walk(self.tree)), MOST_READ
         self._read: dict[int, Iterator[tuple[Edit, str]]] = {}

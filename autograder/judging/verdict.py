@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .case import Case, Failure, Found
+from .case import Case, Failure
 from .diagnose import explain
 from .sentences import ANSWERS
 from .target import Target
@@ -58,7 +58,7 @@ def judge(
     messages: Mapping[str, str],
     hints: Mapping[str, int] | None = None,
     source: str = "",
-    search: Callable[[], Found] = Found,
+    search: Callable[[], str] = str,
     calls: Collection[str] | None = None,
 ) -> Verdict:
     """Compare one outcome per target.
@@ -70,7 +70,7 @@ def judge(
         messages: what to tell a student who made a known mistake, by the mistake's name.
         hints: the number of the hint that fits a known mistake, where the author named one.
         source: the student's code, where it is known; it decides nothing but words.
-        search: runs that code again, whole and edited, and returns what a student reads about it.
+        search: runs that code edited, and returns what a student reads about it.
         calls: which meaningful functions the solution calls; None where that is not known.
     """
     passed = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]

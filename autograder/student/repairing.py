@@ -19,13 +19,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
 
-from ..judging.case import Found
 from ..judging.check import Check
 from ..judging.inputs import PUBLIC_SEED
 from ..judging.repairs import Search
@@ -61,8 +59,8 @@ def search_in_copy(
     outcomes: Sequence[Outcome],
     names: Mapping[str, Any],
     calls: Collection[str] = (),
-) -> Found:
-    """Return what a student reads about runs of a cell, whole and edited.
+) -> str:
+    """Return what a student reads about edits of a cell that were run; '' where nothing is found.
 
     Args:
         cell: the student's cell.
@@ -73,18 +71,15 @@ def search_in_copy(
         calls: which meaningful functions the solution calls.
     """
     if not cell or not hasattr(os, "fork"):
-        return Found()
+        return ""
     trials = Trials(names, checks[0].exercise, TRIED)
 
     def run(source: str, i: int) -> Outcome:
         return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
-    def trace(source: str, i: int) -> Outcome:
-        return trials.run(source, checks[i], PUBLIC_SEED)
-
-    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace)
-    line = last_line_of_copy(lambda: (json.dumps(asdict(found)) for found in search.found()))
-    return Found(**json.loads(line)) if line else Found()
+    search = Search(cell, targets, outcomes, run, needed=calls)
+    line = last_line_of_copy(lambda: map(json.dumps, search.found()))
+    return json.loads(line) if line else ""
 
 
 def last_line_of_copy(lines: Callable[[], Iterable[str]]) -> str:
