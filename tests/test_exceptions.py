@@ -1,6 +1,5 @@
 """The commonest errors, raised by PyTorch itself, and what a student reads about them."""
 
-import copy
 import linecache
 import math
 import random
@@ -51,9 +50,6 @@ ERRORS = [
     ("fill a shape", lambda: A.reshape(-1, -1)),
     ("cut", lambda: A.split([1, 1])),
     ("cut", lambda: A.topk(9)),
-    ("axes listed", lambda: A.repeat(2)),
-    ("axes listed", lambda: A.expand(3)),
-    ("axes listed", lambda: A.gather(1, torch.zeros(3, dtype=torch.long))),
     ("nothing to draw", lambda: torch.multinomial(torch.tensor([-1.0, 1.0]), 1)),
     ("nothing to draw", lambda: torch.randint(6, 6, (2,))),
     ("nothing to draw", lambda: random.sample(range(2), 3)),
@@ -67,13 +63,8 @@ ERRORS = [
     ("one for many", lambda: list(A.sum())),
     ("one for many", lambda: A.sum()[0]),
     ("one for many", lambda: list(A.size(0))),
-    ("ragged", lambda: torch.tensor([[1], [1, 2]])),
-    ("from one number", lambda: (LEARNING * 2).backward()),
-    ("deepcopy", lambda: copy.deepcopy(LEARNING * 2)),
     ("math", lambda: math.log(0)),
     ("math", lambda: math.exp(1e4)),
-    ("key", lambda: {[1]: 2}),
-    ("not written", lambda: exec("A.shape[0] = 3", {"A": A})),
     ("kinds", lambda: [1, 2] / 2),
     ("kinds", lambda: (1, 2) + 3),
     ("kinds", lambda: [1, 2] @ A),
@@ -87,12 +78,10 @@ ERRORS = [
     ("no super", WithoutSuper),
     ("unpack", unpacked),
     ("is none", lambda: None & (A > 0)),
-    ("devices", lambda: A + torch.ones(3, 4, device="meta")),
     ("no axis", lambda: A.softmax(dim=2)),
     ("indices", lambda: A[0, 0, 0]),
     ("index", lambda: A[7]),
     ("index", lambda: [1, 2][7]),
-    ("state dict", lambda: nn.Linear(2, 2).load_state_dict({})),
     ("overflow", lambda: torch.arange(3).masked_fill(A[0, :3] > 9, torch.inf)),
     ("view", lambda: A.mT.view(12)),
     ("fill a shape", lambda: A.reshape(5, 5)),
@@ -109,9 +98,6 @@ ERRORS = [
     ("cat", lambda: torch.cat([A, B], dim=1)),
     ("cat", lambda: torch.cat([A, V])),
     ("list", lambda: list("ab")[None]),
-    ("not in it", lambda: [1, 2].index(3)),
-    ("not in it", lambda: (1, 2).index(3)),
-    ("no key", lambda: {1: 2}[3]),
     ("whole numbers", lambda: A.long().softmax(-1)),
     ("boolean mask", lambda: A.masked_fill(A, 0.0)),
     ("two things", lambda: A - A.max(dim=-1, keepdim=True)),
@@ -119,7 +105,6 @@ ERRORS = [
     ("arguments", lambda: F.softmax(A, axis=-1, nonsense=1)),
     ("brackets", lambda: A.shape(0)),
     ("not whole", lambda: A.view(3, 4 / 2, 2)),
-    ("arange", lambda: torch.arange(5, 3)),
     ("bool minus", lambda: (A > 0) - (A > 1)),
     ("permute", lambda: A.permute(0, 2, 1)),
     ("boolean index", lambda: A[torch.ones(2, 4) > 0]),
@@ -129,8 +114,6 @@ ERRORS = [
     ("not called", lambda: sum(t.numel for t in (A, B))),
     ("boolean mask", lambda: ~A),
     ("whole numbers", lambda: torch.arange(3).mean()),
-    ("no file", lambda: open("my_model.pt")),  # noqa: PTH123, SIM115
-    ("no file", lambda: __import__("nowhere_installed")),
     ("no attribute", lambda: A.sotfmax(-1)),
 ]
 
@@ -167,7 +150,6 @@ OF_NUMPY = [
     ("whole tensor", lambda: np.concatenate(X, X)),
     ("whole tensor", lambda: math.exp(X)),
     ("boolean mask", lambda: ~X),
-    ("dtype argument", lambda: np.zeros(3, 4)),
     ("nothing there", lambda: X[:0].max()),
     ("arguments", lambda: X.sum(dim=-1)),
     ("arguments", lambda: np.max(X, axis=-1, keepdim=True)),
@@ -217,18 +199,6 @@ def test_the_line_is_the_students_own_and_the_shapes_that_met_are_named() -> Non
     outcome = capture_outcome(lambda: attend(A, B))
     assert (outcome.where, outcome.shapes) == ("return helper(x, k)", "x is (3, 4), k is (5, 4)")
     assert what_happened(outcome).endswith("There x is (3, 4), k is (5, 4).")
-
-
-@pytest.mark.parametrize(
-    ("stopping", "said"),
-    [
-        (lambda: exceptions.meaning(), "`meaning` was called without `error`, which it needs."),
-        (lambda: exceptions.meaning(error=0, mask=1), "`meaning` takes no argument `mask`."),
-        (lambda: exceptions.meaning(0, dim=-1), ERROR_WORDS["arguments"]),
-    ],
-)
-def test_an_argument_that_is_missing_or_not_taken_is_named(stopping: Callable[[], object], said: str) -> None:
-    assert meaning(capture_outcome(stopping))[1] == said
 
 
 OPEN = "def scores(q, k):\n    # YOUR CODE HERE\n    raise NotImplementedError()\n"

@@ -55,7 +55,6 @@ def test_an_array_that_was_written_to_counts_as_changed(write) -> None:
     before = array.copy()
     write(array)
     assert draw.changed == (not np.array_equal(array, before))
-    assert np.array_equal(draw.given[-1].numpy(), before)
 
 
 def test_a_tuple_and_a_list_of_the_same_tensors_are_the_same() -> None:

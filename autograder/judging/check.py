@@ -65,11 +65,7 @@ class Check:
     may_change: tuple[str, ...] = ()
 
     def values(self, work: Any, seed: int, *, record: bool = False) -> Outcome:
-        """Run the check on a piece of work: a student's, the reference or a mistake."""
-        return self.trace(work, seed, record=record)[0]
-
-    def trace(self, work: Any, seed: int, *, record: bool = False) -> tuple[Outcome, list[Tensor]]:
-        """Run the check; return what came out, and the tensors that went in, as they were drawn.
+        """Run the check on a piece of work, a student's, the reference or a mistake, and return what came out.
 
         Args:
             work: what the exercise asks for.
@@ -93,7 +89,7 @@ class Check:
             outcome = replace(outcome, changed=draw.changed, settings=settings, ran=tuple(sorted(ran or ())))
         elif isinstance(outcome, Raised) and isinstance(watched, ReturnRecorder):
             outcome = watched.explain(outcome)
-        return outcome, draw.given
+        return outcome
 
     def summarize(self, outcome: Outcome) -> Outcome:
         """Return what is compared. A summary's ValueError is a sentence for the student."""

@@ -19,11 +19,11 @@ from .compare import Picture, as_heading, contract, differing, first_difference,
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
-from .observations import axes_in_front, observed, unread_names
+from .observations import observed, unread_names
 from .progress import HOME_ROUNDING
 from .recognize import mutants_that_fit
-from .relations import Known, Relation, relation_of, wrong_order
-from .sentences import ANSWERS, CHANGES, PROVED
+from .relations import Known, Relation, relation_of
+from .sentences import ANSWERS, PROVED
 from .sizes import form_of, is_far_too_large
 from .target import Target, shows_its_own_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
@@ -33,18 +33,16 @@ FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it e
 
 
 def related(target: Target, outcome: Outcome) -> Relation | None:
-    """Return how a result is related to the right one: their order first, then the first leaf that tells something."""
+    """Return how a result is related to the right one: the first leaf that tells something."""
     if not isinstance(outcome, Returned) or "leaves" not in target.right:
         return None
     theirs = target.right["leaves"]
-    if found := wrong_order(fingerprint(outcome)["leaves"], theirs, target.names, target.tolerance):
-        return found
     for leaf in outcome.leaves():
         right = theirs.get(leaf.path, {})
         if leaf.array != right.get("array", False):
             continue  # an array is no tensor, and that is said first
         if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            found = relation_of(leaf.value, Known(right, target.inputs, target.tolerance))
+            found = relation_of(leaf.value, Known(right, target.tolerance))
             if found and found.name == "one value" and target.hidden and len(theirs) > 1:
                 continue  # which of them it is may not be said
             if found and len(theirs) > 1:
@@ -177,8 +175,6 @@ def repair(case: Case) -> Explanation | None:
     sentence = case.search()
     if not PROVED.search(sentence):
         return None
-    if any(CHANGES[words] in sentence for words in ("one part", "one batch")):
-        sentence = " ".join([sentence, *axes_in_front(case.source)])
     in_part = "" if ANSWERS["passes"] in sentence else unread(case)
     message = " ".join(filter(None, [cause(case), in_part, sentence]))
     returned = isinstance(case.outcome, Returned) and case.target.hidden

@@ -26,7 +26,6 @@ class Inputs:
         self._generator = torch.Generator().manual_seed(seed * 1_000_003 + zlib.crc32(name.encode()))
         self._drawn: list[tuple[Tensor, int, Tensor]] = []
         self._arrays: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
-        self.given: list[Tensor] = []
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
         """Return independent standard normal numbers, float64 unless told otherwise."""
@@ -36,10 +35,8 @@ class Inputs:
         """Return a tensor or an array made from drawn ones, and notice when it is changed in place like those."""
         if isinstance(tensor, np.ndarray):
             self._arrays.append((tensor, tensor.copy()))
-            self.given.append(torch.from_numpy(tensor.copy()))
-            return tensor
-        self.given.append(tensor.detach().clone())
-        self._drawn.append((tensor, tensor._version, self.given[-1]))
+        else:
+            self._drawn.append((tensor, tensor._version, tensor.detach().clone()))
         return tensor
 
     def integer(self, low: int, high: int) -> int:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
 from torch import Tensor
 
 from .sentences import OBSERVED
 from .site import in_one_line, parameters_of
-from .syntax import DRAW, called, definition, is_self, number_in, parsed
+from .syntax import DRAW, called, definition, is_self, parsed
 
 MOST_NAMED = 2
 NOT_READ = ("self", "cls")
 GENERATOR = "generator"
 READ_BY_NAME = {"getattr", "vars", "children", "modules", "named_children", "named_modules", "__dict__"}
 NOT_FOR_RESULTS = ("backward", "register_hook", "retain_grad", "add", "sort")  # the last two are a set's and a list's
-NO_GRADIENTS = ("no_grad", "inference_mode")
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
     *("mean", "std", "var", "median", "multinomial", "bernoulli", "cumsum", "cumprod"),
     *("log2", "log10", "tanh", "sigmoid", "relu", "gelu", "sin", "cos", "prod", "dropout", "softmax", "norm"),
@@ -82,7 +80,7 @@ def parts_of(source: str) -> Iterator[ast.AST]:
 
 def observed(source: str) -> str:
     """Return what strikes the eye in a student's code; '' where nothing does."""
-    seen = (exact_comparisons, other_draws, seeds_in_loops, gradients_off_outside)
+    seen = (exact_comparisons, other_draws)
     return " ".join(dict.fromkeys(sentence for sentences in seen for sentence in sentences(source)))
 
 
@@ -131,43 +129,22 @@ def is_new_tensor(node: ast.expr) -> bool:
 
 
 def exact_comparisons(source: str) -> Iterator[str]:
-    """Yield a sentence about what an unknown function returned, compared with `!=`, or asked for nothing but NaN."""
+    """Yield a sentence about what an unknown function returned, compared with `!=`."""
     for function in parts_of(source):
         if not isinstance(function, ast.FunctionDef):
             continue
         inner = [part for part in ast.walk(function) if part is not function]
         unknown = {*parameters_of(function), *(part.name for part in inner if isinstance(part, ast.FunctionDef))}
-        for kind in ("exact", "nan alone"):
-            asked = (left_side(part) if kind == "exact" else asked_for_nan(part) for part in inner)
-            found = [part for part, node in zip(inner, asked, strict=True) if called(node) in unknown]
-            yield from (OBSERVED[kind].format(code=in_one_line(ast.unparse(part))) for part in found[:1])
-
-
-def asked_for_nan(node: ast.AST) -> ast.AST:
-    """Return what stands left of `.isnan()`; an empty statement where it is no such call."""
-    method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) == "isnan"
-    return getattr(getattr(node, "func", None), "value", ast.Pass()) if method else ast.Pass()
+        compared = [part for part in inner if called(left_side(part)) in unknown]
+        yield from (OBSERVED["exact"].format(code=in_one_line(ast.unparse(part))) for part in compared[:1])
 
 
 def other_draws(source: str) -> Iterator[str]:
-    """Yield a sentence about random numbers that do not come from the generator that was passed in, or was made."""
+    """Yield a sentence about random numbers that do not come from the generator that was passed in."""
     for function in parts_of(source):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        inner = list(ast.walk(function))
-        given = GENERATOR in parameters_of(function)
-        made = (part for part in inner if isinstance(part, ast.Assign) and is_generator(part.value))
-        name = (
-            GENERATOR if given else next((t.id for part in made for t in part.targets if isinstance(t, ast.Name)), "")
-        )
-        calls = [part for part in inner if name and isinstance(part, ast.Call) and draws_elsewhere(part)]
-        words = OBSERVED["other draw" if given else "own generator"]
-        yield from (words.format(code=in_one_line(ast.unparse(call)), name=name) for call in calls[:1])
-
-
-def is_generator(node: ast.expr) -> bool:
-    """Say whether an expression makes a generator, and seeds it or not."""
-    return any(called(part) == "Generator" for part in ast.walk(node)) and called(node) in ("Generator", "manual_seed")
+        if isinstance(function, ast.FunctionDef) and GENERATOR in parameters_of(function):
+            calls = [part for part in ast.walk(function) if isinstance(part, ast.Call) and draws_elsewhere(part)]
+            yield from (OBSERVED["other draw"].format(code=in_one_line(ast.unparse(call))) for call in calls[:1])
 
 
 def draws_elsewhere(call: ast.Call) -> bool:
@@ -176,49 +153,6 @@ def draws_elsewhere(call: ast.Call) -> bool:
     if owner in ("random", "np.random", "numpy.random"):
         return True
     return called(call) in DRAW and not any(keyword.arg == GENERATOR for keyword in call.keywords)
-
-
-def axes_in_front(source: str) -> Iterator[str]:
-    """Yield sentences about code that depends on how many axes are in front."""
-    found: list[tuple[int, str, str]] = []
-    for function in parts_of(source):
-        if isinstance(function, ast.FunctionDef):
-            given = {*parameters_of(function)}
-            found += [place for part in ast.walk(function) for place in fixed_axes(part, given)]
-    for line, kind, code in sorted(dict.fromkeys(found))[:MOST_NAMED]:
-        yield OBSERVED[kind].format(code=f"`{code}` in line {line}")
-
-
-def fixed_axes(node: ast.AST, given: set[str]) -> Iterator[tuple[int, str, str]]:
-    """Yield a line, what is fixed there and its code: an axis from the front, axes joined, a loop over the first."""
-    if isinstance(node, ast.For | ast.comprehension):
-        over = node.iter.args if called(node.iter) in ("zip", "enumerate") else [node.iter]  # type: ignore[attr-defined]
-        if any(isinstance(part, ast.Name) and part.id in given for part in over):
-            yield node.iter.lineno, "first axis", in_one_line(ast.unparse(node.iter))
-    if not isinstance(node, ast.Call):
-        return
-    axes = [keyword.value for keyword in node.keywords if keyword.arg in ("dim", "axis")]
-    first = node.args[-1:] if called(node) in ("sum", "mean", "softmax", "size", "transpose") else []
-    if called(node) in ("reshape", "view") and len(node.args) > 1 and number_in(node.args[0]) == -1:
-        yield node.lineno, "axes joined", in_one_line(ast.unparse(node))
-    elif any(number is not None and number >= 0 for number in map(number_in, (*axes, *first))):
-        yield node.lineno, "axis from front", in_one_line(ast.unparse(node))
-
-
-def seeds_in_loops(source: str) -> Iterator[str]:
-    """Yield a sentence about a generator that begins anew in every round of a loop."""
-    loops = (part for part in parts_of(source) if isinstance(part, ast.For | ast.While))
-    calls = (part for loop in loops for statement in loop.body for part in ast.walk(statement))
-    seeded = (call for call in calls if called(call) == "manual_seed" or called(call) == "Generator")
-    yield from (OBSERVED["seed in loop"].format(code=in_one_line(ast.unparse(call))) for call in islice(seeded, 1))
-
-
-def gradients_off_outside(source: str) -> Iterator[str]:
-    """Yield a sentence about a `yield` in a block without gradients: they are off for whoever uses it, too."""
-    for part in parts_of(source):
-        off = isinstance(part, ast.With) and any(called(item.context_expr) in NO_GRADIENTS for item in part.items)
-        if off and any(isinstance(inner, ast.Yield) for inner in ast.walk(part)):
-            yield OBSERVED["yield without gradients"].format(code=in_one_line(ast.unparse(part).split("\n")[0]))
 
 
 def left_side(node: ast.AST) -> ast.AST:

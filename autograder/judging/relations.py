@@ -7,9 +7,9 @@ workspace, where the right values are not known. What a result shows without tha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import permutations, product
+from itertools import permutations
 
 import torch
 from torch import Tensor
@@ -20,7 +20,6 @@ from .values import plain
 
 MOST_AXES = 4
 NEARLY = 5e-3  # of the value's size: right to two or three digits
-POWERS = ((1, "{}"), (-1, "1/{}"), (0.5, "√{}"), (-0.5, "1/√{}"))
 UNDONE: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
     ("negative", torch.neg),
     ("scores", lambda t: t.softmax(-1) if t.ndim else t),
@@ -51,16 +50,14 @@ def relation(name: str, *, unseen: str = "", **gaps: object) -> Relation:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known about the right tensor, and what went in.
+    """What is known about the right tensor.
 
     Args:
         print: its fingerprint.
-        inputs: the tensors that the check drew.
         tolerance: the check's own, if it has one.
     """
 
     print: Fingerprint
-    inputs: Sequence[Tensor] = ()
     tolerance: float | None = None
 
     def is_right(self, tensor: Tensor) -> bool:
@@ -120,17 +117,13 @@ def is_mixed(mask: Tensor) -> bool:
 
 
 def by_one_factor(mine: Tensor, known: Known) -> Iterator[Relation]:
-    """Look for one factor between all entries and the right ones; it is named by the size that it is, or its root."""
+    """Look for one factor between all entries and the right ones."""
     if list(mine.shape) != known.print["shape"] or mine.dtype == torch.bool or mine.numel() < 3:
         return
     right, numbers = torch.tensor(known.print["products"], dtype=torch.float64), mine.double()
     factor = float(vectors(mine.numel()) @ numbers.flatten() @ right / (right @ right).clamp(min=SMALLEST_SIZE**2))
     if not 1e-4 < abs(factor) < 1e4 or abs(abs(factor) - 1) < 1e-2 or not known.is_right(numbers / factor):
         return
-    sizes = {n for shape in (known.print["shape"], *(given.shape for given in known.inputs)) for n in shape if n > 1}
-    for size, (power, name) in product(sorted(sizes, reverse=True), POWERS):
-        if abs(factor / size**power - 1) < 1e-3:
-            yield relation("factor of a size", unseen="factor unseen", factor=name.format(size), size=size)
     yield relation("factor", unseen="factor unseen", factor=f"{factor:.4g}")
 
 
@@ -151,17 +144,3 @@ def of_one_value(mine: Tensor, known: Known) -> Iterator[Relation]:
         and bool((mine == first).all())
     ):
         yield relation("one value", unseen="one value unseen", value=bool(first) if mask else f"{float(first):.4g}")
-
-
-def wrong_order(
-    mine: Fingerprint, right: Fingerprint, names: Sequence[str], tolerance: float | None
-) -> Relation | None:
-    """Say that a tuple holds the right tensors in the wrong order, if it does; the fingerprints are leaves by path."""
-    for parent in dict.fromkeys(path[: path.rfind("[")] for path in right if "[" in path):
-        paths = [f"{parent}[{i}]" for i in range(len(names))]
-        if len(paths) > 1 and all("dtype" in leaves.get(path, {}) for leaves in (mine, right) for path in paths):
-            for order in permutations(paths):
-                pairs = zip(order, paths, strict=True)
-                if list(order) != paths and all(same_leaf(mine[a], right[b], tolerance) for a, b in pairs):
-                    return relation("wrong order", asked=", then ".join(names))
-    return None

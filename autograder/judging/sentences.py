@@ -28,13 +28,11 @@ RELATIONS: Mapping[str, str] = {
     "complement": "Inverted: True is where False belongs, and False where True does.",
     "negative": "Right except for the sign: plus and minus are swapped everywhere.",
     "scores": "These are scores: softmax of them gives the right weights.",
-    "factor of a size": "Every entry is {factor} times what it should be, and {size} is a size of the inputs.",
     "factor": "Every entry is {factor} times what it should be.",
     "factor unseen": "Right up to one factor.",
     "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
     "one value": "Every entry is {value}.",
     "one value unseen": "All entries are equal.",
-    "wrong order": "The right tensors in the wrong order. Asked for is {asked}.",
 }
 
 # what an answer is, when nothing explains it: `diagnose`
@@ -66,13 +64,6 @@ OBSERVED: Mapping[str, str] = {
     "dropped": "Line {line} computes `{code}`, and nothing keeps the result.",
     "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
     "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
-    "axis from front": "{code} counts from the front, so with other axes in front it is another axis.",
-    "axes joined": "{code} joins axes in front into one. All of them have to come out again as they went in.",
-    "first axis": "{code} goes through the first axis, whatever it is.",
-    "own generator": "`{code}` draws, but not from `{name}`.",
-    "seed in loop": "`{code}` stands in a loop, so every round draws the same numbers again.",
-    "yield without gradients": "`yield` stands inside `{code}`, so gradients are off for all that runs in the block.",
-    "nan alone": "`{code}` is true for NaN alone: any other wrong number passes.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`
@@ -180,7 +171,6 @@ ERRORS: Mapping[str, str] = {
     "two dtypes": "Two dtypes met. What you create yourself needs the dtype of the inputs: dtype=x.dtype.",
     "no super": "`super().__init__()` is missing. It comes first in `__init__`, before any layer.",
     "unpack": "The left side names another number of things than came. Will it always be that many?",
-    "devices": "Two tensors are on different devices. What you create yourself needs device=... too.",
     "no axis": "There is no such axis. Counted from the end, -1 and -2, axes exist for any number of axes in front.",
     "permute": "All axes have to be listed, as many as there are, and here it is another number. .mT, or transpose and "
     "swapaxes with two axes, swaps these of any.",
@@ -191,12 +181,9 @@ ERRORS: Mapping[str, str] = {
     "from?",
     "not whole": "A size or a position has to be a whole number, and this one is a float: `/` makes one, `//` does "
     "not.",
-    "arange": "`arange` was asked to count up to a number below the one where it begins. What are the two here?",
     "arguments in C": "That function does not take these kinds of arguments in these places. What is not a size is "
     "passed by name, as in dtype=... or generator=...",
     "index": "An index points past the end of an axis or a list. Is that the axis you mean, with a batch in front?",
-    "state dict": "A state_dict fits a module whose parameters have the same names and shapes, and here they do not. "
-    "Copy them one by one.",
     "view": "After a transpose the numbers no longer lie in memory in order, which `view` needs. Use `reshape` or "
     "`flatten`.",
     "fill a shape": "The numbers do not fill the shape that was asked for: a size is another tensor's or another "
@@ -218,9 +205,6 @@ ERRORS: Mapping[str, str] = {
     "cat": "Joining needs the same number of axes, and equal sizes along all but one. Is that the axis you mean?",
     "list": "A Python list, a tuple or a text takes whole numbers as indices, one at a time. With several, or with "
     "None or a mask, only a tensor can be indexed: torch.tensor makes one of a list.",
-    "not in it": "`index` and `remove` stop with an error where what they look for is not there. Is it there always?",
-    "no key": "The dictionary has no entry under that key. Which keys does it have on these inputs?",
-    "joined": "torch.stack and torch.cat join tensors, and something else is among them.",
     "whole numbers": "That is not defined for whole numbers or booleans. Turn them into floating-point numbers first.",
     "boolean mask": "A mask has to be boolean here: True and False, not numbers.",
     "two things": "max and min with a `dim` return two things, the values and their positions. You need the values "
@@ -228,36 +212,22 @@ ERRORS: Mapping[str, str] = {
     "not run": "The exercise is not defined: its cell is missing, or it stopped with an error. Run that cell by "
     "itself, and then from a fresh start all cells in order.",
     "not defined": "A name has no value at that point. Is it spelled as it was where it got one?",
-    "argument needed": "`{function}` was called without {names}, which it needs.",
-    "argument unknown": "`{function}` takes no argument {names}.",
     "arguments": "A function was called with arguments that it does not take, or without some that it needs. NumPy "
     "says axis and keepdims where PyTorch says dim and keepdim.",
     "brackets": "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "
     "x.shape[0].",
     "not called": "A function or method is used without being called: its parentheses are missing.",
-    "no file": "A file or a package is missing. When graded, only this lesson's own files, and what this course "
-    "installs, are there.",
-    "zero": "Something was divided by 0.",
-    "recursion": "The function calls itself without end.",
     "no attribute": "That object, or module, has nothing of that name. What type does it have there, an array or a "
     "tensor?",
     "cut": "Entries were asked for that the axis does not have, or not all that it has. How long is it in this check?",
-    "axes listed": "Another number of axes was named there than the tensor has.",
     "nothing to draw": "Nothing can be drawn there: the range is empty, as its upper end is left out, or fewer things "
     "are there than draws, or a probability is negative, infinite or NaN.",
     "positions": "Positions are whole numbers: a tensor that indexes, or names a class, is of dtype long.",
     "one for many": "A single number came where several belong: it has no length and no entries to go through.",
-    "ragged": "The lists in that list differ in length, and a tensor's rows are all of one length.",
-    "from one number": "`backward` starts from a single number, and here there are several. Sum them first.",
-    "deepcopy": "copy.deepcopy does not copy what was calculated under autograd. clone() copies a tensor.",
     "math": "`math` stops with an error where torch gives infinity or NaN: a logarithm of 0, a root of a negative "
     "number, a result too large for a float.",
-    "key": "A list cannot be a dictionary's key, or in a set, because it can change. A tuple can.",
-    "not written": "That cannot be written into: tuples, shapes and texts stay as they are. A list or a tensor can be.",
     "kinds": "Things of two kinds met that do not go together, such as a list and a number, or a number and a text. A "
     "tensor in place of a list can be calculated with.",
-    "dtype argument": "A number was passed where a dtype belongs. np.zeros and its like take a shape as one argument, "
-    "a tuple.",
     "mixed libraries": "A tensor met a NumPy array. Stay with one of the two; torch.from_numpy makes a tensor of an "
     "array.",
 }

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
-
 from .compare import equal
 from .fingerprint import GRACE, Fingerprint, fingerprint, same, same_leaf
 from .values import Outcome
@@ -28,7 +26,6 @@ class Target:
         hidden: a check that students do not have. Nothing of its inputs or values may be shown.
         tolerance: replaces the one that follows from the dtype where it is wider.
         names: what the docstring calls the things that are returned.
-        inputs: the tensors that the check drew.
     """
 
     name: str
@@ -41,7 +38,6 @@ class Target:
     hidden: bool = False
     tolerance: float | None = None
     names: Sequence[str] = ()
-    inputs: Sequence[Tensor] = ()
 
     def accepts(self, outcome: Outcome) -> bool:
         """Say whether an outcome is the right answer."""
