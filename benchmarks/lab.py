@@ -41,7 +41,7 @@ LAB_SECONDS, MINUTES_BETWEEN_TRIES, MINUTES_BETWEEN_SUBMISSIONS, PAUSE = 1800.0,
 OLDEST, SLOWEST = 2.0, 60.0  # seconds until the board shows a try, and until there is feedback
 SAMPLES = 10
 EXERCISES = ("project_qkv", "attention_scores", "attend", "copy_previous_qk")
-MESSAGES = ("softmax_over_queries", "repair", "relation:transposed", "what_is_there", "exception")
+MESSAGES = ("softmax_over_queries", "repair", "what_is_there", "exception")
 
 
 def moments(draw: random.Random, minutes: float, seconds: float) -> Iterator[float]:

@@ -97,9 +97,6 @@ def test_every_rule_that_students_read_has_words() -> None:
 
 def test_a_message_is_its_authors_words_or_its_rules() -> None:
     assert message_words("a", {"a": "Look at a."}) == "Look at a."
-    assert (
-        message_words("relation:swapped_axes", {}) == "The result is the right one, changed as a whole: swapped axes."
-    )
     assert message_words("repair:from_axis", {}) == "One edit of their own code passes: from another axis on."
     assert message_words("repair:dtype", {}) == "One edit of their own code passes: with the dtype of `…`."
     assert message_words("of a newer release", {}) == "of a newer release"

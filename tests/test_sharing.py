@@ -175,10 +175,9 @@ def test_a_choice_that_does_not_exist_is_refused(folder: Path) -> None:
     ("failure", "expected"),
     [
         (Failure("t", "m", mistake="no_scaling", rule="known_mistake"), "no_scaling"),
-        (Failure("t", "m", relation="repair", rule="repair"), "repair"),
+        (Failure("t", "m", rule="repair"), "repair"),
         (Failure("t", "Line 2, `a`: along another axis, everything passes.", rule="repair"), "repair:axis"),
         (Failure("t", "Line 2, `a`: with the dtype of `b.c`, it passes.", rule="repair"), "repair:dtype"),
-        (Failure("t", "m", relation="transposed", rule="relation"), "relation:transposed"),
         (Failure("t", "m", rule="what_is_there"), "what_is_there"),
         (Failure("t", "m", problem="it stopped"), "unexplained"),
     ],

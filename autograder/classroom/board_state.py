@@ -19,9 +19,6 @@ TRIES_TO_HELP = 2
 # what students are told where no author has written a message, by the name of the rule in judging.diagnose
 RULES = {
     "repair": "One edit of their own code passes, and the message says where.",
-    "changed_in_place": "An input was changed in place.",
-    "trace": "Up to some line it calculates what a solution does, and then something else.",
-    "relation": "The result is the right one, changed as a whole.",
     "exception": "It stopped with an error, and the message says what that means.",
     "what_is_there": "Nothing is known about it: the message shows what came out.",
     "too_large": "Far more came back than was asked for.",
@@ -198,7 +195,7 @@ def message_words(message: str, written: Mapping[str, str]) -> str:
     """Return what a message id stands for: its author's words, or what the rule says that made it.
 
     Args:
-        message: the id: a known mistake's name, or a rule's, with the relation's or the edit's name after a colon.
+        message: the id: a known mistake's name, or a rule's, with the edit's name after a colon.
         written: the authors' words, by mistake.
     """
     if message in written:

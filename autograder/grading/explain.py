@@ -32,6 +32,6 @@ def lines_about(verdict: Verdict, explanations: Sequence[tuple[str, Explanation]
         return
     yield f"first failed: {verdict.failure.title}{' (hidden)' if verdict.failure.hidden else ''}"
     for i, (rule, said) in enumerate(explanations):
-        name = said.mistake or said.sentence or said.relation
+        name = said.mistake or said.sentence
         words = (said.unseen if verdict.failure.hidden else "") or said.message
         yield f"{'-' if i else '>'} {rule}{f' ({name})' if name not in ('', rule) else ''}: {words}"

@@ -53,20 +53,16 @@ class Explanation:
         message: what a student reads about a visible check.
         unseen: what a student reads about a hidden one, where it is not the same.
         mistake: the known mistake that it is, if it is one.
-        relation: how the result is related to the right one, in a word, if it is.
         hint: the number of the hint that fits, 0 for the next one.
         complete: it says all there is to say; otherwise a line about what came out follows.
-        path: the value that it speaks of, where there are several.
         sentence: the id of what it says in `sentences`, where that is one of the machinery's.
     """
 
     message: str
     unseen: str = ""
     mistake: str | None = None
-    relation: str = ""
     hint: int = 0
     complete: bool = False
-    path: str = ""
     sentence: str = ""
 
 
@@ -81,7 +77,6 @@ class Failure:
         mistake: the known mistake that it is, if it is one.
         picture: yours, expected and difference, where they may be shown.
         hidden: the check is one that students do not have.
-        relation: how the result is related to the right one, in a word, if it is.
         hint: the number of the hint that fits, 0 for the next one.
         unknown: what nobody named is the same mistake where this is the same, within one exercise and one seed.
         rule: the name of the explainer that wrote the message.
@@ -94,7 +89,6 @@ class Failure:
     mistake: str | None = None
     picture: Picture | None = None
     hidden: bool = False
-    relation: str = ""
     hint: int = 0
     unknown: str = ""
     rule: str = ""

@@ -28,6 +28,7 @@ from .settings import CHANGED_SETTINGS
 from .values import Leaf, Outcome, Raised, Returned, flatten, plain
 
 LARGEST_PICTURE = 8
+ONE_FACTOR = 1e-3  # at home the expected values are rounded
 YES_OR_NO = {"True": "yes", "False": "no"}
 MOST_ITEMS = 3
 MOST_KEYS = 20
@@ -284,18 +285,15 @@ def close(mine: Tensor, theirs: Tensor, tolerance: float | None) -> Tensor:
     return torch.isclose(a, b, rtol=limit, atol=limit * usual, equal_nan=True)
 
 
-def differing(
-    mine: Returned, expected: Mapping[str, Any], tolerance: float, path: str = ""
-) -> tuple[Leaf, Tensor, Tensor] | None:
+def differing(mine: Returned, expected: Mapping[str, Any], tolerance: float) -> tuple[Leaf, Tensor, Tensor] | None:
     """Return the first leaf that differs, the right tensor there, and where they differ; None where nothing does.
 
     Args:
         mine: what the student's work returned; its contract is known to hold.
         expected: tensors (or nested lists) by path.
         tolerance: how far apart two entries may be; at home the expected values are rounded.
-        path: the leaf that a message speaks of: it is looked at first.
     """
-    for leaf in sorted(flatten(mine.tree), key=lambda leaf: leaf.path != path):
+    for leaf in flatten(mine.tree):
         if isinstance(leaf.value, Tensor) and leaf.path in expected:
             right = torch.as_tensor(expected[leaf.path]).detach().to(torch.float64)
             ours = plain(leaf.value).to(torch.float64)
@@ -319,7 +317,7 @@ def first_difference(name: str, mine: Tensor, right: Tensor, differs: Tensor) ->
     values = [format_number(float(t[index]), truth=truth) for t in (ours, right)]
     if values[0] == values[1]:
         values = [f"{float(t[index]):.6g}" for t in (ours, right)]
-    words = f"{as_subject(name, index)} is {values[0]}; it should be {values[1]}.{pattern(differs)}"
+    words = f"{as_subject(name, index)} is {values[0]}; it should be {values[1]}.{pattern(ours, right, differs, truth)}"
     if not index or max(mine.shape[-2:]) > LARGEST_PICTURE:
         return words, None
     lead = index[:-2]
@@ -328,8 +326,14 @@ def first_difference(name: str, mine: Tensor, right: Tensor, differs: Tensor) ->
     return words, Picture(label, cut[0], cut[1], cut[2], truth)
 
 
-def pattern(differs: Tensor) -> str:
-    """Say where a tensor differs, if that is one slice, or all but one; '' otherwise."""
+def pattern(ours: Tensor, right: Tensor, differs: Tensor, truth: bool) -> str:
+    """Say how a whole tensor differs: all is one value, or one factor away, or where one slice does; '' otherwise."""
+    first = float(ours.flatten()[0])
+    if ours.numel() > 2 and bool((ours == first).all()):
+        return f" Every entry is {format_number(first, truth=truth)}."
+    factor = float((ours * right).sum() / (right * right).sum().clamp(min=SMALLEST_SIZE**2))
+    if not truth and ours.numel() > 2 and bool((ours - factor * right).abs().max() <= abs(factor) * ONE_FACTOR):
+        return f" Every entry is {factor:.3g} times what it should be."
     if bool(differs.all()) or differs.ndim < 2:
         return ""
     for axis, name in ((-2, "row"), (-1, "column"), *(((0, "sentence"),) if differs.ndim > 2 else ())):

@@ -1,4 +1,4 @@
-"""Why an answer is wrong: how it ended, a known mistake, an edit, a relation, or where it differs first."""
+"""Why an answer is wrong: how it ended, a known mistake, an edit, an error, or where it differs first."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from torch import Tensor
 from .authors_words import PRAISE, SENTENCES, proof, told, with_proof
 from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
-from .compare import Picture, as_heading, contract, differing, first_difference, kind_of_trouble, label_in
+from .compare import Picture, contract, differing, first_difference, kind_of_trouble, label_in
 from .exceptions import meaning, what_happened
 from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
 from .mutant import family_of
 from .observations import observed, unread_names
 from .progress import HOME_ROUNDING
 from .recognize import mutants_that_fit
-from .relations import Known, Relation, relation_of
 from .sentences import ANSWERS, PROVED
 from .sizes import form_of, is_far_too_large
 from .target import Target, shows_its_own_numbers
@@ -32,40 +31,13 @@ EXACT_PICTURE = 1e-4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 
 
-def related(target: Target, outcome: Outcome) -> Relation | None:
-    """Return how a result is related to the right one: the first leaf that tells something."""
-    if not isinstance(outcome, Returned) or "leaves" not in target.right:
-        return None
-    theirs = target.right["leaves"]
-    for leaf in outcome.leaves():
-        right = theirs.get(leaf.path, {})
-        if leaf.array != right.get("array", False):
-            continue  # an array is no tensor, and that is said first
-        if isinstance(leaf.value, Tensor) and "dtype" in right and not is_right(leaf, right, target):
-            found = relation_of(leaf.value, Known(right, target.tolerance))
-            if found and found.name == "one value" and target.hidden and len(theirs) > 1:
-                continue  # which of them it is may not be said
-            if found and len(theirs) > 1:
-                label = label_in(leaf.path, theirs, target.names)
-                return replace(found, message=f"{as_heading(label)}: {found.message}", path=leaf.path)
-            if found:
-                return found
-    return None
-
-
 def is_right(leaf: Leaf, right: Fingerprint, target: Target) -> bool:
     """Say whether one leaf is as it should be."""
     return same_leaf(leaf_fingerprint(leaf), right, target.tolerance)
 
 
-def what_came_out(target: Target, outcome: Outcome, path: str = "") -> tuple[str, Picture | None]:
-    """Describe a wrong outcome of a visible check: how it ended, else what it is, else where it differs.
-
-    Args:
-        target: what is known about the check.
-        outcome: what came out.
-        path: the value that the message speaks of, where there are several.
-    """
+def what_came_out(target: Target, outcome: Outcome) -> tuple[str, Picture | None]:
+    """Describe a wrong outcome of a visible check: how it ended, else what it is, else where it differs."""
     if isinstance(outcome, Lost):
         return outcome.reason, None
     if isinstance(outcome, Raised):
@@ -73,7 +45,7 @@ def what_came_out(target: Target, outcome: Outcome, path: str = "") -> tuple[str
     broken = contract(fingerprint(outcome), target.right, target.names)
     if broken or target.expected is None:
         return broken, None
-    found = differing(outcome, target.expected, HOME_ROUNDING if target.exact is None else EXACT_PICTURE, path)
+    found = differing(outcome, target.expected, HOME_ROUNDING if target.exact is None else EXACT_PICTURE)
     if found is None:
         return "", None
     leaf, right, differs = found
@@ -158,18 +130,6 @@ def named(case: Case, mistake: str) -> Explanation:
     return Explanation(case.messages[mistake], mistake=family_of(mistake), hint=case.hints.get(mistake, 0))
 
 
-def changed_in_place(case: Case) -> Explanation | None:
-    """An input was written to, and the numbers are wrong as well: later ones come from what was written."""
-    outcome, right = case.outcome, case.target.right
-    if not isinstance(outcome, Returned) or not outcome.changed or right.get("changed"):
-        return None
-    leaves = right.get("leaves", {})
-    if all(leaf.path in leaves and is_right(leaf, leaves[leaf.path], case.target) for leaf in outcome.leaves()):
-        return None
-    words = ANSWERS["changed"]
-    return Explanation(words, f"{ANSWERS['differs']} {words}", relation="changed", complete=True, sentence="changed")
-
-
 def repair(case: Case) -> Explanation | None:
     """An edit of the student's own code passes the check: it was run."""
     sentence = case.search()
@@ -182,7 +142,7 @@ def repair(case: Case) -> Explanation | None:
     form = trouble in ("The result has another shape", "The result has another dtype")
     differs = ANSWERS["trouble unseen"].format(trouble=trouble) if form else ANSWERS["differs"]
     unseen = " ".join(filter(None, [differs, in_part, sentence]))
-    return Explanation(message, unseen, relation="repair")
+    return Explanation(message, unseen)
 
 
 def cause(case: Case) -> str:
@@ -191,19 +151,6 @@ def cause(case: Case) -> str:
         return ""
     sentences = SENTENCES.split(meaning(case.outcome)[1])
     return " ".join(sentence for sentence in sentences if not sentence.endswith("?"))
-
-
-def relation(case: Case) -> Explanation | None:
-    """The result is related to the right one: it is transposed, negated, one of several, and so on."""
-    closest = related(case.target, case.outcome)
-    return as_relation(closest) if closest else None
-
-
-def as_relation(relation: Relation) -> Explanation:
-    """Return what a student reads about a relation; about inputs that nobody has shown, no number."""
-    unseen = f"{ANSWERS['differs']} {relation.unseen or relation.message}"
-    name, alone = relation.name, relation.name == "dtype"  # the line below would say it again
-    return Explanation(relation.message, unseen, None, name, complete=alone, path=relation.path, sentence=name)
 
 
 def exception(case: Case) -> Explanation | None:
@@ -232,14 +179,12 @@ EXPLAINERS: tuple[Explainer, ...] = (  # in order; docs/grading.md has the same 
     known_mistake_among_others,
     known_mistake_in_another_form,
     repair,
-    changed_in_place,
-    relation,
     exception,
     what_is_there,
 )
 
 
-OPEN = (relation, exception, what_is_there)  # they leave it open what in the code is to be changed
+OPEN = (exception, what_is_there)  # they leave it open what in the code is to be changed
 
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
@@ -307,7 +252,7 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
     hidden, message = target.hidden, explanation.message
     detail, picture = "", None
     if not hidden and rule != too_large.__name__:
-        detail, picture = what_came_out(target, case.outcome, explanation.path)
+        detail, picture = what_came_out(target, case.outcome)
     if hidden:
         message = explanation.unseen or message
     if explanation.complete or message.startswith(detail) or is_plain(case, by_edit=rule == repair.__name__):
@@ -324,7 +269,6 @@ def failure_of(case: Case, rule: str, explanation: Explanation) -> Failure:
         explanation.mistake,
         picture,
         hidden,
-        explanation.relation,
         explanation.hint,
         unknown,
         rule,

@@ -19,30 +19,12 @@ SHARED: Mapping[str, str] = {
     "detach, .data, .item(), torch.tensor and numpy do.",
 }
 
-# what a result is, seen from the right one: `relations`
-RELATIONS: Mapping[str, str] = {
-    "dtype": "The right numbers, but as {mine}; they should be {right}.",
-    "shape": "The right numbers in the right order, but axes were joined, split, added or lost.",
-    "transposed": "The right numbers, but the result is transposed: rows and columns are swapped.",
-    "permuted": "The right numbers, but the axes of the result are in another order.",
-    "complement": "Inverted: True is where False belongs, and False where True does.",
-    "negative": "Right except for the sign: plus and minus are swapped everywhere.",
-    "scores": "These are scores: softmax of them gives the right weights.",
-    "factor": "Every entry is {factor} times what it should be.",
-    "factor unseen": "Right up to one factor.",
-    "nearly": "Right to about three digits, but no further. Is a small number added, or something rounded?",
-    "one value": "Every entry is {value}.",
-    "one value unseen": "All entries are equal.",
-}
-
 # what an answer is, when nothing explains it: `diagnose`
 ANSWERS: Mapping[str, str] = {
     "no return": "It returned None. Is a `return` missing at the end, or in one of its branches?",
     "differs": f"It differs {UNSEEN}.",
     "only numbers": "The shape is right, the numbers are not.",
     "too large": "Far more came back than was asked for.",
-    "changed": "One of the inputs was changed in place, and the result is wrong as well. The caller still needs that "
-    "input: make a new tensor.",
     "no value unseen": f"It was stopped {UNSEEN}, or returned something of another kind than was asked for.",
     "no return unseen": f"It returned None {UNSEEN}. Is a `return` missing in one of its branches?",
     "overtime unseen": f"It took too long {UNSEEN}.",
@@ -115,10 +97,7 @@ CHANGES: Mapping[str, str] = {
     "raised": "if it is raised",
     "returned for printed": "if it is returned instead of printed",
     "returned": "if it is returned",
-    "first round": "with its first round only",
-    "moved": "if it comes earlier, before `{before}`",
     "name": "with another name for `{name}`",
-    "layer": "with another layer",
     "argument": "with an argument of the function in place of `{name}`",
     "all axes": "over all axes",
     "unread": "with an argument in its place that nothing reads so far",
@@ -126,7 +105,6 @@ CHANGES: Mapping[str, str] = {
     "copy kept": "if a copy of it is kept (a view changes with the tensor that it shows)",
     "generator": "with the generator passed on",
     "whole axis": "with the whole axis in place of one position",
-    "new axis moved": "with the new axis in another place",
     "tolerance": "with room for rounding",
     "turned first": "after a transpose, since it keeps the order in which numbers lie",
     "turned after": "with its axes put in place by a transpose, since it keeps the order in which numbers lie",

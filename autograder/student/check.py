@@ -26,7 +26,7 @@ from .repairing import defining_cell, search_in_copy
 from .sharing import tell_board
 
 HINTS = 3
-SAY_ENOUGH = ("repair", "exception", "changed_in_place", "too_large")  # rules about code, where hints are about ideas
+SAY_ENOUGH = ("repair", "exception", "too_large")  # rules about code, where hints are about ideas
 _suggested: dict[str, list[int]] = {}
 
 

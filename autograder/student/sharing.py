@@ -120,10 +120,10 @@ def try_of(exercise: str, verdict: Verdict, code: str) -> dict[str, Any]:
 
 
 def message_id(failure: Failure) -> str:
-    """Return a message's name: the known mistake's, or the rule's that made it, with the relation or edit it found."""
+    """Return a message's name: the known mistake's, or the rule's that made it, with the edit it found."""
     if failure.mistake:
         return failure.mistake
-    more = {"relation": failure.relation, "repair": change_in(failure.message)}.get(failure.rule, "")
+    more = change_in(failure.message) if failure.rule == "repair" else ""
     return ":".join(filter(None, (failure.rule or "unexplained", more)))
 
 
