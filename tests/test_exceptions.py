@@ -215,12 +215,6 @@ def test_an_exercise_that_calls_an_open_one_is_told_so_and_is_started() -> None:
     assert not judge("scores", [target], [own], {}).started
 
 
-def test_a_layer_that_is_not_there_is_answered_with_those_that_are() -> None:
-    fill = in_a_cell("def fill(block):\n    block.linear1.bias.zero_()\n", "fill")
-    block = nn.ModuleDict({"norm": nn.LayerNorm(2), "network": nn.Linear(2, 2)})
-    assert what_happened(capture_outcome(lambda: fill(block))).endswith("There block has the layers norm and network.")
-
-
 @pytest.mark.parametrize(
     ("work", "ending"),
     [

@@ -10,10 +10,10 @@ from autograder.__main__ import main
 from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.grading.package import LessonPackage
-from autograder.judging.authors_words import speaks_of, without_praise
 from autograder.judging.case import Case
 from autograder.judging.diagnose import EXPLAINERS, explanations
 from autograder.judging.fingerprint import fingerprint
+from autograder.judging.recognize import speaks_of, without_praise
 from autograder.judging.target import Target
 from autograder.judging.trial import Trials
 from autograder.judging.values import Lost, Raised, Returned

@@ -5,21 +5,18 @@ import ast
 import pytest
 import torch
 
-from autograder.authoring.lesson_package import package_of
 from autograder.judging.case import Case
 from autograder.judging.diagnose import explain, explanations
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.observations import (
     arguments_in_effect,
     calls_in,
-    observed,
     unread_names,
     unread_parameters,
 )
 from autograder.judging.sentences import OBSERVED
 from autograder.judging.target import Target
 from autograder.judging.values import Outcome, Returned
-from autograder.paths import find_course
 
 RIGHT = torch.tensor([[1.0, 2.0, -3.0], [4.0, 5.0, -6.0]])
 HALF = "def scale(scores, d_k):\n    return scores / 2"
@@ -73,30 +70,6 @@ def test_beside_a_repair_nothing_else_is_said() -> None:
     case = Case([Target("one", "One.", 1, fingerprint(Returned(RIGHT)))], [Returned(RIGHT.sin())], 0, source=HALF)
     repaired = Case(case.targets, case.outcomes, 0, source=HALF, search=lambda: "Line 2: every check passes.")
     assert next(explanations(repaired))[1].message == "Line 2: every check passes."
-
-
-@pytest.mark.parametrize(
-    ("code", "seen"),
-    [
-        ("def f(n, generator):\n    return torch.rand(n)", "`torch.rand(n)` draws, but not from the `generator`"),
-        ("def f(n, generator):\n    return random.randint(0, n)", "`random.randint(0, n)` draws, but not from"),
-        ("def f(n, generator):\n    return torch.rand(n, generator=generator)", ""),
-        ("def f(n):\n    return torch.rand(n)", ""),
-        ("def f(x, generator):\n    return x.uniform_(0, 1)", "`x.uniform_(0, 1)` draws, but not from the `generator`"),
-        ("def f(g, x):\n    return (g(x) != x).any()", "`g(x) != x` compares exactly"),
-        ("def f(g, x):\n    return g(x).shape != x.shape", ""),
-        ("def f(x):\n    a = []\n    a.append(x)\n    return a", ""),
-    ],
-)
-def test_code_is_read(code: str, seen: str) -> None:
-    assert observed(code).startswith(seen)
-    assert bool(observed(code)) == bool(seen)
-
-
-@pytest.mark.parametrize("lesson", ["04_softmax", "10_efficient_attention"])
-def test_no_solution_strikes_the_eye(lesson: str) -> None:
-    reference = package_of(find_course().lesson(lesson)).key.source.reference
-    assert not observed(reference)
 
 
 def test_what_a_solution_calls_is_known() -> None:

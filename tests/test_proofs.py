@@ -7,7 +7,7 @@ import torch
 
 from autograder.authoring.proofs import Rights, derived_answers_fail, honest_answers_pass, same_points_under_seeds
 from autograder.judging.answer_key import AnswerKey, LessonSource, load_answer_key
-from autograder.judging.mutant import Mutant
+from autograder.judging.edits import Mutant
 
 BOXED = "import torch\ndef double(x):\n    return x(torch.ones(2)) if callable(x) else 2 * x\n"
 REFERENCE = "import torch\ndef double(x):\n    return 2 * x\n"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.judging.answer_key import AnswerKey
-from autograder.judging.mutant import Mutant
+from autograder.judging.edits import Mutant
 from autograder.judging.neighbors import edits_of
 from autograder.judging.syntax import definition
 from autograder.judging.trial import Trials

@@ -18,8 +18,8 @@ from ..judging.battery import Battery, one_by_one
 from ..judging.black_box import BlackBox
 from ..judging.check import Check
 from ..judging.compare import equal
+from ..judging.edits import Mutant
 from ..judging.inputs import PUBLIC_SEED, Inputs
-from ..judging.mutant import Mutant
 from ..judging.shortcuts import record_of
 from ..judging.target import Target
 from ..judging.values import Outcome, Returned

@@ -10,7 +10,7 @@ import nbformat
 
 from ..grading.package import LessonPackage
 from ..judging.cell_metadata import grade_id_of
-from ..judging.mutant import Mutant
+from ..judging.edits import Mutant
 from .lesson import LessonCell, solution_of
 
 Edits = dict[str, str]

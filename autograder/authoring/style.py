@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Iterator
 
 from ..judging.answer_key import AnswerKey
-from ..judging.mutant import family_of
+from ..judging.edits import family_of
 from ..paths import Lesson
 from .lesson import LessonCell, at_line, header_of, hints_of, is_code, read_lesson
 from .lesson_package import package_of

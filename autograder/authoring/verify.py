@@ -18,9 +18,9 @@ from ..judging.answer_key import AnswerKey
 from ..judging.battery import Battery, kind_of, promises_of
 from ..judging.card import number
 from ..judging.cell_metadata import checked_exercise
+from ..judging.edits import Mutant, family_of
 from ..judging.fingerprint import same
 from ..judging.inputs import PUBLIC_SEED
-from ..judging.mutant import Mutant, family_of
 from ..judging.shortcuts import Shortcut
 from ..judging.verdict import Failure, judge
 from ..paths import Lesson

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache, partial
@@ -27,12 +28,10 @@ from .check import (
 )
 from .compact import home_data
 from .computed import AnswerCache, MistakeFingerprints, once
-from .edits import EditError, Solution, solutions_in, sources_of
+from .edits import EditError, Mutant, Solution, solutions_in, sources_of
 from .fingerprint import fingerprint
 from .inputs import PUBLIC_SEED
 from .modules import running_lesson
-from .mutant import Mutant
-from .names import names_in
 from .observations import calls_in
 from .repairs import Search
 from .shortcuts import Permission, Shortcut, permissions_in, record_of, shortcuts_in
@@ -45,6 +44,10 @@ from .verdict import Verdict, judge
 RunOnCheck = Callable[[str, Check, int], Outcome]
 MOST_TARGETS = 100
 TRIED: WeakKeyDictionary[RunOnCheck, Tried] = WeakKeyDictionary()
+
+
+RETURNS = re.compile(r"Returns? (.*?)(?:\.\s|\.$|;|$)", re.DOTALL)
+NAMED_SHAPE = re.compile(r"(\w+) \([^()]*\)")
 
 
 @dataclass(frozen=True)
@@ -314,6 +317,17 @@ class AnswerKey:
 def expected_of(right: Returned) -> dict[str, Tensor]:
     """Return the tensors of a right answer by path."""
     return {leaf.path: leaf.value for leaf in right.leaves() if isinstance(leaf.value, Tensor)}
+
+
+def names_in(work: Any) -> tuple[str, ...]:
+    """Return the names of several results: `Returns the output (L, D) and the weights (L, S)` has two.
+
+    A single result needs no name. A class is asked for what its `forward` returns.
+    """
+    documented = getattr(work, "forward", work) if isinstance(work, type) else work
+    found = RETURNS.search(" ".join((documented.__doc__ or "").split()))
+    names = tuple(NAMED_SHAPE.findall(found[1])) if found else ()
+    return names if len(names) > 1 else ()
 
 
 def load_answer_key(source: LessonSource) -> AnswerKey:

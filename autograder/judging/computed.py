@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from .check import Check
+from .edits import Mutant
 from .fingerprint import Fingerprint, fingerprint
 from .modules import LESSON_CODE
-from .mutant import Mutant
 from .target import Target
 
 Key = TypeVar("Key")

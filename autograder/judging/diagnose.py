@@ -12,22 +12,19 @@ from typing import Any
 
 from torch import Tensor
 
-from .authors_words import PRAISE, SENTENCES, proof, told, with_proof
 from .case import Case, Explainer, Explanation, Failure
 from .check import NO_RETURN
 from .compare import Picture, contract, differing, first_difference, kind_of_trouble, label_in
+from .edits import family_of
 from .exceptions import meaning, what_happened
-from .fingerprint import Fingerprint, fingerprint, leaf_fingerprint, same_leaf, size_of
-from .mutant import family_of
-from .observations import observed, unread_names
-from .progress import HOME_ROUNDING
-from .recognize import mutants_that_fit
+from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, leaf_fingerprint, same_leaf, size_of
+from .observations import unread_names
+from .recognize import PRAISE, SENTENCES, mutants_that_fit, proof, told, with_proof
 from .sentences import ANSWERS, PROVED
-from .sizes import form_of, is_far_too_large
 from .target import Target, shows_its_own_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
-EXACT_PICTURE = 1e-4
+HOME_ROUNDING, EXACT_PICTURE = 2e-3, 1e-4
 FAR_TOO_MUCH = Lost(ANSWERS["too large"])  # what another check gave, where it explains nothing
 
 
@@ -189,7 +186,7 @@ OPEN = (exception, what_is_there)  # they leave it open what in the code is to b
 
 def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
     """Return an explanation with what was seen in the code: by reading it, and by running it edited."""
-    more = " ".join(filter(None, (unread(case), observed_in(case), case.search())))
+    more = " ".join(filter(None, (unread(case), case.search())))
     if not more:
         return explanation
     said_again = explanation.message == what_came_out(case.target, case.outcome)[0]  # by the detail
@@ -197,11 +194,6 @@ def with_what_is_seen(explanation: Explanation, case: Case) -> Explanation:
         return replace(explanation, message=more, unseen=f"{explanation.unseen} {more}", complete=False)
     unseen = f"{explanation.unseen} {more}" if explanation.unseen else ""
     return replace(explanation, message=f"{explanation.message} {more}", unseen=unseen)
-
-
-def observed_in(case: Case) -> str:
-    """Return what strikes the eye in the code."""
-    return "" if is_overtime(case) else observed(case.source)
 
 
 def unread(case: Case) -> str:

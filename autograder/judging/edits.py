@@ -13,21 +13,53 @@ import contextlib
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import combinations
 from types import ModuleType
+from typing import Any
 
-from .mutant import VARIANT
 from .parsing import parse
 from .syntax import TOKEN, Code, definition, imports_and_helpers
 
+VARIANT = "~"
 DECLARED = "__solutions__"  # where a module's namespace keeps what `solution` returned in it
 
 
 class EditError(ValueError):
     """An edit does not fit the solution's text."""
+
+
+def family_of(name: str) -> str:
+    """Return the name of a mistake as its author gave it, of itself or of one of its variants."""
+    return name.partition(VARIANT)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Mutant:
+    """A wrong solution, and what it is called.
+
+    Args:
+        exercise: whose.
+        name: its own, unique in an exercise.
+        message: what a student who wrote it should read; an operator's is a clause.
+        source: a cell that defines it.
+        define: returns what a source defines under the exercise's name.
+        hint: the number of the hint that helps here, 0 for the next one.
+    """
+
+    exercise: str
+    name: str
+    message: str
+    source: str
+    define: Callable[[str, str], Any]
+    hint: int = 0
+
+    @cached_property
+    def work(self) -> Any:
+        """The wrong function or class."""
+        return self.define(self.source, self.exercise)
 
 
 @dataclass(frozen=True)

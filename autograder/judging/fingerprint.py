@@ -33,6 +33,8 @@ TOLERANCES = {"float64": 1e-4, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-
 SAME_PRODUCT = 1e-6  # products of tables of 0 and 1, but for the order of summation
 EXACT = 1e-9  # whole numbers are counted or moved, not calculated
 GRACE = 4.0
+LEAF = 200  # looking at one value takes as long as at so many entries of a tensor
+ALWAYS_SEARCHED, TIMES_THE_RIGHT_ONE = 100_000, 2
 SMALLEST_SIZE = 1e-2  # below it a difference counts as it is, not relative to the value
 
 # What is called otherwise in a known mistake than in a student's work: `'MyClass' object`, `my_function() missing`.
@@ -198,3 +200,32 @@ def numbers_agree(mine: float | str, theirs: float | str, limit: float) -> bool:
     if not (math.isfinite(a) and math.isfinite(b)):
         return a == b or (math.isnan(a) and math.isnan(b))
     return abs(a - b) <= limit * max(SMALLEST_SIZE, abs(b))
+
+
+def is_far_too_large(outcome: Outcome, right: Fingerprint) -> bool:
+    """Say whether an answer holds so much that it has another structure or other shapes than the right one.
+
+    What explaining takes grows with the number of values and of their entries, and both are the submission's choice.
+    They are counted instead of seconds, so that the same answer gets the same words on every computer.
+    """
+    if not isinstance(outcome, Returned):
+        return False
+    leaves = outcome.leaves()
+    mine = LEAF * len(leaves) + sum(leaf.value.numel() for leaf in leaves if isinstance(leaf.value, Tensor))
+    theirs = right.get("leaves", {}).values()
+    asked = LEAF * len(theirs) + sum(math.prod(leaf["shape"]) for leaf in theirs if "shape" in leaf)
+    return bool(mine > max(ALWAYS_SEARCHED, TIMES_THE_RIGHT_ONE * asked))
+
+
+def form_of(outcome: Returned) -> Fingerprint:
+    """Return a fingerprint without numbers: of each tensor its dtype and shape."""
+    return {"leaves": {leaf.path: form_of_leaf(leaf) for leaf in outcome.leaves()}}
+
+
+def form_of_leaf(leaf: Leaf) -> Fingerprint:
+    """Return one leaf's part of it."""
+    if not isinstance(leaf.value, Tensor):
+        return leaf_fingerprint(leaf)
+    name = str(leaf.value.dtype).removeprefix("torch.")
+    form: Fingerprint = {"dtype": name, "shape": list(leaf.value.shape), "nan": 0, "infinite": [0, 0]}
+    return form | ({"array": True} if leaf.array else {})

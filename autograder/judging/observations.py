@@ -9,11 +9,10 @@ from torch import Tensor
 
 from .sentences import OBSERVED
 from .site import in_one_line, parameters_of
-from .syntax import DRAW, called, definition, is_self, parsed
+from .syntax import called, definition, is_self, parsed
 
 MOST_NAMED = 2
 NOT_READ = ("self", "cls")
-GENERATOR = "generator"
 READ_BY_NAME = {"getattr", "vars", "children", "modules", "named_children", "named_modules", "__dict__"}
 NOT_FOR_RESULTS = ("backward", "register_hook", "retain_grad", "add", "sort")  # the last two are a set's and a list's
 MEANINGFUL = (  # steps that are hardly another way of writing one that a solution takes
@@ -78,12 +77,6 @@ def parts_of(source: str) -> Iterator[ast.AST]:
     return (part for statement in parsed(source) for part in ast.walk(statement))
 
 
-def observed(source: str) -> str:
-    """Return what strikes the eye in a student's code; '' where nothing does."""
-    seen = (exact_comparisons, other_draws)
-    return " ".join(dict.fromkeys(sentence for sentences in seen for sentence in sentences(source)))
-
-
 def unread_names(source: str) -> list[str]:
     """Return sentences about what nothing reads: arguments, what a class makes, values, results that are dropped."""
     sentences = []
@@ -126,42 +119,6 @@ def is_new_tensor(node: ast.expr) -> bool:
     """Say whether an expression calls a tensor's method that changes nothing, and so is there for its result alone."""
     method = called(node) if isinstance(getattr(node, "func", None), ast.Attribute) else ""
     return callable(getattr(Tensor, method, None)) and not method.endswith("_") and method not in NOT_FOR_RESULTS
-
-
-def exact_comparisons(source: str) -> Iterator[str]:
-    """Yield a sentence about what an unknown function returned, compared with `!=`."""
-    for function in parts_of(source):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        inner = [part for part in ast.walk(function) if part is not function]
-        unknown = {*parameters_of(function), *(part.name for part in inner if isinstance(part, ast.FunctionDef))}
-        compared = [part for part in inner if called(left_side(part)) in unknown]
-        yield from (OBSERVED["exact"].format(code=in_one_line(ast.unparse(part))) for part in compared[:1])
-
-
-def other_draws(source: str) -> Iterator[str]:
-    """Yield a sentence about random numbers that do not come from the generator that was passed in."""
-    for function in parts_of(source):
-        if isinstance(function, ast.FunctionDef) and GENERATOR in parameters_of(function):
-            calls = [part for part in ast.walk(function) if isinstance(part, ast.Call) and draws_elsewhere(part)]
-            yield from (OBSERVED["other draw"].format(code=in_one_line(ast.unparse(call))) for call in calls[:1])
-
-
-def draws_elsewhere(call: ast.Call) -> bool:
-    """Say whether a call draws random numbers, of PyTorch without a generator, or of another library."""
-    owner = ast.unparse(call.func).rpartition(".")[0]
-    if owner in ("random", "np.random", "numpy.random"):
-        return True
-    return called(call) in DRAW and not any(keyword.arg == GENERATOR for keyword in call.keywords)
-
-
-def left_side(node: ast.AST) -> ast.AST:
-    """Return what stands left of `==` or `!=`, or of `.eq(…)` or `.ne(…)`; an empty statement where it is neither."""
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
-        return node.left
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("eq", "ne"):
-        return node.func.value
-    return ast.Pass()
 
 
 def calls_in(reference: str, exercise: str) -> list[str]:

@@ -13,15 +13,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from .compare import label_in
-from .fingerprint import fingerprint
+from .fingerprint import fingerprint, is_far_too_large
 from .neighbors import Edit
-from .progress import gained
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
-from .sizes import is_far_too_large
 from .target import Target
 from .trial import NO_TIME_LEFT
-from .tried import FORMS, Reach, Tried
+from .tried import FORMS, Reach, Tried, gained
 from .values import Lost, Outcome, Raised
 
 RunEdited = Callable[[str, int], Outcome]

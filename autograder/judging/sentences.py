@@ -44,8 +44,6 @@ OBSERVED: Mapping[str, str] = {
     "unread field": "Nothing in your code reads `self.{name}`.",
     "unread value": "Nothing reads `{name}`, which line {line} computes.",
     "dropped": "Line {line} computes `{code}`, and nothing keeps the result.",
-    "exact": "`{code}` compares exactly, so a difference in the last digits, which is rounding, counts.",
-    "other draw": "`{code}` draws, but not from the `generator` that was passed in.",
 }
 
 # the kind of change that an edit of a student's code is, as a clause: `edit_operators`

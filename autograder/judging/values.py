@@ -16,7 +16,6 @@ from torch import Tensor
 
 Plain = bool | int | float | str | None
 MOST_SHAPES = 4
-LONGEST_LAYERS = 120  # characters
 LONGEST_ERROR = 500
 
 
@@ -235,35 +234,18 @@ def last_line(error: BaseException) -> tuple[str, str]:
         file = frame.f_code.co_filename
         if is_of_a_cell(file):
             line = linecache.getline(file, trace.tb_lineno).strip()
-            found = line, shapes_on(line, frame, modules=isinstance(error, AttributeError))
+            found = line, shapes_on(line, frame)
         trace = trace.tb_next
     return found
 
 
-def shapes_on(line: str, frame: FrameType, *, modules: bool = False) -> str:
-    """Describe the tensors that a line names, and what is None there: `q is (3, 4), mask is None`.
-
-    Args:
-        line: the text of the line.
-        frame: where it ran.
-        modules: say of which layers a module consists, too.
-    """
+def shapes_on(line: str, frame: FrameType) -> str:
+    """Describe the tensors that a line names, and what is None there: `q is (3, 4), mask is None`."""
     names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", line))
     found = [(name, frame.f_locals[name]) for name in names if name in frame.f_locals]
     with torch._C.DisableTorchFunctionSubclass():
         words = [f"{n} is {v if v is None else tuple(v.shape)}" for n, v in found if is_shown(v)]
-    if modules:
-        layers = {n: layers_of(v) for n, v in found if isinstance(v, torch.nn.Module) and n != "self"}
-        words += [f"{n} has the layers {told}" for n, told in layers.items() if told]
     return ", ".join(words[:MOST_SHAPES])
-
-
-def layers_of(module: torch.nn.Module) -> str:
-    """Name a module's layers; '' where it has none, or too many to name."""
-    layers = vars(module).get("_modules")
-    names = [str(name) for name in layers] if isinstance(layers, dict) else []
-    named = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-    return named if len(named) <= LONGEST_LAYERS and all(map(str.isidentifier, names)) else ""
 
 
 def is_shown(value: Any) -> bool:
