@@ -25,7 +25,6 @@ from .site import (
 )
 from .smaller_edits import (
     MODULES,
-    SIGNS,
     argument_deleted,
     argument_passed,
     axis_added,
@@ -54,6 +53,8 @@ from .syntax import called, is_self, number_in
 LONGEST_LIST = 6
 ROUNDING = "1e-4"
 
+SIMILAR_SIGNS = "+: - *; -: + /; *: / + @; /: * //; //: % / *; %: //; @: *; &: |; |: &; **: *; ^: ** & |"
+INSTEAD = {sign.strip(): others.split() for sign, others in (entry.split(":") for entry in SIMILAR_SIGNS.split(";"))}
 RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it becomes
     ("sign", "-A", "A"),
     ("sign", "~A", "A"),
@@ -61,6 +62,9 @@ RULES: Sequence[tuple[str, ...]] = (  # a key of `CHANGES`, a form, and what it 
     ("one case", "A if B else C", "A", "C"),
     ("none", "A or B", "A if A is not None else B"),
     *(("sides", f"A {sign} B", f"B {sign} A") for sign in ("-", "/", "@", "%")),
+    *(("operation", f"A {sign} B", *(f"A {other} B" for other in others)) for sign, others in INSTEAD.items()),
+    ("joined", "A or B", "A and B"),
+    ("joined", "A and B", "A or B"),
     ("cases", "A if B else C", "C if B else A"),
     ("other transpose", "A.T", "A.mT"),
     ("other transpose", "A.mT", "A.T"),
@@ -152,20 +156,8 @@ def axes_in_front(site: Site) -> Iterator[Change]:
 
 # Another operation, order or name
 
-SIMILAR_SIGNS = "+: - *; -: + /; *: / + @; /: * //; //: % / *; %: //; @: *; &: |; |: &; **: *; ^: ** & |"
-INSTEAD = {sign.strip(): others.split() for sign, others in (entry.split(":") for entry in SIMILAR_SIGNS.split(";"))}
 OPPOSITE = {"<": "> >=", "<=": "> >=", ">": "< <=", ">=": "< <=", "==": "!=", "!=": "=="}
 COMPARED = {type(made(f"A {sign} B").ops[0]): sign for sign in ["<", "<=", ">", ">=", "==", "!="]}
-
-
-def other_operation(site: Site) -> Iterator[Change]:
-    """`a * b` becomes `a / b`, `a ^ b` becomes `a ** b`, `a and b` becomes `a or b`."""
-    node = site.node
-    if isinstance(node, ast.BinOp | ast.AugAssign):
-        for sign in INSTEAD.get(SIGNS[type(node.op)], ()):
-            yield site.becomes("operation", with_fields(node, op=made(f"A {sign} B").op))
-    if isinstance(node, ast.BoolOp):
-        yield site.becomes("joined", ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values))
 
 
 def other_comparison(site: Site) -> Iterator[Change]:
@@ -392,9 +384,9 @@ OPERATORS: Mapping[Size, Sequence[Operator]] = {
         *(whole_axis, copy_kept),
     ),
     Size.OPERATION: (
-        *(rule(("none",)), condition_changed, returned_or_raised, new_not_in_place, other_operation, other_comparison),
-        *(rule(("sides", "cases")), exchanged, steps_swapped, inverted, rule(("other transpose",)), sibling_called),
-        *(method_added, sign_added, cut_anew),
+        rule(("none", "operation", "joined", "sides", "cases", "other transpose")),
+        *(condition_changed, returned_or_raised, new_not_in_place, other_comparison, exchanged, steps_swapped),
+        *(inverted, sibling_called, method_added, sign_added, cut_anew),
     ),
     Size.WHOLE: (axes_in_front,),
     Size.NAME: (

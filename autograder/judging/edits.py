@@ -74,8 +74,8 @@ class Wording:
         hint: the number of the hint that helps here, 0 for the next one.
         every: each edit is made wherever its text occurs.
         method: which of a class's methods `body` is of.
-        body: a whole body, in place of edits.
-        code: whole definitions, in place of edits.
+        body: the whole body of the function or the method, where no edit will do.
+        code: the whole definition, with helpers before it, where the signature is wrong too.
     """
 
     name: str
@@ -104,41 +104,22 @@ class Solution:
     spelled: str = ""
     declared: list[Wording] = field(default_factory=list)
 
-    def mutant(
-        self,
-        name: str,
-        *edits: str,
-        says: str,
-        hint: int = 0,
-        drop: str = "",
-        every: bool = False,
-        method: str = "",
-        body: str = "",
-        code: str = "",
-    ) -> None:
+    def mutant(self, name: str, *edits: str, says: str, drop: str = "", **how: Any) -> None:
         """Declare a known mistake: an edit of the solution, and what a student who made it should read.
 
         Args:
             name: its own, unique in an exercise.
             edits: what stands in the solution, exactly once, and what stands there instead; then the next pair.
             says: a sentence or two for the student.
-            hint: the number of the hint that helps here, where it is not simply the next one.
             drop: what to leave out of the solution, with the comma before it.
-            every: make each edit wherever its text occurs.
-            method: which of a class's methods `body` is of.
-            body: the whole body of the function or the method, where no edit will do.
-            code: the whole definition, with helpers before it, where the signature is wrong too.
+            how: other fields of `Wording`: `hint`, `every`, `body` with `method`, or `code`.
         """
-        pairs = (*edits, *((drop, "") if drop else ()))
-        line = sys._getframe(1).f_lineno
-        self.declared.append(Wording(name, pairs, " ".join(says.split()), line, hint, every, method, body, code))
+        pairs, line = (*edits, *((drop, "") if drop else ())), sys._getframe(1).f_lineno
+        self.declared.append(Wording(name, pairs, " ".join(says.split()), line, **how))
 
-    def variant(
-        self, name: str, *edits: str, every: bool = False, method: str = "", body: str = "", code: str = ""
-    ) -> None:
+    def variant(self, name: str, *edits: str, **how: Any) -> None:
         """Declare a right answer written another way; its arguments are those of `mutant`."""
-        line = sys._getframe(1).f_lineno
-        self.declared.append(Wording(name, edits, "", line, 0, every, method, body, code))
+        self.declared.append(Wording(name, edits, "", sys._getframe(1).f_lineno, **how))
 
     def itself(self) -> Solution:
         """Return the other spelling as a right answer written another way."""

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from .edit_operators import OPERATORS
 from .observations import unread_parameters
@@ -26,15 +26,8 @@ NO_CODE = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, a
 NOT_EDITED = ("annotation", "returns", "type_params", "type_comment")
 
 
-@dataclass(frozen=True)
-class Write:
-    """One write into a syntax tree: `container[key] = value`.
-
-    Args:
-        container: a node's fields, or one of its lists.
-        key: the field's name, or a position in the list.
-        value: what is put in.
-    """
+class Write(NamedTuple):
+    """One write into a syntax tree: `container[key] = value`; the container is a node's fields, or one of its lists."""
 
     container: Any
     key: Any
@@ -98,7 +91,7 @@ def edits_of(tree: ast.Module, text: str, near: int = 0) -> list[Edit]:
 
 def changes_in(tree: ast.Module, text: str) -> Iterator[tuple[Site, tuple[Any, Any], Change, Size]]:
     """Yield each change that an operator makes, with its site and the container that it writes into."""
-    for site, container, key in sites_in(tree, Around(), text):
+    for site, container, key in sites_in(Site(tree, (), (), text)):
         for size, operators in OPERATORS.items():
             for change in (change for operator in operators for change in operator(site)):
                 yield site, (container, key), change, size
@@ -155,31 +148,16 @@ def edits_together(edits: Sequence[Edit]) -> Iterator[Edit]:
             yield replace(group[0], writes=writes, lines=lines, piece=piece, key=(*group[0].key, "everywhere"))
 
 
-@dataclass(frozen=True)
-class Around:
-    """What is around a node.
-
-    Args:
-        parents: what it is in, nearest first.
-        names: parameters and variables of the function that it is in.
-        unread: parameters of that function that nothing in it reads.
-    """
-
-    parents: tuple[ast.AST, ...] = ()
-    names: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-
-
-def sites_in(node: ast.AST, around: Around, text: str) -> Iterator[tuple[Site, Any, Any]]:
+def sites_in(outer: Site) -> Iterator[tuple[Site, Any, Any]]:
     """Yield the nodes below a node, each with the container that it is in, and its key there."""
-    names, unread = around.names, around.unread
+    node, names, unread = outer.node, outer.names, outer.unread
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         names, unread = tuple(dict.fromkeys((*names, *local_names(node)))), (*unread, *unread_parameters(node))
-    around = Around((node, *around.parents), names, unread)
     for container, key, child in children_of(node):
+        site = Site(child, (node, *outer.parents), names, outer.text, unread)
         if not isinstance(child, ast.arguments):
-            yield Site(child, around.parents, names, text, unread), container, key
-        yield from sites_in(child, around, text)
+            yield site, container, key
+        yield from sites_in(site)
 
 
 def children_of(node: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:

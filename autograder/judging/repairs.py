@@ -158,8 +158,7 @@ class Search:
         """Yield the edit that makes most right, where that says something, and two of which the second passes all."""
         every = len(self._targets)
         first, reach = partly[0]
-        alone = len({edit.site for edit, other in partly if other.rank == reach.rank}) == 1
-        if self._is_told(first, reach, alone=alone) and (first.change or reach.gained):  # less code tells little
+        if self._is_told(first, reach) and (first.change or reach.gained):  # less code tells little
             yield Repair((first,), reach.passed, every, gained=self._labels(reach.gained))
         for first, _ in partly[:MOST_FIRST_STEPS]:
             with first.applied():
@@ -169,18 +168,14 @@ class Search:
                 yield Repair((first, second[0]), every, every)
                 return
 
-    def _is_told(self, edit: Edit, reach: Reach, *, alone: bool) -> bool:
+    def _is_told(self, edit: Edit, reach: Reach) -> bool:
         """Say whether an edit that makes a part right leads on: not to a shape, past an error, or to a name alone."""
         if not reach.gained:
             return True
-        if isinstance(self._before, Raised) or edit.size is Size.NAME or reach.form == "shape":
-            return False
-        return alone or reach.form != "yes or no"
+        return not (isinstance(self._before, Raised) or edit.size is Size.NAME or reach.form == "shape")
 
     def _says_something(self, edit: Edit, reach: Reach) -> bool:
         """Say whether what an edit makes right of a failed check is not met by chance, or by running less code."""
-        if reach.form == "yes or no":
-            return edit.change in DEFINITE
         if isinstance(self._before, Raised) and edit.size is Size.DELETION:
             return False
         return bool(reach.gained) and (reach.form != "shape" or is_small(edit))

@@ -14,7 +14,6 @@ from itertools import tee
 from .fingerprint import SMALLEST_SIZE, Fingerprint, fingerprint, same_leaf
 from .neighbors import Edit, edits_of
 from .observations import arguments_in_effect
-from .sentences import ANSWERS
 from .site import parameters_of
 from .syntax import called
 from .target import Target
@@ -26,7 +25,6 @@ MOST_READ = 200_000  # syntax nodes of all edited cells of one answer: also thos
 FORMS = {  # what is gained without a value's being right; the first says most
     "numbers": "the numbers come out right",
     "dtype": "the dtype comes out right",
-    "yes or no": ANSWERS["more right"],
     "shape": "",  # a first step, which nobody is told of alone
 }
 
@@ -121,7 +119,7 @@ def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
     """Return the paths of values that an edit has made right, none where it has made one wrong or nothing is told.
 
     In their place stands "numbers", "dtype" or "shape" where only these are right now. A value is told by numbers that
-    nobody meets by chance; a yes or no, which many edits turn, comes last. The dtype alone counts where the numbers
+    nobody meets by chance. The dtype alone counts where the numbers
     stay as they were, and the shape alone where it was wrong, or nothing came back.
 
     Args:
@@ -145,7 +143,7 @@ def gained(target: Target, before: Outcome, after: Outcome) -> tuple[str, ...]:
     if more or len(texts) > 1:
         return tuple(more or texts)
     form = in_form(old, new, theirs, target.tolerance) if old.keys() == theirs.keys() else []
-    return tuple(form or in_shape(old, new, theirs) or (["yes or no"] if turned and old else []))
+    return tuple(form or in_shape(old, new, theirs))
 
 
 def in_shape(old: Fingerprint, new: Fingerprint, theirs: Fingerprint) -> list[str]:
