@@ -363,6 +363,25 @@ def test_nothing_is_said_of_an_edit_that_gets_past_an_error_and_makes_a_part_rig
     )
 
 
+def test_nan_is_followed_to_where_it_comes_from() -> None:
+    cell = "def stable_softmax(x, dim=-1):\n    y = (x * 1000).exp()\n    return y / y.sum(dim=dim, keepdim=True)"
+    key = key_of("04_softmax")
+    check = next(check for check in key.visible if check.exercise == "stable_softmax")
+    trials = Trials(key.reference, "stable_softmax", 20.0)
+
+    def run(source: str, _i: int = 0) -> Outcome:
+        return check.summarize(trials.run(source, check, PUBLIC_SEED))
+
+    def trace(source: str, _i: int) -> Outcome:
+        return trials.run(source, check, PUBLIC_SEED)
+
+    target = next(t for t in key.targets("stable_softmax", PUBLIC_SEED) if t.name == check.name)
+    said = (
+        "Infinity appears first in line 2, `(x * 1000).exp()`, and NaN in line 3, `y / y.sum(dim=dim, keepdim=True)`."
+    )
+    assert next(Search(cell, [target], [run(cell)], run, trace=trace).found()) == said
+
+
 def test_no_repair_leaves_an_argument_without_effect() -> None:
     assert "dropout" not in sentence("02_queries_keys_values", "attend", DROPPING_ALWAYS)
 

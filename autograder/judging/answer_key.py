@@ -264,8 +264,11 @@ class AnswerKey:
             targets = self.targets(exercise, seed + 1)[:asked]
             return all(target.accepts(summarized(source, i, seed + 1)) for i, target in enumerate(targets))
 
+        def trace(source: str, i: int) -> Outcome:
+            return run(source, checks[i], seed)
+
         targets, tried = self.targets(exercise, seed)[:asked], TRIED.setdefault(run, Tried(cell, calls))
-        return ["", *Search(cell, targets, outcomes, summarized, confirm, calls, tried).found()][-1]
+        return list(Search(cell, targets, outcomes, summarized, confirm, calls, trace, tried).found())[-1]
 
     def boxes_of(self, check: Check, seed: int) -> dict[str, tuple[str, str]]:
         """Return the black boxes that a submission may call while a check runs: under which name, and which it is.

@@ -13,14 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from .compare import label_in
-from .fingerprint import fingerprint, is_far_too_large
+from .fingerprint import Fingerprint, fingerprint, is_far_too_large
 from .neighbors import Edit
 from .sentences import ANSWERS, ANY_VALUE, CHANGES
 from .site import Size
 from .target import Target
+from .trace import first_special, marked
 from .trial import NO_TIME_LEFT
 from .tried import FORMS, Reach, Tried, gained
-from .values import Lost, Outcome, Raised
+from .values import Lost, Outcome, Raised, Returned
 
 RunEdited = Callable[[str, int], Outcome]
 MANY_NAMES = 3
@@ -102,6 +103,7 @@ class Search:
         run: runs a check, by its number, on an edited cell; NO_TIME_LEFT ends the search.
         confirm: says whether an edited cell that passes every check does so on other inputs too.
         needed: functions that the solution calls too.
+        trace: runs a check, by its number, on a cell that is looked at.
         tried: what another search of the same cell has read and run, where there was one.
     """
 
@@ -113,9 +115,10 @@ class Search:
         run: RunEdited,
         confirm: Callable[[str], bool] = lambda source: True,
         needed: Collection[str] = (),
+        trace: RunEdited = lambda source, i: NO_TIME_LEFT,
         tried: Tried | None = None,
     ) -> None:
-        self._tried = tried or Tried(cell, needed)
+        self._tried, self._trace = tried or Tried(cell, needed), trace
         self._targets, self._run, self._confirm = targets, run, confirm
         accepted = [target.accepts(outcome) for target, outcome in zip(targets, outcomes, strict=True)]
         failed = [i for i, passed in enumerate(accepted) if not passed]
@@ -127,8 +130,19 @@ class Search:
         self._over = False
 
     def found(self) -> Iterator[str]:
-        """Yield what a student reads about edits that were run, each better than the one before it."""
-        return (repair.sentence for repair in self.repairs())
+        """Yield what a student reads about the code that was run, each better than the one before it."""
+        if self._tried.special is None:
+            self._tried.special = self._special()
+        yield self._tried.special
+        yield from (repair.sentence for repair in self.repairs())
+
+    def _special(self) -> str:
+        """Say where NaN appears first that the right result has not: the code runs again, and is looked at."""
+        right = self._targets[self._order[0]].right if self._order else {}
+        if not self._tried.tree.body or not has_new_nan(fingerprint(self._before), right):
+            return ""
+        seen = self._trace(marked(self._tried.cell), self._order[0])
+        return first_special(seen.tree, self._tried.cell) if isinstance(seen, Returned) else ""
 
     def repairs(self) -> Iterator[Repair]:
         """Yield what is found, each better than the one before it."""
@@ -238,6 +252,12 @@ class Search:
         """Run a check on an edited cell; of far too large an answer, nothing is looked at."""
         outcome = self._run(source, i)
         return TOO_LARGE if is_far_too_large(outcome, self._targets[i].right) else outcome
+
+
+def has_new_nan(mine: Fingerprint, right: Fingerprint) -> bool:
+    """Say whether there is NaN in a result where the right one has none."""
+    theirs = right.get("leaves", {})
+    return any(leaf.get("nan") and not theirs.get(p, {}).get("nan") for p, leaf in mine.get("leaves", {}).items())
 
 
 def is_small(edit: Edit) -> bool:

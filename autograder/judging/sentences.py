@@ -43,6 +43,8 @@ OBSERVED: Mapping[str, str] = {
     "unread ones": "Nothing in your code reads the arguments `{name}`.",
     "unread field": "Nothing in your code reads `self.{name}`.",
     "unread value": "Nothing reads `{name}`, which line {line} computes.",
+    "nan from": "NaN appears first in {nan}.",
+    "nan after infinity": "Infinity appears first in {infinite}, and NaN in {nan}.",
     "dropped": "Line {line} computes `{code}`, and nothing keeps the result.",
 }
 

@@ -14,6 +14,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -22,7 +23,8 @@ from torch import Tensor
 from .check import Check
 from .parsing import parse
 from .syntax import parsed
-from .values import Lost, Outcome, Raised
+from .trace import watching
+from .values import Lost, Outcome, Raised, Returned
 
 CELL = "<edited cell>"
 SECONDS = 0.75  # of processor time, for all trials of one answer
@@ -101,9 +103,10 @@ class Trials:
 
     def _outcome(self, source: str, names: dict[str, Any], check: Check, seed: int) -> Outcome:
         try:
-            with watched(LONGEST):
+            with watched(LONGEST), watching(source, CELL) as watch:
                 exec(compile(source, CELL, "exec", dont_inherit=True), names)
-                return check.values(names[self._exercise], seed)
+                outcome = check.values(names[self._exercise], seed)
+            return replace(outcome, tree=watch.table()) if watch and isinstance(outcome, Returned) else outcome
         except OutOfTime:
             return TOO_LONG
         except Exception as error:

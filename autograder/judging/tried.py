@@ -62,12 +62,14 @@ class Tried:
     Attributes:
         cell: the same.
         tree: its definitions.
+        special: where NaN appears first; None before that was asked.
         failed: how far each edited cell gets that fails the first failed check, by its code.
     """
 
     def __init__(self, cell: str, needed: Collection[str] = ()) -> None:
         self.cell, self.tree = cell, definitions_in(cell)
         self.failed: dict[str, Reach] = {}
+        self.special: str | None = None
         self._needed = frozenset(needed)
         self._nodes, self._left = sum(1 for _ in ast.walk(self.tree)), MOST_READ
         self._read: dict[int, Iterator[tuple[Edit, str]]] = {}

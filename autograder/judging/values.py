@@ -244,8 +244,22 @@ def shapes_on(line: str, frame: FrameType) -> str:
     names = dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", line))
     found = [(name, frame.f_locals[name]) for name in names if name in frame.f_locals]
     with torch._C.DisableTorchFunctionSubclass():
-        words = [f"{n} is {v if v is None else tuple(v.shape)}" for n, v in found if is_shown(v)]
+        words = [f"{n} is {described(v, frame.f_locals)}" for n, v in found if is_shown(v)]
     return ", ".join(words[:MOST_SHAPES])
+
+
+def described(value: Tensor | np.ndarray[Any, Any] | None, names: Mapping[str, Any]) -> str:
+    """Return a tensor's shape, and of which other tensor it is a slice along the first axis, as a loop takes it."""
+    if not isinstance(value, Tensor) or not has_numbers(value):
+        return str(value if value is None else tuple(value.shape))
+    place, wholes = value.untyped_storage().data_ptr(), (n for n, v in names.items() if is_slice(value, v))
+    whole = next((n for n in wholes if place == names[n].untyped_storage().data_ptr() != 0), "")
+    return f"{tuple(value.shape)}, a slice of {whole} {tuple(names[whole].shape)}" if whole else str(tuple(value.shape))
+
+
+def is_slice(value: Tensor, whole: Any) -> bool:
+    """Say whether a tensor has the shape of another one's slices along the first axis."""
+    return isinstance(whole, Tensor) and has_numbers(whole) and whole.ndim > 1 and whole.shape[1:] == value.shape
 
 
 def is_shown(value: Any) -> bool:

@@ -77,7 +77,10 @@ def search_in_copy(
     def run(source: str, i: int) -> Outcome:
         return checks[i].summarize(trials.run(source, checks[i], PUBLIC_SEED))
 
-    search = Search(cell, targets, outcomes, run, needed=calls)
+    def trace(source: str, i: int) -> Outcome:
+        return trials.run(source, checks[i], PUBLIC_SEED)
+
+    search = Search(cell, targets, outcomes, run, needed=calls, trace=trace)
     line = last_line_of_copy(lambda: map(json.dumps, search.found()))
     return json.loads(line) if line else ""
 

@@ -1,0 +1,113 @@
+"""Where NaN and infinity appear first in a wrong answer: what each function of PyTorch's returns is looked at.
+
+A cell's definitions run where they stand in it, so that an instruction's position is one in the student's own text.
+Positions alone are sent back. They say which expression gave what, and no cause.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from .sentences import OBSERVED
+from .site import in_one_line, written
+from .syntax import parsed
+
+MARK = "# where NaN appears first"  # the last line of code that is looked at
+MOST_ENTRIES, MOST_ITEMS = 2**18, 100  # of one value
+KINDS = {"nan": torch.isnan, "infinity": torch.isposinf}
+Position = tuple[int, ...]  # first and last line, first and last column
+NOWHERE: Position = (0, 0, 0, 0)
+
+
+def marked(cell: str) -> str:
+    """Return a cell's definitions, each where it stands, to be looked at."""
+    nodes = [node for node in parsed(cell) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    starts = [min(part.lineno for part in (node, *node.decorator_list)) for node in nodes]
+    kept = {n for start, node in zip(starts, nodes, strict=True) for n in range(start, (node.end_lineno or start) + 1)}
+    lines = cell.split("\n")
+    return "\n".join([*(line if n in kept else "" for n, line in enumerate(lines, 1)), MARK])
+
+
+class SpecialWatch(TorchFunctionMode):
+    """Notes which call in a cell first made NaN of other numbers, and which one infinity.
+
+    Args:
+        file: the name under which the cell's code was compiled.
+    """
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self._file = file
+        self._first: dict[str, Position] = dict.fromkeys(KINDS, NOWHERE)
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Call a function, and look at what it returns."""
+        came_in = {kind for kind in KINDS if is_in(kind, [args, kwargs])}
+        result = func(*args, **(kwargs or {}))
+        for kind in (kind for kind in KINDS if kind not in came_in and not any(self._first[kind])):
+            if is_in(kind, result):
+                self._first[kind] = position_in(self._file, sys._getframe(1))
+        return result
+
+    def table(self) -> Tensor:
+        """Return what was seen, a position for each kind."""
+        return torch.tensor(list(self._first.values()), dtype=torch.float64)
+
+
+@contextlib.contextmanager
+def watching(source: str, file: str) -> Iterator[SpecialWatch | None]:
+    """Look at what runs in the block, if a code is to be looked at."""
+    watch = SpecialWatch(file) if source.endswith(MARK) else None
+    with watch or contextlib.nullcontext():
+        yield watch
+
+
+def is_in(kind: str, value: Any) -> bool:
+    """Say whether NaN, or infinity, is in a value; of one with very many entries nothing is said."""
+    if isinstance(value, list | tuple | dict):
+        items = list(value.values() if isinstance(value, dict) else value)
+        return any(is_in(kind, item) for item in items[:MOST_ITEMS])
+    if not isinstance(value, Tensor) or value.is_meta or value.numel() > MOST_ENTRIES or not value.is_floating_point():
+        return False
+    with torch._C.DisableTorchFunction(), torch.no_grad():
+        return bool(KINDS[kind](value).any())
+
+
+def position_in(file: str, frame: FrameType | None) -> Position:
+    """Return which expression of a file a frame is at, or is called from; zeros where it is none."""
+    while frame is not None and frame.f_code.co_filename != file:
+        frame = frame.f_back
+    found = list(frame.f_code.co_positions())[frame.f_lasti // 2] if frame else (None,)
+    return tuple(number or 0 for number in found) if None not in found else NOWHERE
+
+
+def first_special(table: Any, text: str) -> str:
+    """Say which expression of a cell first gave NaN, and which one infinity; '' where none gave NaN.
+
+    Args:
+        table: what a submission's process sent. It may send anything.
+        text: the cell.
+    """
+    if not isinstance(table, Tensor) or table.shape != (2, 4) or table.dtype != torch.float64:
+        return ""
+    if not bool(((table >= 0) & (table < 2**31)).all()):
+        return ""
+    nan, infinity = (in_its_line(tuple(map(int, row)), text) for row in table.tolist())
+    kind = "nan after infinity" if infinity not in ("", nan) else "nan from"
+    return OBSERVED[kind].format(nan=nan, infinite=infinity) if nan else ""
+
+
+def in_its_line(position: Position, text: str) -> str:
+    """Return an expression's line and its code; '' where there is none."""
+    first, last, start, end = position
+    code = written(ast.Pass(lineno=first, end_lineno=last, col_offset=start, end_col_offset=end), text)
+    return f"line {first}, `{in_one_line(code)}`" if code else ""

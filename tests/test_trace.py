@@ -1,0 +1,63 @@
+"""Where NaN appears first: what a submission's process sends about it, and what is said of it."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.judging.trace import MARK, first_special, marked, watching
+
+HONEST = torch.tensor([[2.0, 2.0, 11.0, 16.0], [0.0, 0.0, 0.0, 0.0]], dtype=torch.float64)
+CELL = "def f(x):\n    return x - x"
+
+
+def told(*lines: str, x: Any) -> str:
+    """Return what is said of a function that was run with `x`, in a cell with something else before it."""
+    cell = "\n    ".join(["first = 1", "", "def f(x):", *lines]).replace("    \n    def", "\ndef")
+    names: dict[str, Any] = {"torch": torch}
+    source = marked(cell)
+    with watching(source, "cell") as watch:
+        exec(compile(source, "cell", "exec"), names)
+        names["f"](x)
+    assert watch
+    assert "first" not in names
+    return first_special(watch.table(), cell)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (("return x - x",), ""),
+        (("y = x / 0", "return y - y"), "Infinity appears first in line 4, `x / 0`, and NaN in line 5, `y - y`."),
+        (("for _ in range(2):", "    x = x * 0 / 0", "return x"), "NaN appears first in line 5, `x * 0 / 0`."),
+        (("return [x.log(), (-x).sqrt()]",), "NaN appears first in line 4, `(-x).sqrt()`."),
+        (("y = x.clone()", "y /= y - y", "y -= y", "return y"), "Infinity appears first in line 5, `y /= y - y`, and"),
+    ],
+)
+def test_the_first_expressions_are_named(lines: tuple[str, ...], said: str) -> None:
+    words = told(*lines, x=torch.ones(3))
+    assert words.startswith(said)
+    assert bool(words) == bool(said)
+
+
+def test_infinity_that_came_in_is_not_told_as_a_cause() -> None:
+    assert told("return x - x", x=torch.tensor([torch.inf])) == "NaN appears first in line 4, `x - x`."
+
+
+def test_what_is_not_to_be_looked_at_is_not() -> None:
+    with watching(CELL, "cell") as watch:
+        assert watch is None
+    assert marked(CELL).endswith(MARK)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [None, [1.0, 2.0], HONEST[0], HONEST.float(), -HONEST, HONEST * torch.inf, torch.full_like(HONEST, torch.nan)],
+)
+def test_a_forged_table_says_nothing(forged: object) -> None:
+    assert first_special(HONEST, CELL) == "NaN appears first in line 2, `x - x`."
+    assert first_special(forged, CELL) == ""
+
+
+def test_a_table_of_places_that_are_none_says_nothing() -> None:
+    assert first_special(HONEST + 7, CELL) == ""
