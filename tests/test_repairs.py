@@ -14,7 +14,7 @@ from autograder.judging.repairs import Repair, Search
 from autograder.judging.target import Target
 from autograder.judging.trial import NO_TIME_LEFT, Trials, definitions_in
 from autograder.judging.tried import MOST_READ
-from autograder.judging.values import Returned
+from autograder.judging.values import Outcome, Returned
 
 from .answer_keys import key_of
 
@@ -379,7 +379,7 @@ def test_nan_is_followed_to_where_it_comes_from() -> None:
     said = (
         "Infinity appears first in line 2, `(x * 1000).exp()`, and NaN in line 3, `y / y.sum(dim=dim, keepdim=True)`."
     )
-    assert next(Search(cell, [target], [run(cell)], run, trace=trace).found()) == said
+    assert next(Search(cell, [target], [run(cell)], run, trace=trace).found()).startswith(said)
 
 
 def test_no_repair_leaves_an_argument_without_effect() -> None:
