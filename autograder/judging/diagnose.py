@@ -21,7 +21,7 @@ from .fingerprint import Fingerprint, fingerprint, form_of, is_far_too_large, le
 from .observations import unread_names
 from .recognize import PRAISE, SENTENCES, mutants_that_fit, proof, told, with_proof
 from .sentences import ANSWERS, PROVED
-from .target import Target, shows_its_own_numbers
+from .target import Target, shows_numbers
 from .values import Leaf, Lost, Outcome, Raised, Returned, in_form_of
 
 HOME_ROUNDING, EXACT_PICTURE = 2e-3, 1e-4
@@ -118,7 +118,7 @@ def known_mistake_in_another_form(case: Case) -> Explanation | None:
 
 def has_own_numbers(case: Case, mistake: str) -> bool:
     """Say whether no other mistake gives a known mistake's values, and its author's words praise nothing."""
-    own = shows_its_own_numbers(case.target.mistakes[mistake], case.target.right, case.target.tolerance)
+    own = shows_numbers(case.target.mistakes[mistake], case.target.right, case.target.tolerance, own=True)
     return own and not PRAISE.search(case.messages[mistake])
 
 

@@ -11,7 +11,7 @@ from .fingerprint import Fingerprint, fingerprint, same
 from .observations import parts_of
 from .sentences import ANSWERS, ANY_VALUE
 from .syntax import called
-from .target import Target, shows_its_own_numbers, shows_numbers
+from .target import Target, shows_numbers
 from .values import Returned
 
 PRAISE = re.compile(r"\b(?:is|are) (?:right|correct|fine|back)\b|(?:^|[.:] )Right\b")
@@ -97,7 +97,7 @@ def told(explanation: Explanation, name: str, case: Case, *, alone: bool) -> Exp
         alone: it is the only known mistake that fits.
     """
     target = case.target
-    own = shows_its_own_numbers(target.mistakes[name], target.right, target.tolerance)
+    own = shows_numbers(target.mistakes[name], target.right, target.tolerance, own=True)
     if not own and not speaks_of(explanation.message, case.source):
         return None
     if not own and not alone and proof(case):

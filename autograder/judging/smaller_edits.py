@@ -177,35 +177,20 @@ def other_number(site: Site) -> Iterator[Change]:
         roots = [0.5, -0.5] if isinstance(value, int) and power else []
         for other in (*other_values(value), *roots):
             yield Change(constant(other), site.code(shown), words_for_number(site, value, other))
-    if value == 0 and isinstance(parent, ast.Subscript | ast.Tuple):
-        for name in sorted(names_of_loops(site)):
-            yield site.becomes("round", ast.Name(name, ast.Load()), shown, name=name)
     if isinstance(node, ast.Attribute) and node.attr == "inf":
         yield site.becomes("number", made("-A", A=node), shown, how="negative", what=f"in place of `{site.code()}`")
 
 
 def words_for_number(site: Site, value: float, other: float) -> str:
-    """Return what a number is changed to: another axis, a larger value for an argument, a diagonal further left."""
+    """Return what a number is changed to: another axis or index, or a larger number."""
     parent = site.parent
     name = parent.arg if isinstance(parent, ast.keyword) else ""
-    if name in ("offset", "diagonal") or is_offset(site):
-        how, side = ("larger", "right") if other > value else ("smaller", "left")
-        return CHANGES["offset"].format(how=how, side=side)
     if is_axis(site):
         return CHANGES["axis"]
     if isinstance(parent, ast.Subscript) and parent.slice is site.node:
         return CHANGES["index"]
     how = ("positive" if other > 0 else "negative") if value * other < 0 else "larger" if other > value else "smaller"
     return CHANGES["number"].format(how=how, what=f"for `{name}`" if name else f"in place of `{site.code()}`")
-
-
-def is_offset(site: Site) -> bool:
-    """Say whether a number says which diagonal is meant."""
-    call = site.parent
-    if not isinstance(call, ast.Call) or called(call) not in ("diagonal", "tril", "triu"):
-        return False
-    place = 0 if is_method(call) else 1
-    return call.args[place : place + 1] == [site.node]
 
 
 def is_axis(site: Site) -> bool:

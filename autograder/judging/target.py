@@ -54,29 +54,26 @@ class Target:
         return known is not None and not same(known, self.right, self.tolerance, GRACE)
 
 
-def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
-    """Say whether a wrong answer differs from the right one in a tensor: no two mistakes give that by chance."""
-    theirs = right.get("leaves", {})
-    return any(
-        "dtype" in leaf
-        and (leaf["norm"] > 0 or "positions" in leaf)
-        and not ("dtype" in theirs.get(path, {}) and same_leaf(leaf, theirs[path], tolerance))
-        for path, leaf in known.get("leaves", {}).items()
-    )
+def shows_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None, *, own: bool = False) -> bool:
+    """Say whether a wrong answer differs from the right one in a tensor: no two mistakes give that by chance.
 
-
-def shows_its_own_numbers(known: Fingerprint, right: Fingerprint, tolerance: float | None) -> bool:
-    """Say whether a wrong answer has numbers, or a summary's text, that are not the right ones in another form.
-
-    What differs in dtype or shape alone, in a yes or no, a count, NaN or an error, many mistakes have in common.
+    Args:
+        known: the wrong answer.
+        right: the right one.
+        tolerance: the check's.
+        own: what differs in dtype or shape alone, in a yes or no, or has NaN in it, many mistakes have in common, so it
+            does not count; a summary's text does.
     """
     theirs = right.get("leaves", {})
     for path, leaf in known.get("leaves", {}).items():
-        if isinstance(leaf.get("plain"), str) and leaf != theirs.get(path):
+        asked = theirs.get(path, {})
+        if own and isinstance(leaf.get("plain"), str) and leaf != asked:
             return True
-        if "dtype" not in leaf or leaf["dtype"] == "bool" or leaf["norm"] == 0 or leaf["nan"]:
+        if "dtype" not in leaf or (own and (leaf["dtype"] == "bool" or leaf["nan"])):
             continue
-        form = {name: theirs.get(path, {}).get(name) for name in ("dtype", "shape", "array")}
-        if "dtype" not in theirs.get(path, {}) or not same_leaf({**leaf, **form}, theirs[path], tolerance):
+        if leaf["norm"] == 0 and (own or "positions" not in leaf):
+            continue
+        form = {name: asked.get(name) for name in ("dtype", "shape", "array")} if own else {}
+        if "dtype" not in asked or not same_leaf({**leaf, **form}, asked, tolerance):
             return True
     return False
