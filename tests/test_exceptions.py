@@ -2,7 +2,6 @@
 
 import linecache
 import math
-import random
 from collections.abc import Callable
 from contextlib import contextmanager
 
@@ -50,9 +49,6 @@ ERRORS = [
     ("fill a shape", lambda: A.reshape(-1, -1)),
     ("cut", lambda: A.split([1, 1])),
     ("cut", lambda: A.topk(9)),
-    ("nothing to draw", lambda: torch.multinomial(torch.tensor([-1.0, 1.0]), 1)),
-    ("nothing to draw", lambda: torch.randint(6, 6, (2,))),
-    ("nothing to draw", lambda: random.sample(range(2), 3)),
     ("positions", lambda: A.gather(1, torch.zeros(3, 1))),
     ("positions", lambda: F.one_hot(torch.tensor([1.0]))),
     ("positions", lambda: F.embedding(torch.tensor([1.0]), A)),
@@ -63,8 +59,6 @@ ERRORS = [
     ("one for many", lambda: list(A.sum())),
     ("one for many", lambda: A.sum()[0]),
     ("one for many", lambda: list(A.size(0))),
-    ("math", lambda: math.log(0)),
-    ("math", lambda: math.exp(1e4)),
     ("kinds", lambda: [1, 2] / 2),
     ("kinds", lambda: (1, 2) + 3),
     ("kinds", lambda: [1, 2] @ A),
@@ -106,7 +100,6 @@ ERRORS = [
     ("brackets", lambda: A.shape(0)),
     ("not whole", lambda: A.view(3, 4 / 2, 2)),
     ("bool minus", lambda: (A > 0) - (A > 1)),
-    ("permute", lambda: A.permute(0, 2, 1)),
     ("boolean index", lambda: A[torch.ones(2, 4) > 0]),
     ("nothing there", lambda: A[:0].max()),
     ("arguments in C", lambda: torch.randn(3, 4, torch.Generator())),
@@ -119,10 +112,6 @@ ERRORS = [
 
 
 X, Y, BATCH = np.ones((3, 4)), np.ones((5, 4)), np.ones((2, 3, 4))
-
-
-def parameter_replaced() -> None:
-    nn.Linear(2, 2).weight = torch.ones(2, 2)
 
 
 def read_only() -> None:
@@ -139,7 +128,6 @@ OF_NUMPY = [
     ("in place", lambda: np.divide(np.arange(3), 2, out=np.arange(3))),
     ("line up", lambda: X / X.sum(axis=-1)),
     ("line up", lambda: np.where(np.ones((3, 5)) > 0, X, -np.inf)),
-    ("permute", lambda: BATCH.transpose(-1, -2)),
     ("no axis", lambda: X.sum(axis=2)),
     ("truth", lambda: X > 0 and X < 1),
     ("fill a shape", lambda: X.reshape(5, 5)),
@@ -160,7 +148,6 @@ OF_NUMPY = [
     ("mixed libraries", lambda: torch.from_numpy(A)),
     ("bool minus", lambda: (X > 0) - (X > 1)),
     ("index", lambda: X[7]),
-    ("parameter", parameter_replaced),
     ("overflow", lambda: torch.ones(2).long().masked_fill(V[:2] == V[:2], -torch.inf)),
 ]
 

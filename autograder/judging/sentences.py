@@ -134,8 +134,6 @@ ERRORS: Mapping[str, str] = {
     "result. A new one can: a = a & b leaves the caller's alone.",
     "learned": "A tensor that learns was written to while autograd was watching. Make a new tensor; if you do mean to "
     "overwrite a parameter, do it under torch.no_grad().",
-    "parameter": "A parameter cannot be replaced by a plain tensor. Write into the one that is there: copy_, under "
-    "torch.no_grad().",
     "overflow": "A number does not fit into the dtype of the tensor it goes to: whole numbers have no infinity, and "
     "float16 ends at 65504. Create the tensor with a dtype that has it.",
     "overwritten": "A result was overwritten that autograd still needs for the gradient. Make a new tensor instead of "
@@ -148,8 +146,6 @@ ERRORS: Mapping[str, str] = {
     "no super": "`super().__init__()` is missing. It comes first in `__init__`, before any layer.",
     "unpack": "The left side names another number of things than came. Will it always be that many?",
     "no axis": "There is no such axis. Counted from the end, -1 and -2, axes exist for any number of axes in front.",
-    "permute": "All axes have to be listed, as many as there are, and here it is another number. .mT, or transpose and "
-    "swapaxes with two axes, swaps these of any.",
     "indices": "More indices than axes. What shape does it have in this check?",
     "boolean index": "A boolean index has to have the shape of what it indexes: indexing does not broadcast. "
     "torch.where, masked_fill and np.where do.",
@@ -196,12 +192,8 @@ ERRORS: Mapping[str, str] = {
     "no attribute": "That object, or module, has nothing of that name. What type does it have there, an array or a "
     "tensor?",
     "cut": "Entries were asked for that the axis does not have, or not all that it has. How long is it in this check?",
-    "nothing to draw": "Nothing can be drawn there: the range is empty, as its upper end is left out, or fewer things "
-    "are there than draws, or a probability is negative, infinite or NaN.",
     "positions": "Positions are whole numbers: a tensor that indexes, or names a class, is of dtype long.",
     "one for many": "A single number came where several belong: it has no length and no entries to go through.",
-    "math": "`math` stops with an error where torch gives infinity or NaN: a logarithm of 0, a root of a negative "
-    "number, a result too large for a float.",
     "kinds": "Things of two kinds met that do not go together, such as a list and a number, or a number and a text. A "
     "tensor in place of a list can be calculated with.",
     "mixed libraries": "A tensor met a NumPy array. Stay with one of the two; torch.from_numpy makes a tensor of an "
