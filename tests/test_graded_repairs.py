@@ -6,7 +6,6 @@ from weakref import WeakSet
 
 import pytest
 import torch
-from autograder.judging.trace import TRACE
 
 from autograder.authoring.lesson import read_lesson
 from autograder.authoring.notebook import notebook_text
@@ -21,6 +20,7 @@ from autograder.grading.sandbox.meter import usage_of
 from autograder.grading.submission import Submission
 from autograder.judging.check import Check
 from autograder.judging.syntax import Code
+from autograder.judging.trace import MARK
 from autograder.judging.trial import NO_TIME_LEFT
 from autograder.judging.values import Outcome, Returned
 from autograder.paths import find_course
@@ -176,7 +176,7 @@ def test_two_searches_of_one_answer_read_and_run_its_edits_once(package: LessonP
 
     def run(cell: str, check: Check, seed: int) -> Outcome:
         ran.append(cell)
-        return NO_TIME_LEFT if TRACE in cell else wrong
+        return NO_TIME_LEFT if MARK in cell else wrong
 
     cell = f"def attend(query, key, value):\n{MANY_LINES}\n    return query, key\n"
     key.verdict("attend", 5, [wrong] * len(visible), cell, run)
