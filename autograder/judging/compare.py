@@ -215,12 +215,12 @@ def plain_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     if kinds[0] != kinds[1] and all(kind in ("int", "float", "bool") for kind in kinds):
         return f"{subject} is {ours}, of type {kinds[0]}; {right}, of type {kinds[1]}, was asked for."
     if not subject.endswith(": it"):
-        return f"{subject} is {ours}, not {right}.".replace("the text ", "")
+        return f"{subject} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
     if kinds == ["bool", "bool"]:
         return f"{subject.removesuffix(' it')} {YES_OR_NO[ours]}, but it should be {YES_OR_NO[right]}."
     if kinds == ["str", "str"]:
         return f"{subject.removesuffix(' it')} {mine['plain']}, but it should be {theirs['plain']}."
-    return f"{subject} is {ours}, not {right}.".replace("the text ", "")
+    return f"{subject} is {ours}, not {right}{times(mine, theirs)}.".replace("the text ", "")
 
 
 def odd_items(mine: str, theirs: str) -> str:
@@ -232,6 +232,14 @@ def odd_items(mine: str, theirs: str) -> str:
     words = [f"lacks {', '.join(missing)}"] if missing else []
     words += [f"has {', '.join(more)}, not asked for"] if more else []
     return f"{' and '.join(words)}."
+
+
+def times(mine: Fingerprint, theirs: Fingerprint) -> str:
+    """Say that a count is a whole factor too large or too small; '' where it is not."""
+    a, b = mine.get("plain"), theirs.get("plain")
+    if type(a) is not int or type(b) is not int or min(a, b) < 1:
+        return ""
+    return f": {a // b} times too many" if a % b == 0 else f": a factor of {b // a} is missing" if b % a == 0 else ""
 
 
 def equal(mine: Outcome, theirs: Outcome, tolerance: float | None) -> bool:
