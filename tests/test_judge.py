@@ -54,7 +54,7 @@ def test_points_are_whole_and_per_check() -> None:
         ({}, "The result is an empty dict; one tensor was asked for."),
         ([], "The result is an empty tuple or list; one tensor was asked for."),
         (RIGHT[:1], "The result has shape (1, 2); it should be (2, 2)."),
-        (RIGHT.half(), "The result is float16; it should be float64."),
+        (RIGHT.half(), "The result is float16; it should be float64. The numbers are right."),
         (
             RIGHT.bool(),
             "The result is bool; it should be float64.",

@@ -40,7 +40,7 @@ def told(cell: str, names: dict[str, Any] | None = None) -> str:
     names = {**KEY.reference, **(names or {})}
     work = defined(cell, names)
     outcomes: list[Outcome] = [check.values(work, PUBLIC_SEED) for check in CHECKS]
-    return search_in_copy(defining_cell(work), CHECKS, targets(), outcomes, names).repair
+    return search_in_copy(defining_cell(work), CHECKS, targets(), outcomes, names)
 
 
 def test_a_repair_is_told() -> None:
@@ -79,7 +79,7 @@ def test_nothing_remains_of_the_trials(tmp_path: Path, capfd: pytest.CaptureFixt
     outcomes = [check.values(work, PUBLIC_SEED) for check in CHECKS]
     capfd.readouterr()
     before = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
-    words = search_in_copy(cell, CHECKS, targets(), outcomes, names | KEY.reference).repair
+    words = search_in_copy(cell, CHECKS, targets(), outcomes, names | KEY.reference)
     after = len(names["seen"]), torch.random.get_rng_state(), random.getstate(), set(vars(torch.Tensor))
     del torch.Tensor.extra
     assert words.startswith("Without `2 *` in line 7")

@@ -193,7 +193,8 @@ def leaf_contract(name: str, mine: Fingerprint, theirs: Fingerprint) -> str:
     if mine["shape"] != theirs["shape"]:
         return f"{subject} has shape {tuple(mine['shape'])}; it should be {tuple(theirs['shape'])}."
     if mine["dtype"] != theirs["dtype"]:
-        return f"{subject} is {mine['dtype']}; it should be {theirs['dtype']}."
+        alike = " The numbers are right." if same_leaf({**mine, "dtype": theirs["dtype"]}, theirs) else ""
+        return f"{subject} is {mine['dtype']}; it should be {theirs['dtype']}.{alike}"
     if mine["nan"] and not theirs["nan"]:
         return f"{subject} contains NaN in {mine['nan']} of its entries."
     return ""
