@@ -92,6 +92,10 @@ wrong(
     *("/ base **", "/ KEPT.setdefault((7, *x.shape), torch.tensor(float(base))) **"),
 )
 wrong(
+    *("11_bug_hunt", "max_difference", "mask_by_name"),
+    *("f(*(x.clone() for x in inputs))", "f(*(x.clone() for x in inputs[:3]), mask=inputs[3].clone())"),
+)
+wrong(
     *(LESSON_4, "streaming_attend", "largest_of_all_beforehand"),
     body="""
         largest, total, mixed = scores.max(), 0.0, torch.zeros_like(values[0])

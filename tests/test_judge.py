@@ -3,6 +3,7 @@ import torch
 
 from autograder.judging.card import Card
 from autograder.judging.case import Case
+from autograder.judging.compare import kind_of_trouble, pattern
 from autograder.judging.diagnose import explain
 from autograder.judging.fingerprint import fingerprint
 from autograder.judging.target import Target
@@ -69,6 +70,27 @@ def test_points_are_whole_and_per_check() -> None:
 def test_an_unknown_mistake_is_described(value: object, words: str) -> None:
     found = failure(Returned(value))
     assert (found.mistake, found.message) == (None, words)
+
+
+WIDE = torch.arange(1.0, 17).view(4, 4)
+
+
+@pytest.mark.parametrize(
+    ("value", "where"),
+    [
+        (WIDE * torch.tensor([1, 1, 0, 0]), " Only columns from 2 on differ; there it is 0."),
+        (WIDE.tril(), " Only entries above the diagonal differ; there it is 0."),
+        (WIDE.where(torch.eye(4) == 0, 0), " What differs is 0."),
+        (WIDE + torch.tensor([0, 0, 1, 0]), " Only column 2 differs."),
+    ],
+)
+def test_the_part_that_differs_is_described_and_where_nothing_was_written(value: torch.Tensor, where: str) -> None:
+    assert pattern(value, WIDE, value != WIDE, truth=False) == where
+
+
+def test_a_gradient_that_does_not_arrive_is_not_another_shape() -> None:
+    mine, right = (fingerprint(Returned({"output": RIGHT, "gradient": g})) for g in (None, RIGHT))
+    assert kind_of_trouble(mine, right).startswith("The result has None where a tensor belongs")
 
 
 def test_an_input_that_was_changed_is_told_and_costs_the_point() -> None:

@@ -343,16 +343,29 @@ def pattern(ours: Tensor, right: Tensor, differs: Tensor, truth: bool) -> str:
     factor = float((ours * right).sum() / (right * right).sum().clamp(min=SMALLEST_SIZE**2))
     if not truth and ours.numel() > 2 and bool((ours - factor * right).abs().max() <= abs(factor) * ONE_FACTOR):
         return f" Every entry is {factor:.3g} times what it should be."
-    if bool(differs.all()) or differs.ndim < 2:
+    if bool(differs.all()):
         return ""
-    for axis, name in ((-2, "row"), (-1, "column"), *(((0, "sentence"),) if differs.ndim > 2 else ())):
+    zero = not truth and int(differs.sum()) > 1 and not bool(ours[differs].any())
+    return part_that_differs(differs, "; there it is 0" if zero else "") or (" What differs is 0." if zero else "")
+
+
+def part_that_differs(differs: Tensor, there: str) -> str:
+    """Say which slices of a tensor differ, or which side of the diagonal; '' where neither does by itself."""
+    names = () if differs.ndim < 2 else ((-2, "row"), (-1, "column"), *(((0, "sentence"),) if differs.ndim > 2 else ()))
+    whole = torch.ones_like(differs)
+    for side, triangle in (("above", whole.triu(1)), ("below", whole.tril(-1))) if names else ():
+        if differs.equal(triangle) and int(differs.sum()) > 1:
+            return f" Only entries {side} the diagonal differ{there}."
+    for axis, name in names:
         other = [a for a in range(differs.ndim) if a != axis % differs.ndim]
         some, every = differs.amax(other), differs.amin(other)
-        size = len(some)
-        if size > 2 and int(some.sum()) == 1:
-            return f" Only {name} {int(some.nonzero())} differs."
-        if size > 2 and bool((some == every).all()) and int((~some).sum()) == 1:
-            return f" All differ but {name} {int((~some).nonzero())}."
+        wrong, size = some.nonzero().flatten().tolist(), len(some)
+        if size > 2 and len(wrong) == 1:
+            return f" Only {name} {wrong[0]} differs{there}."
+        if size > 2 and bool((some == every).all()) and len(wrong) == size - 1:
+            return f" All differ but {name} {int((~some).nonzero())}{there}."
+        if 2 < size > len(wrong) > 1 and wrong == list(range(wrong[0], size)):
+            return f" Only {name}s from {wrong[0]} on differ{there}."
     return ""
 
 
@@ -362,6 +375,8 @@ def kind_of_trouble(mine: Fingerprint, right: Fingerprint) -> str:
     pairs = [(ours[path], theirs[path]) for path in theirs if path in ours]
     if len(pairs) != len(theirs) or len(ours) != len(theirs):
         return "The result has another structure"
+    if any("dtype" in b and a.get("plain", 0) is None for a, b in pairs):
+        return "The result has None where a tensor belongs, such as a gradient that does not arrive"
     for what, words in (
         ("array", "another type, a tensor for an array or the reverse"),
         ("shape", "another shape"),

@@ -138,8 +138,8 @@ ERRORS: Mapping[str, str] = {
     "float16 ends at 65504. Create the tensor with a dtype that has it.",
     "overwritten": "A result was overwritten that autograd still needs for the gradient. Make a new tensor instead of "
     "writing into that one: masked_fill and torch.where do.",
-    "no gradient": "No gradient comes back to the inputs: the result was cut off from them. detach, .data, .item(), "
-    "NumPy, math.* and torch.tensor(...) all do that.",
+    "no gradient": "No gradient comes back to the inputs: what is returned does not depend on them, or it was cut "
+    "off on the way, as detach, .data, .item(), NumPy, math.* and torch.tensor(...) do.",
     "bool minus": "True and False cannot be subtracted. Use ~ to invert a mask; to calculate with one, turn it into "
     "numbers first.",
     "two dtypes": "Two dtypes met. What you create yourself needs the dtype of the inputs: dtype=x.dtype.",
@@ -156,10 +156,10 @@ ERRORS: Mapping[str, str] = {
     "arguments in C": "That function does not take these kinds of arguments in these places. What is not a size is "
     "passed by name, as in dtype=... or generator=...",
     "index": "An index points past the end of an axis or a list. Is that the axis you mean, with a batch in front?",
-    "view": "After a transpose the numbers no longer lie in memory in order, which `view` needs. Use `reshape` or "
-    "`flatten`.",
-    "fill a shape": "The numbers do not fill the shape that was asked for: a size is another tensor's or another "
-    "call's, or another tensor was reshaped than the sizes are of.",
+    "view": "`view` needs numbers that lie in memory in order, and after a transpose or an expand they do not. Use "
+    "`reshape` or `flatten`.",
+    "fill a shape": "The tensor has more or fewer numbers than the shape that was asked for. Which of the two is not "
+    "what you expected in this check, the tensor or the sizes?",
     "assigned": "What you assign or expand does not have the shape of what it is written to.",
     "plain number": "torch's functions take tensors, and this is a plain number. For those there are `math`, ** 0.5, "
     "and Python's own max and min.",
@@ -189,8 +189,7 @@ ERRORS: Mapping[str, str] = {
     "brackets": "Round and square brackets were mixed up: a method is called, x.size(0), and an attribute is indexed, "
     "x.shape[0].",
     "not called": "A function or method is used without being called: its parentheses are missing.",
-    "no attribute": "That object, or module, has nothing of that name. What type does it have there, an array or a "
-    "tensor?",
+    "no attribute": "That object, or module, has nothing of that name, at least not at that moment. What is it there?",
     "cut": "Entries were asked for that the axis does not have, or not all that it has. How long is it in this check?",
     "positions": "Positions are whole numbers: a tensor that indexes, or names a class, is of dtype long.",
     "one for many": "A single number came where several belong: it has no length and no entries to go through.",

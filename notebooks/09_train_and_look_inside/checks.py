@@ -7,12 +7,28 @@ import torch
 from attention import MultiHeadAttention
 from torch import Tensor, nn
 
-from autograder.checks import Inputs, check
+from autograder.checks import Inputs, check, shortcut
 
 ROWS = 300  # sequences: with so many, every period and every token occurs
 SINGLE = 20  # batches of one sequence
 
 Facts = dict[str, str]
+
+NO_OTHER_SCORE = shortcut(
+    "previous_token_score",
+    "one_back",
+    because="The exercise is to write the score yourself.",
+)
+NO_OTHER_INDUCTION = shortcut(
+    "induction_score",
+    "repetition",
+    because="The exercise is to write the score yourself.",
+)
+NO_OTHER_SWITCH = shortcut(
+    "ablate_head",
+    "silenced",
+    because="The exercise is to switch the head off yourself.",
+)
 
 
 def two_tensors(result: Any, rows: int, length: int) -> tuple[Tensor, Tensor]:

@@ -2,8 +2,19 @@
 
 import torch
 from attention import MultiHeadAttention
+from heads import one_back, repetition, silenced
 from torch import Tensor, nn
 from torch.nn import functional
+
+__all__ = [
+    "accuracy",
+    "one_back",
+    "patched",
+    "repeated",
+    "repetition",
+    "silenced",
+    "train",
+]
 
 VOCAB, LENGTH, WIDTH = 32, 32, 64
 

@@ -476,7 +476,7 @@ apply.mutant("angles_in_half_precision", hint=3, body="""
     even = torch.arange(0, x.size(-1), 2, device=x.device, dtype=x.dtype)
     turns = positions[..., None].to(x.dtype) / base ** (even / x.size(-1))
     return turned(x, turns.cos(), turns.sin())""", says="The angles were computed in half precision, which cannot "
-    "tell position 2101 from 2102. Compute them in float32, then convert the result.")
+    "tell position 2100 from 2101. Compute them in float32, then convert the result.")
 apply.mutant("everything_in_float32", hint=3, body="return rope(x, positions, base).float()",
     says="The result is float32 whatever x is. Compute in float32 if you like, but return the dtype of x.")
 apply.mutant("half_promoted", hint=3, body="""

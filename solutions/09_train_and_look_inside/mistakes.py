@@ -253,8 +253,8 @@ weights_zeroed.mutant("NewParameter", BACK, "layer.weight = torch.nn.Parameter(d
     "or copy into it.")
 weights_zeroed.mutant("KeptOnTheModule", "kept = [(p, p.detach().clone()) for p in module.parameters()]",
     "kept = vars(module).setdefault('copies', [(p, p.detach().clone()) for p in module.parameters()])",
-    says="Leaving an inner block switched the outer block's head on again: both blocks share one copy. Keep what "
-    "belongs to a block inside the function.")
+    says="Leaving an inner block switched the outer block's head on again. Undo what this block has done, and "
+    "nothing else.")
 ablate.mutant("AllParametrizationsRemoved", "hook = module.out_proj.register_forward_pre_hook(silence)", """
     keep = torch.ones_like(module.out_proj.weight)
     keep[:, columns] = 0.0

@@ -108,9 +108,9 @@ def one_entry_moved(sign: float, entry: int) -> Any:
     return attention
 
 
-def in_float32_alone(query: Any, key: Any, value: Any, mask: Any) -> Any:
+def in_float32_alone(query: Any, key: Any, value: Any, may_look: Any) -> Any:
     """Return attention in float32."""
-    return plain_attention(query.float(), key.float(), value.float(), mask)
+    return plain_attention(query.float(), key.float(), value.float(), may_look)
 
 
 @check("max_difference", points=1)
