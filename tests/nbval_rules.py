@@ -2,9 +2,11 @@
 
 In a released notebook every cell runs, and a check cell must fail with NotStarted and with nothing else. A typo in a
 check cell stays red, and so does a check that passes unsolved. What the website shows below a cell is compared with
-what comes out here, where nothing is solved: no solution had a part in it.
+what comes out here, where nothing is solved: no solution had a part in it. The solved notebook of the same lesson need
+not run such a cell once more, trainings above all, unless a cell that uses a solution takes something from it.
 """
 
+import ast
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from nbval.plugin import IPyNbCell
 
 CELL_SECONDS = 600
 ALLOWED = ["NotStarted"]
+TEXT = ("prose", "hints", "question")
+RELEASED = pytest.StashKey[set[str]]()  # the names of the notebooks that are run as students get them
 QUICK = "02_queries"  # the notebook that `make test` runs: it trains nothing
 
 
@@ -39,8 +43,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.options["check_exception"] = False
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note which released notebooks are run, after what was deselected has gone."""
+    session.config.stash[RELEASED] = {item.path.name for item in session.items if is_released(item)}
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Give a released cell the outputs to compare with: a lesson that was not built again fails, and no other."""
+    if isinstance(item, IPyNbCell) and is_run_as_released(item):
+        pytest.skip("no solution has a part in it: run and compared in the released notebook")
     if is_released(item):
         shown = on_the_site(Path(item.path).parent).get(item.cell_num)
         item.options["check"] = item.options["check"] and shown is not None
@@ -65,6 +76,36 @@ def on_the_site(folder: Path) -> dict[int, list[Any]]:
     )
     code = [(outputs, depends) for cell, outputs, depends in known if cell.cell_type == "code"]
     return {number: outputs for number, (outputs, depends) in enumerate(code) if outputs and not depends}
+
+
+def is_run_as_released(item: IPyNbCell) -> bool:
+    """Say whether a solved notebook's cell is one that its released notebook runs, too, and that nothing here needs."""
+    both = not is_released(item) and item.path.name in item.config.stash[RELEASED]
+    return both and item.cell_num in without_solutions(Path(item.path).parent)
+
+
+@lru_cache
+def without_solutions(folder: Path) -> set[int]:
+    """Return the numbers of code cells in which no solution has a part, nor in any cell that takes something from them.
+
+    The set-up, checks and exercises are none of them.
+    """
+    from autograder.authoring.lesson import read_lesson
+    from autograder.authoring.notebook import solved_cell
+    from autograder.authoring.site_pages import DEMONSTRATIONS, bound, mentioned, needs_solution
+    from autograder.paths import Lesson
+
+    lesson = Lesson(folder.name, folder.parents[1])
+    cells = read_lesson(lesson) if lesson.lesson_py.is_file() else []
+    code = [pair for pair in zip(cells, needs_solution(cells), strict=True) if pair[0].kind not in TEXT]
+    found, wanted = set[int](), set[str]()
+    for number, (cell, depends) in reversed(list(enumerate(code))):
+        body = ast.parse(solved_cell(cell).source).body
+        if depends or cell.kind not in DEMONSTRATIONS or wanted & set().union(*map(bound, body)):
+            wanted = wanted.union(*map(mentioned, body))
+        else:
+            found.add(number)
+    return found
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,9 +1,10 @@
 """`lessons serve` killed with SIGKILL at ten moments of one submission's way: nothing is lost, nothing is doubled."""
 
+import os
 import signal
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from autograder.authoring.notebook import notebook_text
 from autograder.authoring.sample_submissions import submission
 from autograder.classroom.attempts import GRADED
 from autograder.classroom.gradebook import open_gradebook
+from autograder.classroom.serve import serve
 from autograder.paths import Course
 
 from .conftest import LESSON, needs_sandbox
@@ -40,30 +42,31 @@ MOMENTS = {
     "before release": ("exchange.CollectPlainFiles.release", "before"),
     "after release": ("exchange.CollectPlainFiles.release", "after"),
 }
-KILLED = """
-import importlib, os, signal, sys
-from pathlib import Path
-from autograder.classroom.serve import serve
-from autograder.paths import Course
+# a process that has imported everything and of which each one that is killed is a fork
+WARM = get_context("forkserver")
+WARM.set_forkserver_preload(["autograder.classroom.serve"])
 
-def end():
+
+def end() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
-module, *names = sys.argv[2].split(".")
-owner = importlib.import_module(f"autograder.classroom.{module}")
-for name in names[:-1]:
-    owner = getattr(owner, name)
-real = getattr(owner, names[-1])
 
-def boundary(*given, **named):
-    if sys.argv[3] == "before":
+def serve_until(root: Path, boundary: str, when: str) -> None:
+    """Serve a course, and end at a boundary in the program."""
+    os.chdir(root)
+    module, *names = boundary.split(".")
+    owner = import_module(f"autograder.classroom.{module}")
+    for name in names[:-1]:
+        owner = getattr(owner, name)
+    real = getattr(owner, names[-1])
+
+    def last(*given: object, **named: object) -> None:
+        if when == "after":
+            real(*given, **named)
         end()
-    found = real(*given, **named)
-    end()
 
-setattr(owner, names[-1], boundary)
-serve(Course(Path(sys.argv[1])), 1, {}, print, lambda: False)
-"""
+    setattr(owner, names[-1], last)
+    serve(Course(root), 1, {}, print, lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +76,10 @@ def exchange(classroom: Course, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def killed_at(course: Course, moment: str) -> None:
     """Serve a course in a process that ends itself at a moment."""
-    command = [sys.executable, "-c", KILLED, str(course.root), *MOMENTS[moment]]
-    done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
+    process = WARM.Process(target=serve_until, args=(course.root, *MOMENTS[moment]))
+    process.start()
+    process.join(600)
+    assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
