@@ -7,6 +7,7 @@ not run such a cell once more, trainings above all, unless a cell that uses a so
 """
 
 import ast
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nbval.plugin import IPyNbCell
 CELL_SECONDS = 600
 ALLOWED = ["NotStarted"]
 TEXT = ("prose", "hints", "question")
+DRAWS = re.compile(r"torch\.rand\w*\((?!.*generator)")  # what comes out depends on all that was drawn before
 RELEASED = pytest.StashKey[set[str]]()  # the names of the notebooks that are run as students get them
 QUICK = "02_queries"  # the notebook that `make test` runs: it trains nothing
 
@@ -98,11 +100,13 @@ def without_solutions(folder: Path) -> set[int]:
     lesson = Lesson(folder.name, folder.parents[1])
     cells = read_lesson(lesson) if lesson.lesson_py.is_file() else []
     code = [pair for pair in zip(cells, needs_solution(cells), strict=True) if pair[0].kind not in TEXT]
-    found, wanted = set[int](), set[str]()
+    found, wanted, drawn = set[int](), set[str](), False
     for number, (cell, depends) in reversed(list(enumerate(code))):
         body = ast.parse(solved_cell(cell).source).body
-        if depends or cell.kind not in DEMONSTRATIONS or wanted & set().union(*map(bound, body)):
+        needed = drawn or bool(wanted & set[str]().union(*map(bound, body)))
+        if depends or needed or cell.kind not in DEMONSTRATIONS:
             wanted = wanted.union(*map(mentioned, body))
+            drawn = (drawn or bool(DRAWS.search(cell.text))) and "manual_seed" not in cell.text
         else:
             found.add(number)
     return found
