@@ -113,21 +113,30 @@ Ask = Callable[..., Any]
 Opener = Callable[[Limits], AbstractContextManager[SandboxSession]]
 
 
-@pytest.fixture(params=["isolated", "ordinary"])
+@pytest.fixture(scope="module", params=["isolated", "ordinary"])
 def opener(request: pytest.FixtureRequest) -> Opener:
     if request.param == "isolated" and unavailable_reason():
         pytest.skip(unavailable_reason())
     return partial(shared_sandbox().session if request.param == "isolated" else open_process, {})
 
 
-@pytest.fixture
-def session(opener: Opener) -> Iterator[SandboxSession]:
+@pytest.fixture(scope="module")
+def first(opener: Opener) -> Iterator[SandboxSession]:
+    """A process that has PyTorch, which an ordinary one takes seconds to import. Each test gets a fork of it."""
     with opener(LIMITS) as process:
         process.run("import torch")
         yield process
 
 
 @pytest.fixture
+def session(first: SandboxSession) -> Iterator[SandboxSession]:
+    process = first.copy()
+    assert process
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="module")
 def computing(opener: Opener) -> Iterator[BoxProcess]:
     with closing(BoxProcess(lambda: opener(LIMITS), ("", boxes_alone(HIDDEN)))) as process:
         yield process
