@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -17,6 +18,8 @@ from autograder.paths import Course, find_course
 from autograder.student.workspace import LAB_CONFIG
 
 from .secrets_in import leaked_lines, leaked_secrets, secret_lines
+
+PRINTABLE = re.compile(rb"[\t -~]{8,}")  # what can be read in a file that is no text
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,8 @@ def texts(archive: zipfile.ZipFile, prefix: str = "") -> dict[str, str]:
         if name.endswith(".zip"):
             found |= texts(zipfile.ZipFile(io.BytesIO(content)), f"{name}/")
         else:
-            found[prefix + name] = content.decode("utf-8", errors="replace")  # a model is no text
+            text = b"\n".join(PRINTABLE.findall(content)) if b"\0" in content else content  # a model is no text
+            found[prefix + name] = text.decode("utf-8", errors="replace")
     return found
 
 

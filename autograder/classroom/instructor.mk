@@ -1,17 +1,19 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
 OTHER_PYTHON ?= python3.12
-.PHONY: test test-all test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
+.PHONY: test lint test-all test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and rarely change
 	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
 
-test-all: $(VENV)/ready-dev  ## everything that CI checks: also a hub, PostgreSQL, a cluster's faults, every page in a browser
+test-all: lint  ## everything that CI checks: also a hub, PostgreSQL, a cluster's faults, every page in a browser
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
+
+lint: $(VENV)/ready-dev  ## spelling, style and types
 	$(BIN)/codespell
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder --nbval tests solutions notebooks $(TEST_ARGS)
 
 test-threads: build/$(OTHER_PYTHON)/ready  ## the tests of threads on another Python (OTHER_PYTHON=python3.12)
 	build/$(OTHER_PYTHON)/bin/python -m pytest tests/test_threads.py $(TEST_ARGS)
