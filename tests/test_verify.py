@@ -196,13 +196,6 @@ def test_a_ban_that_its_exercise_does_not_state_is_named(course: Course) -> None
     assert problem == "attend: its text does not say that einsum is not allowed, and a shortcut forbids it"
 
 
-def test_every_ban_stands_in_the_text_of_its_exercise(course: Course) -> None:
-    for lesson in course.lessons():
-        source = lesson.checks_py.read_text(encoding="utf-8")
-        if "shortcut(" in source:
-            assert list(unsaid_ban_problems(package_of(lesson).key.shortcuts, read_lesson(lesson))) == []
-
-
 def test_what_a_limit_has_stopped_is_not_told_to_use_another_function() -> None:
     slow = {"ename": "SubmissionStopped", "evalue": "This cell took more than 30 seconds of processor time."}
     assert stop_problem("train()\nshow()", slow) == f"the released notebook stops at `train()`: {slow['evalue']}"
