@@ -1,9 +1,7 @@
 """Lessons that were proved as they are: whoever has changed none of them need not prove them all again.
 
 A proof is kept under build/ as a checksum of everything that goes into it, names and contents: the lesson's folder,
-what is released of it, the layers that prove, the tests, the pins, Python and PyTorch. A fresh clone has none of these,
-and the records of whole proofs that `make proofs` has left in tests/proofs/: where a lesson's is of just this, a few
-seeds are tried anew, and where it is not, all are. An old record costs time and hides nothing.
+what is released of it, the layers that prove, the tests, the pins, Python and PyTorch. A fresh clone has none.
 """
 
 import hashlib
@@ -18,7 +16,6 @@ from autograder.paths import Lesson
 
 ROOT = Path(__file__).parent.parent
 IGNORED = {"__pycache__", ".ipynb_checkpoints"}
-RECORDS = ROOT / "tests" / "proofs"  # committed
 NOT_PROVING = ROOT / "autograder" / "classroom"  # the one layer that nothing else imports
 
 
@@ -35,18 +32,6 @@ def remember_proof(lesson: Lesson, seeds: int, digest: str) -> None:
     draft = path.with_suffix(f".{os.getpid()}")
     draft.write_text(digest, encoding="utf-8")
     draft.replace(path)
-
-
-def is_recorded(lesson: Lesson, records: Path = RECORDS) -> bool:
-    """Say whether the whole proof of just this was recorded with the sources."""
-    path = records / f"{lesson.name}.sha256"
-    return path.is_file() and path.read_text(encoding="ascii").strip() == proof_digest(lesson)
-
-
-def record_proof(lesson: Lesson, digest: str, records: Path = RECORDS) -> None:
-    """Record a whole proof that has passed."""
-    records.mkdir(exist_ok=True)
-    (records / f"{lesson.name}.sha256").write_text(f"{digest}\n", encoding="ascii")
 
 
 def proof_file(lesson: Lesson, seeds: int) -> Path:

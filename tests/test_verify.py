@@ -1,9 +1,7 @@
 """The proofs, and that each of them can fail."""
 
-import os
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -27,42 +25,26 @@ from autograder.judging.shortcuts import shortcut
 from autograder.paths import Course, Lesson, find_course
 
 from .conftest import LESSON
-from .proofs_kept import (
-    ROOT,
-    is_proved,
-    is_recorded,
-    machinery,
-    proof_digest,
-    proof_file,
-    record_proof,
-    remember_proof,
-)
+from .proofs_kept import ROOT, is_proved, machinery, proof_digest, proof_file, remember_proof
 
 LESSONS = [lesson.name for lesson in find_course().lessons()]
 FEW = 3  # seeds
 
 
+@pytest.fixture
+def seeds(request: pytest.FixtureRequest) -> int:
+    """With how many seeds a lesson is proved: two thirds of a whole proof's time go into their number."""
+    return FEW if "not slow" in request.config.option.markexpr else SEEDS
+
+
 @pytest.mark.parametrize("name", LESSONS)
-def test_a_lesson_is_proved(course: Course, name: str, pytestconfig: pytest.Config) -> None:
+def test_a_lesson_is_proved(course: Course, name: str, seeds: int) -> None:
     """What its demonstrations do is proved by nbval, which runs them once more; `make verify` grades all mistakes."""
-    lesson, recording = course.lesson(name), "RECORD_PROOFS" in os.environ
-    few = not recording and ("not slow" in pytestconfig.option.markexpr or is_recorded(lesson))
-    seeds = FEW if few else SEEDS  # two thirds of a whole proof's time go into their number
-    digest = proof_digest(lesson)
+    lesson = course.lesson(name)
     if not any(is_proved(lesson, proved) for proved in {seeds, SEEDS}):
+        digest = proof_digest(lesson)
         assert verify(lesson, demonstrations=False, seeds=seeds, wrong=1) == []
         remember_proof(lesson, seeds, digest)
-    if recording:
-        record_proof(lesson, digest)
-
-
-def test_a_record_of_a_whole_proof_is_of_just_this(scratch: Course, tmp_path: Path) -> None:
-    lesson, records = scratch.lesson(LESSON), tmp_path / "records"
-    assert not is_recorded(lesson, records)
-    record_proof(lesson, proof_digest(lesson), records)
-    assert is_recorded(lesson, records)
-    lesson.hidden_py.write_text(lesson.hidden_py.read_text() + "\n")
-    assert not is_recorded(lesson, records)
 
 
 def test_a_proof_is_kept_until_anything_changes_that_goes_into_it(scratch: Course, monkeypatch) -> None:

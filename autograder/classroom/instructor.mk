@@ -1,7 +1,7 @@
 # The targets of instructors and authors. Students' copy of the Makefile goes without them.
 
 OTHER_PYTHON ?= python3.12
-.PHONY: test lint proofs test-all test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
+.PHONY: test lint test-all test-threads test-hub build lesson verify pretrain collect grade serve merge feedback grades canvas moodle report mistake demo bundle site bench bench-scale bench-load formgrader format
 
 test: $(VENV)/ready-dev  ## set up, then all checks but those that are slow and rarely change
 	$(MAKE) --no-print-directory test-all TEST_ARGS="-m 'not slow' $(TEST_ARGS)"
@@ -14,9 +14,6 @@ lint: $(VENV)/ready-dev  ## spelling, style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-proofs: $(VENV)/ready-dev  ## prove all lessons with twenty seeds and record it in tests/proofs/, so that CI tries three
-	RECORD_PROOFS=1 $(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder tests/test_verify.py -k test_a_lesson_is_proved
 
 test-threads: build/$(OTHER_PYTHON)/ready  ## the tests of threads on another Python (OTHER_PYTHON=python3.12)
 	build/$(OTHER_PYTHON)/bin/python -m pytest tests/test_threads.py $(TEST_ARGS)
