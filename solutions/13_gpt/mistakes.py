@@ -163,7 +163,7 @@ gpt.mutant("positions_from_one", "self.position_embedding(positions)",
 gpt.mutant("positions_backward", "self.position_embedding(positions)", "self.position_embedding(positions.flip(0))",
     says="The positions run backward: the last token got position 0.")
 gpt.mutant("wrapped_positions", drop="if length > max_len:\n    raise ValueError(f'{length} tokens, but at most {max_len} fit')",
-    says="A text that is longer than max_len does not end with a ValueError. Ask before anything is computed.")
+    says="Texts that are longer than max_len do not end with a ValueError. A text is as long as tokens.size(1).")
 gpt.mutant("positions_modulo", "if length > max_len:\n    raise ValueError(f'{length} tokens, but at most {max_len} fit')", "",
     "self.position_embedding(positions)", "self.position_embedding(positions % max_len)",
     says="A text that is longer than max_len was taken without a word. Raise a ValueError.")
@@ -463,7 +463,7 @@ weights.mutant("last_block_missing", "sum('ln_1.bias' in name for name in w)", "
     hint=1, says="The last block is missing. Their numbers begin at 0, so there is one more than the largest.")
 weights.mutant("blocks_counted_by_a_digit", "sum('ln_1.bias' in name for name in w)",
     "len({name[2] for name in w if name.startswith('h.')})", hint=1,
-    says="The number of blocks was read off one digit. There may be more than ten.")
+    says="The number of blocks is wrong where there are more than ten: their numbers have two digits then.")
 weights.mutant("blocks_in_the_order_of_texts", "w[f'h.{n}.{old}.{kind}']",
     "w[f'h.{sorted(map(str, range(num_layers)))[n]}.{old}.{kind}']", "w[f'h.{n}.attn.c_attn.{kind}']",
     "w[f'h.{sorted(map(str, range(num_layers)))[n]}.attn.c_attn.{kind}']",
