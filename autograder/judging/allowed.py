@@ -36,6 +36,9 @@ MOST_SHOWN = 80  # characters of a word
 RUNNING = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.TracebackType)
 FRAMES = {name for kind in (*RUNNING, types.CodeType) for name in dir(kind) if re.match("(f|gi|cr|ag|tb|co)_", name)}
 MAKING = {name for name in dir(Tensor) if name.startswith("_make_")}  # tensors of a class that hides what runs
+MAKING |= {"_evaluate"}  # by which an annotation in a text is looked up
+IN_HEADS = ("dataclasses.dataclass", "contextlib.redirect_")
+SHOWING = ("print", "str", "repr", "isinstance", "issubclass", "super")
 ANYWHERE = frozenset(dir(builtins)).union(["display", "In", "Out", "_", "__"])  # names that no cell defines
 MOST_STEPS = 20
 TOO_LONG = "a path of very many names"
@@ -121,26 +124,30 @@ def words_in(node: ast.stmt, names: Names, modules: Collection[str]) -> Iterator
     shown = {id(call.func): call for call in parts if isinstance(call, ast.Call)}
     leading: list[str] = []
     bases, loops = {id(inner) for part in parts for inner in bases_called(part)}, loop_texts(parts)
-    decorators = {id(inner) for part in parts for inner in getattr(part, "decorator_list", ())}
+    heads = {id(inner) for part in parts for inner in heads_of(part)}
+    described = {id(inner) for part in parts for inner in described_by(part)}
     for part in parts:
         call, reached = shown.get(id(part)), list(reached_for(part, loops))
         for path in paths_of(part, reached, names):
             module, ordinary = follow(path, modules)
             word = ".".join(path)
             if not ordinary and f"call:{word}" in modules:
-                decorates = not decorators.isdisjoint((id(part), id(call)))
-                plain = decorates if word == "dataclasses.dataclass" else is_plain(call, word)
+                in_head = not heads.isdisjoint((id(part), id(call)))
+                plain = in_head if word.startswith(IN_HEADS) else is_plain(call, word)
                 if plain or isinstance(part, ast.ImportFrom):
                     continue
             if not ordinary or (module and isinstance(part, ast.Name | ast.Attribute) and id(part) not in followed):
                 yield word
         if isinstance(part, ast.Name) and part.id in outside and is_asked_about(part.id, call, loops, modules):
-            yield part.id
+            if part.id != "type" or id(call) not in described:
+                yield part.id
         yield from set_in_module(part, names)
         if isinstance(part, ast.MatchClass) and part.patterns and not is_builtin(part.cls):
             yield "case"  # which fields are matched by their places, a text says
         leading += [word for word, owner in reached if word in LEADING and owner and not path_of(owner, names)]
         for word, owner in reached:
+            if word == "__class__" and id(part) in described:
+                continue
             if is_private(word, owner) or (word in CALLED and is_borrowed(part, owner) and id(part) not in bases):
                 yield word
     yield from leading
@@ -167,9 +174,29 @@ def is_asked_about(
     name: str, call: ast.Call | None, loops: Mapping[str, Sequence[str]], modules: Collection[str]
 ) -> bool:
     """Say whether a built-in runs a text, or reaches for what its call does not show."""
-    if call and name in ("type", "vars"):
-        return not has_one_argument(call) or (name == "vars" and "call:vars" not in modules)
+    if call and name == "vars":
+        return not has_one_argument(call) or "call:vars" not in modules
     return name in ASKED_ABOUT or (name in BY_NAME and not (call and any(reached_for(call, loops))))
+
+
+def heads_of(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield a definition's decorators, and what a `with` block enters."""
+    yield from getattr(part, "decorator_list", ())
+    yield from (item.context_expr for item in getattr(part, "items", ()) if isinstance(item, ast.withitem))
+
+
+def described_by(part: ast.AST) -> Iterator[ast.AST]:
+    """Yield the expressions that may be an object's class: what is shown, named or compared, makes no other class."""
+    values: Sequence[ast.AST] = ()
+    if isinstance(part, ast.Attribute) and part.attr in DESCRIBING:
+        values = [part.value]
+    elif isinstance(part, ast.Compare):
+        values = [part.left, *part.comparators]
+    elif isinstance(part, ast.FormattedValue | ast.Expr):
+        values = getattr(part.value, "elts", [part.value])
+    elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in SHOWING:
+        values = part.args
+    yield from (value for value in values if not isinstance(value, ast.Call) or has_one_argument(value))
 
 
 def is_plain(call: ast.Call | None, word: str) -> bool:

@@ -6,6 +6,7 @@ ordinary is listed, and from it what finds or runs something by a text is taken 
 
 from __future__ import annotations
 
+import builtins
 import sys
 import types
 from collections.abc import Collection
@@ -13,7 +14,7 @@ from collections.abc import Collection
 import torch
 
 from .syntax import Path
-from .vocabulary import is_in, is_usual_part
+from .vocabulary import READY_MADE, is_in, is_usual_part
 
 
 def listed(names: str) -> frozenset[str]:
@@ -47,7 +48,7 @@ os.sep pandas pathlib pdb.pm pdb.set_trace pickle.dumps platform plotly pprint p
 scipy seaborn shutil.disk_usage shutil.which sklearn subprocess.PIPE subprocess.check_output subprocess.run sys.argv
 sys.byteorder sys.exc_info sys.executable sys.exit sys.flags sys.getrecursionlimit sys.getrefcount sys.getsizeof
 sys.path sys.platform sys.setrecursionlimit sys.stderr sys.stdout sys.version sys.version_info tabulate
-timeit.default_timer call:timeit.repeat call:timeit.timeit call:torch.load torch.profiler torch.utils.benchmark
+timeit.default_timer call:timeit.repeat call:timeit.timeit call:torch.load torch.profiler torch.profiler.ProfilerActivity torch.utils.benchmark
 torch.utils.data torchinfo torchvision tqdm traceback tracemalloc unicodedata unittest.TestCase unittest.main urllib
 uuid call:vars zlib
 """)
@@ -71,7 +72,7 @@ autoreload bash capture conda config debug env history html javascript latex lsm
 pinfo2 pip precision prun psearch pwd sh svg time timeit who who_ls whos
 """)
 BY_NAME = listed("getattr setattr hasattr delattr type")  # ordinary in a call that shows what it reaches
-DESCRIBING = listed("__name__ __qualname__ __class__ __doc__ __version__ _asdict _fields _make _replace _version")
+DESCRIBING = listed("__name__ __qualname__ __doc__ __version__ _asdict _fields _make _replace _version")
 CALLED = listed("""
 __init__ __call__ __len__ __getitem__ __iter__ __next__ __contains__ __enter__ __exit__ __repr__ __str__ __eq__
 __hash__ __post_init__
@@ -94,7 +95,7 @@ def follow(path: Path, modules: Collection[str]) -> tuple[str, bool]:
             return "", False
         if name == "*":
             return "", is_known(module) and not any(w.startswith(f"{module}.") for w in {*RUN_TEXTS, *MODULES})
-        if module == "torch" and not is_ordinary_in_torch(name):
+        if not (is_ordinary_in_torch(name) if module == "torch" else is_at_home(module, name, modules)):
             return "", False
         inner = module_in(module, name)
         if not inner or not is_ordinary(inner, modules):
@@ -118,6 +119,26 @@ def is_ordinary_in_torch(name: str) -> bool:
     value = getattr(torch, name, None)
     plain = (torch.dtype, torch.layout, torch.memory_format, float, int, str, types.ModuleType, types.NoneType)
     return name in OF_TORCH or isinstance(value, plain) or hasattr(torch._C._VariableFunctions, name)
+
+
+def is_at_home(module: str, name: str, modules: Collection[str]) -> bool:
+    """Say whether a known module's function or class is its own, or from a module that may be used as well.
+
+    A module's names are not only its own. Classes of classes are nobody's: they make a class of what texts name.
+    """
+    value = vars(sys.modules[module]).get(name) if is_known(module) else None
+    if not isinstance(value, type | types.FunctionType) or f"{module}.{name}" in modules:
+        return True
+    if isinstance(value, type) and issubclass(value, Exception):
+        return True
+    home = value.__module__.removeprefix("_")
+    if (isinstance(value, type) and issubclass(value, type)) or is_in(home, READY_MADE):
+        return False
+    if home == "builtins":
+        return vars(builtins).get(value.__name__) is value
+    if home.split(".")[0] == "torch":
+        return is_in(home, [module]) or is_usual_part(home)
+    return home.split(".")[0] not in sys.stdlib_module_names or is_in(home, [module, *modules])
 
 
 def is_known(module: str) -> bool:
